@@ -1,0 +1,59 @@
+"""Items and their slots. Overlap is a property of this schema: see DESIGN decision 3."""
+
+from django.conf import settings
+from django.db import models
+
+from annotation.enums import ItemState, SlotState
+from annotation.models.campaign import Campaign
+from pooling.models import PooledTriple
+
+ADJUDICATION = 3  # the number of the third slot
+
+
+class Item(models.Model):
+    """A pooled triple that people must judge."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items")
+    triple = models.OneToOneField(PooledTriple, on_delete=models.PROTECT, related_name="item")
+    # items of one question share a group; groups are handed out in a seeded random order, and so within
+    group = models.PositiveIntegerField()
+    order = models.PositiveIntegerField(help_text="place in the seeded random order, groups together")
+    side = models.CharField(max_length=4, help_text="which side the group's question masks")
+    state = models.CharField(max_length=10, choices=ItemState, default=ItemState.OPEN)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["order"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "order"], name="item_order_once"),
+            models.CheckConstraint(condition=models.Q(state__in=ItemState.values), name="item_state_known"),
+            models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="item_side_known"),
+        ]
+        indexes = [models.Index(fields=["campaign", "state", "order"]), models.Index(fields=["campaign", "group"])]
+
+
+class Slot(models.Model):
+    """A place for one label on an item: 1 and 2 for annotators, 3 for the adjudicator."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
+    number = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="slots"
+    )
+    lease = models.UUIDField(null=True, blank=True, help_text="secret of the present or last lease")
+    leased_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "number"], name="slot_number_once"),
+            models.UniqueConstraint(fields=["item", "annotator"], name="slot_person_once"),
+            models.CheckConstraint(condition=models.Q(number__in=[1, 2, 3]), name="slot_number_known"),
+            models.CheckConstraint(condition=models.Q(state__in=SlotState.values), name="slot_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(state=SlotState.FREE, annotator=None)
+                | (~models.Q(state=SlotState.FREE) & models.Q(annotator__isnull=False)),
+                name="slot_held_by_one",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "leased_until"]), models.Index(fields=["annotator", "state"])]

@@ -1,0 +1,139 @@
+"""List measures of information retrieval: trec_eval's definitions on the strict order, one value per question.
+
+All answers are relevant with gain 1. Judged nonrelevant are the negatives and, if they count as judged, the assumed
+negatives; what is in the pool without a judgement is trec_eval's -1. A question counts once it has an answer.
+The reference is trec_eval 9 (m_map.c, m_ndcg_cut.c, m_bpref.c, m_infap.c, …) through pytrec_eval; tests compare to 1e-6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.kernels.family import Family
+from evaluation.kernels.prepared import Labelled
+from evaluation.kernels.table import Floats
+
+SOURCE = "trec_eval 9, {measure}"
+INFAP_EPSILON = 0.00001  # trec_eval's smoothing in m_infap.c
+
+
+def _within(answers: Labelled, k: int | None) -> Floats | np.ndarray:
+    """[systems, n] by position: does the answer stand among the first k (or was it returned at all)?"""
+    return answers.strict <= k if k is not None else answers.strict < np.inf
+
+
+def average_precision(answers: Labelled, k: int | None = None) -> Floats:
+    precision = (answers.answers_above + 1) / answers.strict
+    if k is not None:
+        precision = precision * _within(answers, k)
+    return answers.sum_by_question(precision) / answers.count
+
+
+def ndcg(answers: Labelled, k: int | None = None) -> Floats:
+    gain = 1.0 / np.log2(answers.strict + 1.0)
+    if k is not None:
+        gain = gain * _within(answers, k)
+    most = int(answers.count.max(initial=0))
+    ideal = np.cumsum(1.0 / np.log2(np.arange(2, most + 2)))
+    reachable = answers.count if k is None else np.minimum(answers.count, k)
+    return answers.sum_by_question(gain) / ideal[reachable - 1]
+
+
+def precision(answers: Labelled, k: int | None) -> Floats:
+    assert k is not None
+    return answers.sum_by_question(_within(answers, k)) / k
+
+
+def recall(answers: Labelled, k: int | None) -> Floats:
+    return answers.sum_by_question(_within(answers, k)) / answers.count
+
+
+def success(answers: Labelled, k: int | None) -> Floats:
+    assert k is not None
+    return (answers.first <= k).astype(np.float64)
+
+
+def r_precision(answers: Labelled, k: int | None = None) -> Floats:
+    inside = answers.strict <= np.repeat(answers.count, answers.count)
+    return answers.sum_by_question(inside) / answers.count
+
+
+def bpref(answers: Labelled, k: int | None = None) -> Floats:
+    """Without a judged nonrelevant candidate this is recall, as in trec_eval."""
+    relevant = np.repeat(answers.count, answers.count)  # [n]
+    nonrelevant = np.repeat(answers.count_in_question(answers.nonrelevant), answers.count)
+    above = np.minimum(answers.count_above(answers.nonrelevant), relevant)
+    preferred = 1.0 - above / np.maximum(np.minimum(nonrelevant, relevant), 1)
+    return answers.sum_by_question(np.where(_within(answers, None), preferred, 0.0)) / answers.count
+
+
+def inferred_average_precision(answers: Labelled, k: int | None = None) -> Floats:
+    """infAP (Yilmaz and Aslam 2006): precision above each answer estimated from the judged share of the pool there."""
+    before = answers.strict - 1.0  # candidates above
+    relevant = answers.answers_above
+    nonrelevant = answers.count_above(answers.nonrelevant)
+    pooled = relevant + nonrelevant + answers.count_above(answers.unjudged)
+    estimated = (relevant + INFAP_EPSILON) / (relevant + nonrelevant + 2 * INFAP_EPSILON)
+    # 1/(b+1) + b/(b+1) * pooled/b * estimated; b cancels, so the first position needs no case of its own
+    expected = (1.0 + np.where(before > 0, pooled * estimated, 0.0)) / answers.strict
+    return answers.sum_by_question(expected) / answers.count
+
+
+def _family(name, label, cutoff, measure, compute, description, formula, answers_only=True) -> Family:  # type: ignore[no-untyped-def]
+    source = SOURCE.format(measure=measure)
+    return Family(
+        name, label, "macro", cutoff, 0.0, 1.0, True, description, formula, source, compute, answers_only
+    )
+
+
+FAMILIES = (
+    _family(
+        "map", "MAP@{k}", "optional", "map and map_cut", average_precision,
+        "Mean over questions of the average precision at the positions of the answers. "
+        "Answers outside the list count as zero, so it rewards finding all answers early.",
+        "mean over q of (1 / n_q) * sum over answers at position r of (answers up to r) / r",
+    ),
+    _family(
+        "ndcg", "nDCG@{k}", "optional", "ndcg and ndcg_cut", ndcg,
+        "Sum of discounts 1 / log2(position + 1) of the answers, divided by the best possible sum. "
+        "A late answer still counts a little, unlike in Hits.",
+        "mean over q of DCG / ideal DCG, DCG = sum over answers at position r of 1 / log2(r + 1)",
+    ),
+    _family(
+        "p", "P@{k}", "required", "P", precision,
+        "Share of the first {k} candidates that are answers. "
+        "A question with fewer than {k} answers cannot reach 1.",
+        "mean over q of (answers in the first {k}) / {k}",
+    ),
+    _family(
+        "recall", "Recall@{k}", "required", "recall", recall,
+        "Share of a question's answers that stand among the first {k}. "
+        "A question with more than {k} answers cannot reach 1.",
+        "mean over q of (answers in the first {k}) / n_q",
+    ),
+    _family(
+        "success", "Success@{k}", "required", "success", success,
+        "Share of questions with an answer among the first {k}. It is the same as Macro Hits@{k}.",
+        "mean over q of [an answer in the first {k}]",
+    ),
+    _family(
+        "rprec", "R-precision", "none", "Rprec", r_precision,
+        "Share of answers among the first n candidates, n being the number of answers of the question. "
+        "A perfect order reaches 1 for every question.",
+        "mean over q of (answers in the first n_q) / n_q",
+    ),
+    _family(
+        "bpref", "bpref", "none", "bpref", bpref,
+        "How often an answer stands above the judged negatives of its question; unjudged candidates are ignored. "
+        "A question without a judged negative gives its recall.",
+        "mean over q of (1 / n_q) * sum over answers of 1 - min(negatives above, n_q) / min(negatives, n_q)",
+        answers_only=False,
+    ),
+    _family(
+        "infap", "infAP", "none", "infAP", inferred_average_precision,
+        "Average precision estimated from a pool that is only partly judged. "
+        "The estimate holds only if the judged triples are a random sample of the pool.",
+        "mean over q of (1 / n_q) * sum over answers at r of (1 + pooled above * judged precision above) / r",
+        answers_only=False,
+    ),
+)  # fmt: skip

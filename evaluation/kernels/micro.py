@@ -1,0 +1,53 @@
+"""Micro measures: one value per answer and side, over the rank of the answer with all other answers filtered out.
+
+"Filtered out" is exactly what PyKEEN does: the other answers leave the candidate list before the rank is read. With
+optimistic rank o and pessimistic rank p, o loses the other answers with a higher score and p those with a higher or
+equal score; the realistic rank is (o + p) / 2, so an answer tied with this one counts half. Sources: spec/metrics.md §2;
+PyKEEN 1.11, pykeen.evaluation.RankBasedEvaluator.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.kernels.family import Family
+from evaluation.kernels.prepared import Labelled
+from evaluation.kernels.table import Floats
+
+SOURCE = "spec/metrics.md §2; PyKEEN RankBasedEvaluator, realistic rank"
+
+
+def rank(answers: Labelled, k: int | None = None) -> Floats:
+    """Filtered realistic rank [systems, answers]; nan where the run did not return the answer."""
+    return np.where(np.isinf(answers.micro_rank), np.nan, answers.micro_rank)
+
+
+def reciprocal_rank(answers: Labelled, k: int | None = None) -> Floats:
+    return 1.0 / answers.micro_rank
+
+
+def hits(answers: Labelled, k: int | None) -> Floats:
+    assert k is not None
+    return (answers.micro_rank <= k).astype(np.float64)
+
+
+FAMILIES = (
+    Family(
+        "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
+        "Mean rank of all answers, each ranked with the question's other answers removed. "
+        "One badly placed answer moves it a lot, and it is undefined for a run that does not return every answer.",
+        "mean over (q, a) of rank(q, a)", SOURCE, rank,
+    ),
+    Family(
+        "micro_mrr", "Micro MRR", "micro", "none", 0.0, 1.0, True,
+        "Mean of 1/rank over all answers, each ranked with the question's other answers removed. "
+        "Every answer weighs the same, so questions with many answers dominate.",
+        "mean over (q, a) of 1 / rank(q, a)", SOURCE, reciprocal_rank,
+    ),
+    Family(
+        "micro_hits", "Micro Hits@{k}", "micro", "required", 0.0, 1.0, True,
+        "Share of all answers that stand among the first {k} when the question's other answers are removed. "
+        "Every answer weighs the same, so questions with many answers dominate.",
+        "mean over (q, a) of [rank(q, a) <= {k}]", SOURCE, hits,
+    ),
+)  # fmt: skip

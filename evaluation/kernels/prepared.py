@@ -1,0 +1,132 @@
+"""A rank table sorted once, and the answers of one label state read from it without sorting again.
+
+Thousands of label subsets (stability, depth, bootstrap) share one `Prepared`; each costs a few passes over the rows.
+All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf <= k is false,
+which is what spec/metrics.md §1 asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.kernels.state import States, nonrelevant, positive, unjudged
+from evaluation.kernels.table import Flags, Floats, Order, RankTable, keep_rows, order_within_question, tie_span
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A `RankTable` with its two orders: by strict position, and by score. Build it with `prepare`."""
+
+    table: RankTable
+    strict_order: Order  # [systems, rows] row indices by (question, strict)
+    score_order: Order  # [systems, rows] row indices by (question, optimistic)
+    strict: Floats  # [systems, rows] in strict_order
+    realistic: Floats  # [systems, rows] in score_order; mean of optimistic and pessimistic
+
+    def only(self, triples: Flags) -> Prepared:
+        """The same for the rows of some triples, bool [triples]: faster where nothing else can be an answer."""
+        return prepare(keep_rows(self.table, triples[self.table.triple]))
+
+
+def prepare(table: RankTable) -> Prepared:
+    strict_order = order_within_question(table, table.strict)
+    score_order = order_within_question(table, table.optimistic)
+    strict = np.take_along_axis(table.strict, strict_order, axis=1).astype(np.float64)
+    realistic = np.take_along_axis((table.optimistic + table.pessimistic) / 2.0, score_order, axis=1)
+    strict[strict == 0] = np.inf
+    realistic[realistic == 0] = np.inf
+    return Prepared(table, strict_order, score_order, strict, realistic)
+
+
+class Labelled:
+    """The answers of one label state (int8 [triples], LabelState) under every system.
+
+    n answers (every positive triple once on each side) lie in e evaluated questions (those with an answer). An array
+    "by position" has the n answers grouped by question and, inside it, in the order of the system in question:
+    group g is at start[g] … start[g] + count[g] - 1 for every system, only the order inside differs.
+    """
+
+    def __init__(self, prepared: Prepared, state: States, assumed_is_judged: bool = True) -> None:
+        self.prepared = prepared
+        self.table = prepared.table
+        self.state = state
+        self.assumed_is_judged = assumed_is_judged
+        self._is_answer = positive(state)[self.table.triple]
+        self.answer_row: Order = np.flatnonzero(self._is_answer)  # [n]
+        asked = self.table.question[self.answer_row]
+        begins = np.ones(asked.shape, dtype=bool)
+        begins[1:] = asked[1:] != asked[:-1]
+        self._begins = begins
+        self.start: Order = np.flatnonzero(begins)  # [e]
+        self.count: Order = np.diff(np.append(self.start, asked.size))  # [e]
+        self.question = asked[self.start]  # [e]
+        self.answer_question = asked  # [n]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.table.systems, self.answer_row.size
+
+    @cached_property
+    def answers_above(self) -> Order:
+        """How many answers of the question stand before each position, [n], the same for every system."""
+        return np.arange(self.answer_row.size) - np.repeat(self.start, self.count)
+
+    @cached_property
+    def _strict_place(self) -> Flags:
+        return self._is_answer[self.prepared.strict_order]  # [systems, rows]
+
+    @cached_property
+    def strict(self) -> Floats:
+        """Strict positions [systems, n] by position: ascending within each question, inf if not returned."""
+        return self.prepared.strict[self._strict_place].reshape(self.shape)
+
+    @cached_property
+    def first(self) -> Floats:
+        """Strict position of the best answer, [systems, e]."""
+        return self.strict[:, self.start]
+
+    @cached_property
+    def micro_rank(self) -> Floats:
+        """Realistic rank with the question's other answers filtered out, [systems, n] in the order of answer_row."""
+        answers = self._is_answer[self.prepared.score_order]
+        realistic = self.prepared.realistic[answers].reshape(self.shape)
+        row = self.prepared.score_order[answers].reshape(self.shape)
+        tied = np.zeros(self.shape, dtype=bool)
+        tied[:, 1:] = (realistic[:, 1:] == realistic[:, :-1]) & ~self._begins[1:] & (realistic[:, 1:] < np.inf)
+        above: Order | Floats = self.answers_above
+        if tied.any():
+            first, last = tie_span(tied)
+            above = self.answers_above + (first + last) / 2.0 - np.arange(self.shape[1])
+        place = np.cumsum(self._is_answer) - 1  # row -> its index in answer_row
+        rank = np.empty(self.shape, dtype=np.float64)
+        np.put_along_axis(rank, place[row], realistic - above, axis=1)
+        return rank
+
+    def count_above(self, flagged: Flags) -> Order:
+        """Flagged triples (bool [triples]) above each answer in its question, [systems, n] by position."""
+        flag = flagged[self.table.triple]
+        counted = np.cumsum(flag[self.prepared.strict_order], axis=1)[self._strict_place].reshape(self.shape)
+        before = np.concatenate(([0], np.cumsum(flag)))[self.table.start[self.answer_question]]
+        return counted - before
+
+    def count_in_question(self, flagged: Flags) -> Order:
+        """Flagged triples (bool [triples]) per evaluated question, ranked or not, [e]."""
+        asked = self.table.question[flagged[self.table.triple]]
+        return np.bincount(asked, minlength=self.table.questions)[self.question]
+
+    def sum_by_question(self, by_position: Floats | Flags) -> Floats:
+        """[systems, n] by position to [systems, e]."""
+        if self.start.size == 0:
+            return np.zeros((self.table.systems, 0))
+        return np.add.reduceat(by_position.astype(np.float64, copy=False), self.start, axis=1)
+
+    @cached_property
+    def nonrelevant(self) -> Flags:
+        return nonrelevant(self.state, self.assumed_is_judged)
+
+    @cached_property
+    def unjudged(self) -> Flags:
+        return unjudged(self.state, self.assumed_is_judged)

@@ -1,0 +1,45 @@
+"""What is known about a triple: one small integer each, and the sets that measures derive from it.
+
+Not pooled, pooled but unjudged, and judged negative are three different things (spec/metrics.md §1).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+States = NDArray[np.int8]  # [triples], values of LabelState
+Flags = NDArray[np.bool_]
+
+
+class LabelState(IntEnum):
+    NOT_POOLED = 0
+    UNJUDGED = 1
+    ASSUMED_NEGATIVE = 2
+    NEGATIVE = 3
+    POSITIVE = 4
+
+
+def positive(state: States) -> Flags:
+    """The triples that are answers on both their sides."""
+    return state == LabelState.POSITIVE
+
+
+def nonrelevant(state: States, assumed_is_judged: bool = True) -> Flags:
+    """The triples that count as judged and wrong; filtered ones only if `assumed_is_judged`."""
+    judged = state == LabelState.NEGATIVE
+    return judged | (state == LabelState.ASSUMED_NEGATIVE) if assumed_is_judged else judged
+
+
+def unjudged(state: States, assumed_is_judged: bool = True) -> Flags:
+    """The triples in the pool that carry no judgement: trec_eval's -1, infAP needs them."""
+    waiting = state == LabelState.UNJUDGED
+    return waiting if assumed_is_judged else waiting | (state == LabelState.ASSUMED_NEGATIVE)
+
+
+def without_labels(state: States, dropped: Flags) -> States:
+    """A copy of `state` in which the `dropped` triples that are in the pool have become UNJUDGED."""
+    ignored = dropped & (state != LabelState.NOT_POOLED)
+    return np.where(ignored, LabelState.UNJUDGED, state).astype(np.int8)

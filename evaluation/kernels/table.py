@@ -1,0 +1,145 @@
+"""Rank rows as arrays: where each system puts each pooled or test triple, on both its sides.
+
+A label never touches a model. Every measure under every label state is arithmetic on these integers
+(spec/metrics.md §1, "Rank rows").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.integer]
+Order = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RankTable:
+    """Positions among E without train and valid, 1-based; 0 = the run did not return the entity.
+
+    Per row (rows of one question are adjacent, `question` ascends): `question`, `entity`, `triple` [rows] and
+    `strict`, `optimistic`, `pessimistic` [systems, rows]. Each triple has two rows: in its tail and in its head question.
+    Per question: `side` (0 tail, 1 head), `relation`, `candidates` = |C(q)| [questions].
+    Equal scores share optimistic and pessimistic; `strict` never repeats within a question.
+    """
+
+    question: NDArray[np.int32]
+    entity: NDArray[np.int32]
+    triple: NDArray[np.int32]
+    strict: NDArray[np.int32]
+    optimistic: NDArray[np.int32]
+    pessimistic: NDArray[np.int32]
+    side: NDArray[np.int8]
+    relation: NDArray[np.int32]
+    candidates: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        rows = self.question.shape[0]
+        if np.any(np.diff(self.question) < 0):
+            raise ValueError("the rows of a rank table must be ordered by question")
+        if self.entity.shape != (rows,) or self.triple.shape != (rows,):
+            raise ValueError(f"question, entity and triple must all have {rows} rows")
+        shapes = {self.strict.shape, self.optimistic.shape, self.pessimistic.shape}
+        if len(shapes) != 1 or self.strict.ndim != 2 or self.strict.shape[1] != rows:
+            raise ValueError(f"strict, optimistic and pessimistic must be (systems, {rows}), got {shapes}")
+        if not self.side.shape == self.relation.shape == self.candidates.shape:
+            raise ValueError("side, relation and candidates must have one value per question")
+
+    @property
+    def systems(self) -> int:
+        return self.strict.shape[0]
+
+    @property
+    def rows(self) -> int:
+        return self.question.shape[0]
+
+    @property
+    def questions(self) -> int:
+        return self.candidates.shape[0]
+
+    @cached_property
+    def start(self) -> Order:
+        """First row of each question and, last, the number of rows: [questions + 1]."""
+        return np.searchsorted(self.question, np.arange(self.questions + 1))
+
+
+def order_within_question(table: RankTable, ranks: NDArray[np.int32]) -> Order:
+    """Row indices [systems, rows] by (question, rank), what a system did not return last in its question."""
+    width = max(int(ranks.max(initial=0)), 1) + 1
+    keys = table.question.astype(np.int64) * (width + 1) + np.where(ranks > 0, ranks, width)
+    return np.argsort(keys, axis=1, kind="stable")
+
+
+def keep_rows(table: RankTable, kept: Flags) -> RankTable:
+    """The same positions for fewer rows, bool [rows]. Nothing is subtracted; questions keep their indices."""
+    return replace(
+        table,
+        question=table.question[kept],
+        entity=table.entity[kept],
+        triple=table.triple[kept],
+        strict=table.strict[:, kept],
+        optimistic=table.optimistic[:, kept],
+        pessimistic=table.pessimistic[:, kept],
+    )
+
+
+def without_known(table: RankTable, known: Flags) -> RankTable:
+    """Turn `known` triples (bool [triples]: test answers that were not sampled) into facts that are no candidates.
+
+    Their rows go, and every other row of the same question loses those that stood above it: in `strict` the ones
+    before it, in `optimistic` the ones with a higher score, in `pessimistic` the ones with a higher or equal score.
+    """
+    gone = known[table.triple]
+    strict_order = order_within_question(table, table.strict)
+    strict_above, _ = _counts_above(table, strict_order, table.strict, gone)
+    order = order_within_question(table, table.optimistic)
+    higher, higher_or_equal = _counts_above(table, order, table.optimistic, gone)
+    fewer = np.bincount(table.question[gone], minlength=table.questions)
+    shrunk = replace(
+        table,
+        strict=_subtract(table.strict, strict_above),
+        optimistic=_subtract(table.optimistic, higher),
+        pessimistic=_subtract(table.pessimistic, higher_or_equal),
+        candidates=(table.candidates - fewer).astype(np.int32),
+    )
+    return keep_rows(shrunk, ~gone)
+
+
+def tie_span(same_as_previous: Flags) -> tuple[Order, Order]:
+    """First and last index [..., n] of the run of equal values in which each position stands."""
+    n = same_as_previous.shape[-1]
+    index = np.arange(n)
+    first = np.maximum.accumulate(np.where(same_as_previous, 0, index), axis=-1)
+    ends = np.ones(same_as_previous.shape, dtype=bool)
+    ends[..., :-1] = ~same_as_previous[..., 1:]
+    from_the_end = np.where(ends, index, n)[..., ::-1]
+    last = np.minimum.accumulate(from_the_end, axis=-1)[..., ::-1]
+    return first, last
+
+
+def _counts_above(
+    table: RankTable, order: Order, ranks: NDArray[np.int32], flag: Flags
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Flagged rows of the same question with a smaller, and with a smaller or equal rank: twice [systems, rows]."""
+    ranked = np.take_along_axis(ranks, order, axis=1)
+    same = np.zeros(ranked.shape, dtype=bool)
+    same[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (table.question[1:] == table.question[:-1])
+    first, last = tie_span(same)
+    flagged = np.zeros((table.systems, table.rows + 1), dtype=np.int64)  # a leading 0: counts *before* a position
+    np.cumsum(flag[order], axis=1, out=flagged[:, 1:])
+    before_question = flagged[:, table.start[table.question]]
+    smaller = np.empty(ranked.shape, dtype=np.int64)
+    smaller_or_equal = np.empty(ranked.shape, dtype=np.int64)
+    np.put_along_axis(smaller, order, np.take_along_axis(flagged, first, axis=1) - before_question, axis=1)
+    up_to = np.take_along_axis(flagged, last + 1, axis=1) - before_question
+    np.put_along_axis(smaller_or_equal, order, up_to, axis=1)
+    return smaller, smaller_or_equal
+
+
+def _subtract(ranks: NDArray[np.int32], above: NDArray[np.int64]) -> NDArray[np.int32]:
+    return np.where(ranks > 0, ranks - above, 0).astype(np.int32)

@@ -1,0 +1,110 @@
+"""All measures of all systems under one label state: the door to the measure kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.kernels import ir, judged, macro, micro
+from evaluation.kernels.family import Family
+from evaluation.kernels.prepared import Labelled, Prepared
+from evaluation.kernels.state import States
+from evaluation.kernels.table import Floats, Ints
+
+FAMILIES: dict[str, Family] = {
+    family.name: family for family in (*micro.FAMILIES, *macro.FAMILIES, *ir.FAMILIES, *judged.FAMILIES)
+}
+_NAME = re.compile(r"(?P<family>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
+
+
+def known_names() -> list[str]:
+    """Every way to write a measure, with k where a cut-off goes: ["micro_mr", "micro_hits@k", "map", "map@k", …]."""
+    names = []
+    for family in FAMILIES.values():
+        names += [family.name] if family.cutoff != "required" else []
+        names += [f"{family.name}@k"] if family.cutoff != "none" else []
+    return names
+
+
+def parse_name(name: str) -> tuple[Family, int | None]:
+    """Family and cut-off of "micro_hits@10"; ValueError naming what is known otherwise."""
+    match = _NAME.fullmatch(name)
+    family = FAMILIES.get(match["family"]) if match else None
+    if match is None or family is None:
+        raise ValueError(f"unknown measure {name!r}; known are {', '.join(known_names())} (k: a whole number from 1)")
+    k = int(match["k"]) if match["k"] else None
+    if k is None and family.cutoff == "required":
+        raise ValueError(f"the measure {name!r} needs a cut-off, for example {name}@10")
+    if k is not None and family.cutoff == "none":
+        raise ValueError(f"the measure {family.name!r} takes no cut-off; write {family.name!r}, not {name!r}")
+    return family, k
+
+
+@dataclass(frozen=True)
+class Values:
+    """One measure of all systems, unit by unit; a unit is an answer (micro) or a question (macro)."""
+
+    per_unit: Floats  # [systems, n]
+    unit: Literal["answer", "question"]
+    unit_question: NDArray[np.int32]  # [n] the question of each unit, ascending
+    unit_row: NDArray[np.intp] | None  # [n] the row of each answer in the rank table; None for questions
+    higher_is_better: bool
+
+    @property
+    def n(self) -> int:
+        return self.per_unit.shape[1]
+
+    def mean(self) -> Floats:
+        """[systems]; nan where a unit is undefined or there is none."""
+        return self.per_unit.mean(axis=1) if self.n else np.full(self.per_unit.shape[0], np.nan)
+
+    def mean_by(self, group: Ints, groups: int) -> GroupMeans:
+        """Means per group of questions: `group` [questions] gives each its group, -1 for those to leave out."""
+        unit_group = group[self.unit_question]
+        kept = unit_group >= 0
+        count = np.bincount(unit_group[kept], minlength=groups)
+        sums = [np.bincount(unit_group[kept], row[kept], minlength=groups) for row in self.per_unit]
+        means = np.array(sums).reshape(-1, groups) / np.where(count > 0, count, np.nan)
+        return GroupMeans(means, count)
+
+
+@dataclass(frozen=True)
+class GroupMeans:
+    """`mean` [systems, groups] (nan for an empty group) and `count` [groups], the units in each."""
+
+    mean: Floats
+    count: NDArray[np.int64]
+
+
+def values(
+    prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
+) -> dict[str, Values]:
+    """Per-unit values of the named measures under `state` (int8 [triples], LabelState)."""
+    labelled = Labelled(prepared, state, assumed_is_judged)
+    found = {}
+    for name in names:
+        family, k = parse_name(name)
+        per_unit = family.compute(labelled, k)
+        better = family.higher_is_better
+        if family.kind == "micro":
+            found[name] = Values(per_unit, "answer", labelled.answer_question, labelled.answer_row, better)
+        else:
+            found[name] = Values(per_unit, "question", labelled.question, None, better)
+    return found
+
+
+def means(
+    prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
+) -> dict[str, Floats]:
+    """Mean [systems] of each named measure; nan where it is undefined."""
+    return {name: value.mean() for name, value in values(prepared, state, names, assumed_is_judged).items()}
+
+
+def side_by_category(side: Ints, category: Ints, categories: int) -> NDArray[np.int64]:
+    """Groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is negative."""
+    return np.where(category >= 0, side.astype(np.int64) * categories + category, -1)

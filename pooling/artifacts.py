@@ -1,0 +1,60 @@
+"""Files in the artifact folder: written aside, then renamed, with a checksum in the row that owns them."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+
+class ArtifactError(Exception):
+    """A file of the artifact folder is missing, damaged, or could not be written."""
+
+
+def artifact_path(relative: str) -> Path:
+    """Folder or file below ARTIFACT_ROOT. `relative` is made by us (kind and row id), never typed by people."""
+    return Path(settings.ARTIFACT_ROOT) / relative
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give a path beside `path` to write to; rename it onto `path` at the end.
+
+    If anything fails (no disk space, a kill), what stood at `path` before is still there, whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield aside
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError as error:
+        raise ArtifactError(
+            f"{path.name} could not be written to {path.parent}: {error.strerror or error}. "
+            "What was there before is unchanged; free some disk space and repeat the step."
+        ) from error
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Any) -> None:
+    with writing(path) as aside:
+        aside.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_sha256(path: Path, expected: str) -> None:
+    """Raise ArtifactError unless the file is there and has the checksum its row remembers."""
+    if not path.exists():
+        raise ArtifactError(f"{path} is missing: restore the artifact folder, or repeat the step that made it.")
+    if sha256_of(path) != expected:
+        raise ArtifactError(f"{path} is not the file that was written (SHA-256 differs): restore it from a backup.")

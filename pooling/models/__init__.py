@@ -1,0 +1,7 @@
+from pooling.models.graph import Graph, Relation
+from pooling.models.job import Job, Worker
+from pooling.models.pool import Pool, PooledTriple, SeedTriple
+from pooling.models.run import Run
+from pooling.models.system import System
+
+__all__ = ["Graph", "Job", "Pool", "PooledTriple", "Relation", "Run", "SeedTriple", "System", "Worker"]

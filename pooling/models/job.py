@@ -1,0 +1,64 @@
+"""Long work: one row a job, which is the truth whatever a broker delivers or loses."""
+
+from django.conf import settings
+from django.db import models
+
+from pooling.enums import JobKind, JobState
+from pooling.models.graph import Graph
+from pooling.models.pool import Pool
+from pooling.models.system import System
+
+
+class Job(models.Model):
+    kind = models.CharField(max_length=20, choices=JobKind)
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
+    graph = models.ForeignKey(Graph, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    system = models.ForeignKey(System, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    params = models.JSONField(default=dict)
+    stage = models.CharField(max_length=200, blank=True)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(default=0)
+    unit = models.CharField(max_length=40, blank=True)
+    seconds_left = models.FloatField(null=True, blank=True)
+    log = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    cancel_requested = models.BooleanField(default=False)
+    worker = models.CharField(max_length=200, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=JobKind.values), name="job_kind_known"),
+            models.CheckConstraint(condition=models.Q(state__in=JobState.values), name="job_state_known"),
+        ]
+        indexes = [models.Index(fields=["state", "heartbeat_at"])]
+
+    def __str__(self) -> str:
+        subject = self.system or self.pool or self.graph
+        return f"{self.get_kind_display()} {subject}"
+
+    @property
+    def percent(self) -> int:
+        return min(100, self.done * 100 // self.total) if self.total else 0
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class Worker(models.Model):
+    """A worker process group that is alive; it writes its row every few seconds."""
+
+    name = models.CharField(max_length=200, unique=True)
+    queues = models.CharField(max_length=200)
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

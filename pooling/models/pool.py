@@ -1,0 +1,75 @@
+"""A pool: seed triples, and the triples gathered from runs with where they came from."""
+
+from django.db import models
+from django.urls import reverse
+
+from pooling.enums import FilterReason, PoolOrigin, PoolState
+from pooling.models.graph import Graph
+from pooling.models.system import System
+
+
+class Pool(models.Model):
+    graph = models.ForeignKey(Graph, on_delete=models.PROTECT, related_name="pools")
+    name = models.SlugField(max_length=80, unique=True)
+    origin = models.CharField(max_length=10, choices=PoolOrigin)
+    state = models.CharField(max_length=10, choices=PoolState, default=PoolState.BUILDING)
+    depth = models.PositiveIntegerField()
+    systems = models.ManyToManyField(System, related_name="pools", blank=True)
+    contributors = models.JSONField(
+        default=list, help_text="names of the systems that made the pool; provenance holds indices into this list"
+    )
+    seed_source = models.CharField(max_length=200, help_text="file, or share and seed of the sample")
+    filters = models.JSONField(default=list, help_text="names of the filters that were applied")
+    report = models.JSONField(default=list, help_text="irregular lines of an imported pool")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(origin__in=PoolOrigin.values), name="pool_origin_known"),
+            models.CheckConstraint(condition=models.Q(state__in=PoolState.values), name="pool_state_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("pool", args=[self.name])
+
+
+class SeedTriple(models.Model):
+    """A sampled test triple; both its questions are asked of every system."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="seeds")
+    head = models.PositiveIntegerField()
+    relation = models.PositiveIntegerField()
+    tail = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="seed_triple_once")
+        ]
+
+
+class PooledTriple(models.Model):
+    """A candidate triple. An empty reason means that people judge it."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="triples")
+    head = models.PositiveIntegerField()
+    relation = models.PositiveIntegerField()
+    tail = models.PositiveIntegerField()
+    depth = models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it")
+    # (system index, side, rank) of each finding, packed: see pooling.domain.pool.unpack_provenance
+    provenance = models.BinaryField(default=b"")
+    reason = models.CharField(max_length=20, choices=FilterReason, default=FilterReason.NONE, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="pooled_triple_once"),
+            models.CheckConstraint(
+                condition=models.Q(reason__in=FilterReason.values), name="pooled_triple_reason_known"
+            ),
+        ]
+        indexes = [models.Index(fields=["pool", "reason"])]

@@ -1,0 +1,34 @@
+"""A system: a model with its settings and seed."""
+
+from django.db import models
+
+from pooling.enums import SystemState
+from pooling.models.graph import Graph
+
+
+class System(models.Model):
+    graph = models.ForeignKey(Graph, on_delete=models.CASCADE, related_name="systems")
+    name = models.SlugField(max_length=80, help_text="unique in its graph: rotate, rotate-s1")
+    kind = models.CharField(max_length=40, help_text="name in the registry of systems")
+    seed = models.PositiveIntegerField(default=0)
+    settings = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=SystemState, default=SystemState.WAITING)
+    artifact = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64, blank=True, help_text="of the best checkpoint")
+    device = models.CharField(max_length=40, blank=True)
+    epochs_done = models.PositiveIntegerField(default=0)
+    best_epoch = models.PositiveIntegerField(default=0)
+    validation_mrr = models.FloatField(null=True, blank=True)
+    train_seconds = models.FloatField(default=0)
+    history = models.JSONField(default=list, help_text="one entry an epoch: epoch, loss, validation_mrr")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["graph", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["graph", "name"], name="system_name_once"),
+            models.CheckConstraint(condition=models.Q(state__in=SystemState.values), name="system_state_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.graph.name}/{self.name}"

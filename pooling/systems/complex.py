@@ -1,0 +1,36 @@
+"""ComplEx: a trilinear product over complex vectors, which can tell a relation from its inverse."""
+
+from __future__ import annotations
+
+from pooling.systems.rotate import features, query  # Re⟨h, r, conj t⟩ = real(h∘r)·real(t) + imag(h∘r)·imag(t)
+from pooling.systems.spec import SystemSpec, init_std, normal_init
+
+
+def build(info, settings, seed):
+    """PyKEEN's ComplEx without its regulariser: dropout on the query does that work."""
+    from pykeen.models import ComplEx
+
+    return ComplEx(
+        triples_factory=info,
+        embedding_dim=settings["embedding_dim"],
+        entity_initializer=normal_init(settings),
+        relation_initializer=normal_init(settings),
+        regularizer=None,
+        random_seed=seed,
+    )
+
+
+SPEC = SystemSpec(
+    name="complex",
+    label="ComplEx",
+    family="decomposition",
+    description="Multiplies head, relation and conjugate tail, complex coordinate by coordinate, and adds up.",
+    source="Trouillon et al. (2016), Complex embeddings for simple link prediction, ICML",
+    build=build,
+    query=query,
+    features=features,
+    distance=False,
+    small={"dropout": 0.2, "init_std": 0.1},
+    large={"embedding_dim": 128, "dropout": 0.4, "init_std": 0.1},
+    extra_settings={"init_std": init_std},
+)

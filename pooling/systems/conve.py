@@ -1,0 +1,77 @@
+"""ConvE: a small convolutional network reads head and relation as an image."""
+
+from __future__ import annotations
+
+from pooling.systems.spec import Setting, SystemSpec, pair
+
+
+def build(info, settings, seed):
+    """PyKEEN's ConvE with batch normalisation; it is trained on logits, so no sigmoid is applied."""
+    from pykeen.models import ConvE
+
+    return ConvE(
+        triples_factory=info,
+        embedding_dim=settings["embedding_dim"],
+        output_channels=settings["channels"],
+        input_dropout=settings["input_dropout"],
+        feature_map_dropout=settings["feature_map_dropout"],
+        output_dropout=settings["output_dropout"],
+        random_seed=seed,
+    )
+
+
+def query(model, entity, relation):
+    """The encoded image of head and relation, [B, d]."""
+    import torch
+
+    net = model.interaction
+    shape = net.shape_info
+    image = (-1, shape.input_channels, shape.image_height, shape.image_width)
+    h, r = pair(model, entity, relation)
+    x = torch.cat([h.view(image), r.view(image)], dim=2)  # [B, channels, 2·height, width]
+    return net.hr1d(net.hr2d(x).flatten(1))  # -> [B, features] -> [B, d]
+
+
+def features(model):
+    """Entity vectors [E, d] and the bias of each entity [E]."""
+    vectors, bias = model.entity_representations
+    return vectors(None), bias(None).flatten()
+
+
+SPEC = SystemSpec(
+    name="conve",
+    label="ConvE",
+    family="neural",
+    description="Lays head and relation out as an image, convolves it, and compares the result with the tail.",
+    source="Dettmers et al. (2018), Convolutional 2D knowledge graph embeddings, AAAI",
+    build=build,
+    query=query,
+    features=features,
+    distance=False,
+    small={
+        "learning_rate": 0.003,
+        "batch_size": 128,
+        "epochs": 12,
+        "channels": 32,
+        "input_dropout": 0.2,
+        "feature_map_dropout": 0.2,
+        "output_dropout": 0.3,
+    },
+    large={
+        "embedding_dim": 128,
+        "learning_rate": 0.001,
+        "optimizer": "adam",
+        "objective": "questions",
+        "batch_size": 256,
+        "channels": 32,
+        "input_dropout": 0.2,
+        "feature_map_dropout": 0.2,
+        "output_dropout": 0.3,
+    },
+    extra_settings={
+        "channels": Setting(int, "filters of the convolution", 1, 512),
+        "input_dropout": Setting(float, "share of the image that is dropped while training", 0, 0.95),
+        "feature_map_dropout": Setting(float, "share of the feature maps dropped while training", 0, 0.95),
+        "output_dropout": Setting(float, "share of the encoder's output dropped while training", 0, 0.95),
+    },
+)

@@ -1,0 +1,43 @@
+"""DistMult: a trilinear product over real vectors."""
+
+from __future__ import annotations
+
+from pooling.systems.spec import SystemSpec, init_std, normal_init, pair
+from pooling.systems.transe import features
+
+
+def build(info, settings, seed):
+    """PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout does that work."""
+    from pykeen.models import DistMult
+
+    return DistMult(
+        triples_factory=info,
+        embedding_dim=settings["embedding_dim"],
+        entity_initializer=normal_init(settings),
+        relation_initializer=normal_init(settings),
+        entity_constrainer=None,
+        regularizer=None,
+        random_seed=seed,
+    )
+
+
+def query(model, entity, relation):
+    """h ∘ r, [B, d]."""
+    h, r = pair(model, entity, relation)
+    return h * r
+
+
+SPEC = SystemSpec(
+    name="distmult",
+    label="DistMult",
+    family="decomposition",
+    description="Multiplies head, relation and tail coordinate by coordinate and adds up.",
+    source="Yang et al. (2015), Embedding entities and relations for learning and inference in knowledge bases, ICLR",
+    build=build,
+    query=query,
+    features=features,
+    distance=False,
+    small={"dropout": 0.2, "init_std": 0.1},
+    large={"dropout": 0.4, "init_std": 0.1},
+    extra_settings={"init_std": init_std},
+)

@@ -1,0 +1,42 @@
+"""RESCAL: a full matrix per relation."""
+
+from __future__ import annotations
+
+from pooling.systems.spec import SystemSpec, init_std, normal_init, pair
+from pooling.systems.transe import features
+
+
+def build(info, settings, seed):
+    """PyKEEN's RESCAL without its regulariser: dropout does that work."""
+    from pykeen.models import RESCAL
+
+    return RESCAL(
+        triples_factory=info,
+        embedding_dim=settings["embedding_dim"],
+        entity_initializer=normal_init(settings),
+        relation_initializer=normal_init(settings),
+        regularizer="no",
+        random_seed=seed,
+    )
+
+
+def query(model, entity, relation):
+    """hᵀ R, [B, d]."""
+    h, r = pair(model, entity, relation)
+    return (h.unsqueeze(1) @ r).squeeze(1)  # [B, 1, d] @ [B, d, d] -> [B, d]
+
+
+SPEC = SystemSpec(
+    name="rescal",
+    label="RESCAL",
+    family="decomposition",
+    description="Multiplies head and tail through a matrix that belongs to the relation.",
+    source="Nickel et al. (2011), A three-way model for collective learning on multi-relational data, ICML",
+    build=build,
+    query=query,
+    features=features,
+    distance=False,
+    small={"embedding_dim": 32, "learning_rate": 0.01, "batch_size": 512, "dropout": 0.2, "init_std": 0.1},
+    large={"embedding_dim": 64, "dropout": 0.3, "init_std": 0.1, "learning_rate": 0.001, "optimizer": "adam"},
+    extra_settings={"init_std": init_std},
+)

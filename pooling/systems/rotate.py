@@ -1,0 +1,43 @@
+"""RotatE: a relation is a rotation in the complex plane, coordinate by coordinate."""
+
+from __future__ import annotations
+
+from pooling.systems.spec import SystemSpec, pair
+
+
+def build(info, settings, seed):
+    """PyKEEN's RotatE; after every step its constrainer puts the relations back on the unit circle."""
+    from pykeen.models import RotatE
+
+    return RotatE(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
+
+
+def query(model, entity, relation):
+    """h ∘ r, real and imaginary parts interleaved, [B, 2d]."""
+    import torch
+
+    h, r = pair(model, entity, relation)
+    return torch.view_as_real(h * r).flatten(1)  # [B, d, 2] -> [B, 2d]
+
+
+def features(model):
+    """Entity vectors as reals, interleaved in the same way, [E, 2d], no bias."""
+    import torch
+
+    return torch.view_as_real(model.entity_representations[0](None)).flatten(1), None
+
+
+SPEC = SystemSpec(
+    name="rotate",
+    label="RotatE",
+    family="translational",
+    description="Turns every complex coordinate of the head by the relation's angle and measures the distance.",
+    source="Sun et al. (2019), RotatE: knowledge graph embedding by relational rotation, ICLR (2-norm, as PyKEEN)",
+    build=build,
+    query=query,
+    features=features,
+    distance=True,
+    small={},
+    large={"embedding_dim": 128, "learning_rate": 0.001, "optimizer": "adam"},
+    extra_settings={},
+)

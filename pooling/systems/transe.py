@@ -1,0 +1,45 @@
+"""TransE: a relation is a translation from head to tail."""
+
+from __future__ import annotations
+
+from pooling.systems.spec import SystemSpec, pair
+
+
+def build(info, settings, seed):
+    """PyKEEN's TransE with the 2-norm, which has a matrix-product form, and no unit-norm constraint."""
+    from pykeen.models import TransE
+
+    return TransE(
+        triples_factory=info,
+        embedding_dim=settings["embedding_dim"],
+        scoring_fct_norm=2,
+        entity_constrainer=None,
+        random_seed=seed,
+    )
+
+
+def query(model, entity, relation):
+    """h + r, [B, d]."""
+    h, r = pair(model, entity, relation)
+    return h + r
+
+
+def features(model):
+    """Entity vectors [E, d], no bias."""
+    return model.entity_representations[0](None), None
+
+
+SPEC = SystemSpec(
+    name="transe",
+    label="TransE",
+    family="translational",
+    description="Adds the relation's vector to the head's; the closer the tail lies to the sum, the better.",
+    source="Bordes et al. (2013), Translating embeddings for modeling multi-relational data, NeurIPS",
+    build=build,
+    query=query,
+    features=features,
+    distance=True,
+    small={},
+    large={"learning_rate": 0.001, "optimizer": "adam"},
+    extra_settings={},
+)
