@@ -1,4 +1,18 @@
-from django.contrib import admin
-from django.urls import path
+"""Every address of the site: apps in the order in which data flows."""
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from importlib.util import find_spec
+
+from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
+
+urlpatterns = [
+    path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout", LogoutView.as_view(), name="logout"),
+    path("admin/", admin.site.urls),
+    path("", include("pooling.urls")),
+    *([path("", include("annotation.urls"))] if find_spec("annotation.urls") else []),
+    *([path("api/v1/", include("annotation.api.urls"))] if find_spec("annotation.api.urls") else []),
+    path("", include("annotation.campaign_urls")),
+    path("", include("evaluation.urls")),
+]

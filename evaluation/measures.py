@@ -1,6 +1,7 @@
 """The registry of measures that pages, API, commands and documentation read.
 
-A measure is an entry in `FAMILIES` beside its kernel (evaluation/kernels/{micro,macro,ir,judged}.py) with its cut-off.
+A measure is an entry in `FAMILIES` beside its kernel (evaluation/kernels/{micro,macro,ir,judged}.py) with
+its cut-off.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.OPEN)
     evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.BOTH)
     lease_minutes = models.PositiveSmallIntegerField(default=15)
+    undo_minutes = models.PositiveSmallIntegerField(default=15, help_text="how long an own label can be changed")
     guidelines = models.TextField(blank=True)
     seed = models.PositiveIntegerField(default=0, help_text="of the random order in which questions are given out")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -38,6 +38,7 @@ class Label(_Answered):
                 fields=["slot"], condition=models.Q(supersedes=None), name="label_first_of_slot_once"
             ),
         ]
+        indexes = [models.Index(fields=["annotator", "-id"])]
 
 
 class SurplusLabel(_Answered):

@@ -1,10 +1,14 @@
 """Items and their slots. Overlap is a property of this schema: see DESIGN decision 3."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
+from django.utils.crypto import salted_hmac
 
 from annotation.enums import ItemState, SlotState
 from annotation.models.campaign import Campaign
+from annotation.models.question import QuestionTemplate
 from pooling.models import PooledTriple
 
 ADJUDICATION = 3  # the number of the third slot
@@ -20,6 +24,7 @@ class Item(models.Model):
     order = models.PositiveIntegerField(help_text="place in the seeded random order, groups together")
     side = models.CharField(max_length=4, help_text="which side the group's question masks")
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.OPEN)
+    started = models.BooleanField(default=False, help_text="has a label: such items are given out first")
     settled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -29,7 +34,17 @@ class Item(models.Model):
             models.CheckConstraint(condition=models.Q(state__in=ItemState.values), name="item_state_known"),
             models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="item_side_known"),
         ]
-        indexes = [models.Index(fields=["campaign", "state", "order"]), models.Index(fields=["campaign", "group"])]
+        indexes = [
+            models.Index(fields=["campaign", "state", "-started", "order"]),
+            models.Index(fields=["campaign", "group"]),
+        ]
+
+
+def lease_of(slot_id: int, person_id: int) -> UUID:
+    """The secret that only a person who was given this slot has had; it outlives the lease, so that an answer that
+    comes late can be told from one for somebody else's slot."""
+    mac = salted_hmac("annotation.lease", f"{slot_id}:{person_id}", algorithm="sha256")
+    return UUID(bytes=mac.digest()[:16])
 
 
 class Slot(models.Model):
@@ -41,8 +56,11 @@ class Slot(models.Model):
     annotator = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="slots"
     )
-    lease = models.UUIDField(null=True, blank=True, help_text="secret of the present or last lease")
     leased_until = models.DateTimeField(null=True, blank=True)
+    template = models.ForeignKey(
+        QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+",
+        help_text="the version that its present holder was shown",
+    )  # fmt: skip
 
     class Meta:
         constraints = [
@@ -57,3 +75,7 @@ class Slot(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["state", "leased_until"]), models.Index(fields=["annotator", "state"])]
+
+    @property
+    def lease(self) -> UUID | None:
+        return None if self.annotator_id is None else lease_of(self.pk, self.annotator_id)

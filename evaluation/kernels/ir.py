@@ -1,23 +1,26 @@
-"""List measures of information retrieval: trec_eval's definitions on the strict order, one value per question.
+"""List measures of information retrieval: trec_eval's definitions on the strict order, a value per question.
 
-All answers are relevant with gain 1. Judged nonrelevant are the negatives and, if they count as judged, the assumed
-negatives; what is in the pool without a judgement is trec_eval's -1. A question counts once it has an answer.
-The reference is trec_eval 9 (m_map.c, m_ndcg_cut.c, m_bpref.c, m_infap.c, …) through pytrec_eval; tests compare to 1e-6.
+All answers are relevant with gain 1. Judged nonrelevant are the negatives and, if they count as judged, the
+assumed negatives; what is in the pool without a judgement is trec_eval's -1. A question counts once it has
+an answer. The reference is trec_eval 9 (m_map.c, m_ndcg_cut.c, m_bpref.c, m_infap.c, …) through pytrec_eval;
+tests compare to 1e-6.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from evaluation.kernels.family import Family
+from evaluation.kernels.family import Cutoff, Family
 from evaluation.kernels.prepared import Labelled
-from evaluation.kernels.table import Floats
+from evaluation.kernels.table import Flags, Floats
 
 SOURCE = "trec_eval 9, {measure}"
 INFAP_EPSILON = 0.00001  # trec_eval's smoothing in m_infap.c
 
 
-def _within(answers: Labelled, k: int | None) -> Floats | np.ndarray:
+def _within(answers: Labelled, k: int | None) -> Flags:
     """[systems, n] by position: does the answer stand among the first k (or was it returned at all)?"""
     return answers.strict <= k if k is not None else answers.strict < np.inf
 
@@ -68,7 +71,7 @@ def bpref(answers: Labelled, k: int | None = None) -> Floats:
 
 
 def inferred_average_precision(answers: Labelled, k: int | None = None) -> Floats:
-    """infAP (Yilmaz and Aslam 2006): precision above each answer estimated from the judged share of the pool there."""
+    """infAP (Yilmaz and Aslam 2006): precision above an answer is estimated from what is judged there."""
     before = answers.strict - 1.0  # candidates above
     relevant = answers.answers_above
     nonrelevant = answers.count_above(answers.nonrelevant)
@@ -79,7 +82,16 @@ def inferred_average_precision(answers: Labelled, k: int | None = None) -> Float
     return answers.sum_by_question(expected) / answers.count
 
 
-def _family(name, label, cutoff, measure, compute, description, formula, answers_only=True) -> Family:  # type: ignore[no-untyped-def]
+def _family(
+    name: str,
+    label: str,
+    cutoff: Cutoff,
+    measure: str,
+    compute: Callable[[Labelled, int | None], Floats],
+    description: str,
+    formula: str,
+    answers_only: bool = True,
+) -> Family:
     source = SOURCE.format(measure=measure)
     return Family(
         name, label, "macro", cutoff, 0.0, 1.0, True, description, formula, source, compute, answers_only
@@ -124,7 +136,7 @@ FAMILIES = (
     ),
     _family(
         "bpref", "bpref", "none", "bpref", bpref,
-        "How often an answer stands above the judged negatives of its question; unjudged candidates are ignored. "
+        "How often answers stand above the judged negatives of their question; the unjudged are ignored. "
         "A question without a judged negative gives its recall.",
         "mean over q of (1 / n_q) * sum over answers of 1 - min(negatives above, n_q) / min(negatives, n_q)",
         answers_only=False,

@@ -37,7 +37,7 @@ class TopShares:
 
 
 def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) -> TopShares:
-    """What stands at the first min(k, |C(q)|) positions of the evaluated questions; `original` is bool [triples]."""
+    """What stands at the first min(k, |C(q)|) positions of evaluated questions; `original` [triples]."""
     answers = Labelled(prepared, state)
     positions = int(np.minimum(prepared.table.candidates[answers.question], k).sum())
 
@@ -46,14 +46,14 @@ def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) 
         return counted / positions if positions else np.full(prepared.table.systems, np.nan)
 
     is_positive = state == LabelState.POSITIVE
-    named = [
+    named = (
         share(is_positive & original),
         share(is_positive & ~original),
         share(state == LabelState.NEGATIVE),
         share(state == LabelState.ASSUMED_NEGATIVE),
         share(state == LabelState.UNJUDGED),
-    ]
-    return TopShares(*named, not_pooled=1.0 - np.sum(named, axis=0), positions=positions)
+    )
+    return TopShares(*named, 1.0 - np.sum(named, axis=0), positions)
 
 
 def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:

@@ -1,4 +1,4 @@
-"""Macro measures: one value per question, from the strict position of its best answer. Source: spec/metrics.md §2."""
+"""Macro measures: one value per question, from the strict position of its best answer (spec/metrics.md 2)."""
 
 from __future__ import annotations
 

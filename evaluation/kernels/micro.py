@@ -1,9 +1,9 @@
-"""Micro measures: one value per answer and side, over the rank of the answer with all other answers filtered out.
+"""Micro measures: one value per answer and side, from its rank with all other answers filtered out.
 
-"Filtered out" is exactly what PyKEEN does: the other answers leave the candidate list before the rank is read. With
-optimistic rank o and pessimistic rank p, o loses the other answers with a higher score and p those with a higher or
-equal score; the realistic rank is (o + p) / 2, so an answer tied with this one counts half. Sources: spec/metrics.md §2;
-PyKEEN 1.11, pykeen.evaluation.RankBasedEvaluator.
+"Filtered out" is exactly what PyKEEN does: the other answers leave the candidate list before the rank
+is read. With optimistic rank o and pessimistic rank p, o loses the other answers with a higher score and p
+those with a higher or equal score; the realistic rank is (o + p) / 2, so an answer tied with
+this one counts half. Sources: spec/metrics.md §2; PyKEEN 1.11, pykeen.evaluation.RankBasedEvaluator.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FAMILIES = (
     Family(
         "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
         "Mean rank of all answers, each ranked with the question's other answers removed. "
-        "One badly placed answer moves it a lot, and it is undefined for a run that does not return every answer.",
+        "One badly placed answer moves it a lot; it is undefined for a run that misses an answer.",
         "mean over (q, a) of rank(q, a)", SOURCE, rank,
     ),
     Family(

@@ -1,8 +1,8 @@
 """A rank table sorted once, and the answers of one label state read from it without sorting again.
 
-Thousands of label subsets (stability, depth, bootstrap) share one `Prepared`; each costs a few passes over the rows.
-All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf <= k is false,
-which is what spec/metrics.md §1 asks for.
+Thousands of label subsets (stability, depth, bootstrap) share one `Prepared`; each costs a few passes over
+the rows. All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf
+<= k is false, which is what spec/metrics.md §1 asks for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from functools import cached_property
 import numpy as np
 
 from evaluation.kernels.state import States, nonrelevant, positive, unjudged
-from evaluation.kernels.table import Flags, Floats, Order, RankTable, keep_rows, order_within_question, tie_span
+from evaluation.kernels.table import (
+    Flags,
+    Floats,
+    Order,
+    RankTable,
+    keep_rows,
+    order_within_question,
+    tie_span,
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,7 @@ class Prepared:
     realistic: Floats  # [systems, rows] in score_order; mean of optimistic and pessimistic
 
     def only(self, triples: Flags) -> Prepared:
-        """The same for the rows of some triples, bool [triples]: faster where nothing else can be an answer."""
+        """The same for the rows of some triples, bool [triples]: faster where no other can be an answer."""
         return prepare(keep_rows(self.table, triples[self.table.triple]))
 
 
@@ -36,17 +44,30 @@ def prepare(table: RankTable) -> Prepared:
     score_order = order_within_question(table, table.optimistic)
     strict = np.take_along_axis(table.strict, strict_order, axis=1).astype(np.float64)
     realistic = np.take_along_axis((table.optimistic + table.pessimistic) / 2.0, score_order, axis=1)
+    _refuse_impossible(table, strict)
     strict[strict == 0] = np.inf
     realistic[realistic == 0] = np.inf
     return Prepared(table, strict_order, score_order, strict, realistic)
 
 
+def _refuse_impossible(table: RankTable, strict: Floats) -> None:
+    """Two entities at one position, or a position outside its tie, would quietly make ranks below 1."""
+    repeated = (strict[:, 1:] == strict[:, :-1]) & (table.question[1:] == table.question[:-1])
+    if np.any(repeated & (strict[:, 1:] > 0)):
+        raise ValueError("two entities of a question share a strict position")
+    if np.any(table.strict < table.optimistic) or np.any(table.strict > table.pessimistic):
+        raise ValueError("a strict position lies outside its optimistic and pessimistic position")
+    if np.any((table.strict == 0) != (table.pessimistic == 0)) or table.strict.min(initial=0) < 0:
+        raise ValueError("positions start at 1; 0 in all three means that the run did not return the entity")
+
+
 class Labelled:
     """The answers of one label state (int8 [triples], LabelState) under every system.
 
-    n answers (every positive triple once on each side) lie in e evaluated questions (those with an answer). An array
-    "by position" has the n answers grouped by question and, inside it, in the order of the system in question:
-    group g is at start[g] … start[g] + count[g] - 1 for every system, only the order inside differs.
+    n answers (every positive triple once on each side) lie in e evaluated questions (those with an answer).
+    An array "by position" has the n answers grouped by question and, inside it, in the order of the system
+    in question: group g is at start[g] … start[g] + count[g] - 1 for every system, only the order inside
+    differs.
     """
 
     def __init__(self, prepared: Prepared, state: States, assumed_is_judged: bool = True) -> None:
@@ -90,12 +111,14 @@ class Labelled:
 
     @cached_property
     def micro_rank(self) -> Floats:
-        """Realistic rank with the question's other answers filtered out, [systems, n] in the order of answer_row."""
+        """Realistic rank with the other answers filtered out, [systems, n] in the order of answer_row."""
         answers = self._is_answer[self.prepared.score_order]
         realistic = self.prepared.realistic[answers].reshape(self.shape)
         row = self.prepared.score_order[answers].reshape(self.shape)
         tied = np.zeros(self.shape, dtype=bool)
-        tied[:, 1:] = (realistic[:, 1:] == realistic[:, :-1]) & ~self._begins[1:] & (realistic[:, 1:] < np.inf)
+        tied[:, 1:] = (
+            (realistic[:, 1:] == realistic[:, :-1]) & ~self._begins[1:] & (realistic[:, 1:] < np.inf)
+        )
         above: Order | Floats = self.answers_above
         if tied.any():
             first, last = tie_span(tied)

@@ -24,7 +24,7 @@ class LabelState(IntEnum):
 
 def positive(state: States) -> Flags:
     """The triples that are answers on both their sides."""
-    return state == LabelState.POSITIVE
+    return np.equal(state, LabelState.POSITIVE)
 
 
 def nonrelevant(state: States, assumed_is_judged: bool = True) -> Flags:

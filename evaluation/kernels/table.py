@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+Ranks = NDArray[np.int32]
 Ints = NDArray[np.integer]
 Order = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -23,17 +24,17 @@ class RankTable:
     """Positions among E without train and valid, 1-based; 0 = the run did not return the entity.
 
     Per row (rows of one question are adjacent, `question` ascends): `question`, `entity`, `triple` [rows] and
-    `strict`, `optimistic`, `pessimistic` [systems, rows]. Each triple has two rows: in its tail and in its head question.
-    Per question: `side` (0 tail, 1 head), `relation`, `candidates` = |C(q)| [questions].
+    `strict`, `optimistic`, `pessimistic` [systems, rows]. Each triple has two rows: in its tail and in its
+    head question. Per question: `side` (0 tail, 1 head), `relation`, `candidates` = |C(q)| [questions].
     Equal scores share optimistic and pessimistic; `strict` never repeats within a question.
     """
 
     question: NDArray[np.int32]
     entity: NDArray[np.int32]
     triple: NDArray[np.int32]
-    strict: NDArray[np.int32]
-    optimistic: NDArray[np.int32]
-    pessimistic: NDArray[np.int32]
+    strict: Ranks
+    optimistic: Ranks
+    pessimistic: Ranks
     side: NDArray[np.int8]
     relation: NDArray[np.int32]
     candidates: NDArray[np.int32]
@@ -52,15 +53,15 @@ class RankTable:
 
     @property
     def systems(self) -> int:
-        return self.strict.shape[0]
+        return int(self.strict.shape[0])
 
     @property
     def rows(self) -> int:
-        return self.question.shape[0]
+        return int(self.question.shape[0])
 
     @property
     def questions(self) -> int:
-        return self.candidates.shape[0]
+        return int(self.candidates.shape[0])
 
     @cached_property
     def start(self) -> Order:
@@ -68,7 +69,7 @@ class RankTable:
         return np.searchsorted(self.question, np.arange(self.questions + 1))
 
 
-def order_within_question(table: RankTable, ranks: NDArray[np.int32]) -> Order:
+def order_within_question(table: RankTable, ranks: Ranks) -> Order:
     """Row indices [systems, rows] by (question, rank), what a system did not return last in its question."""
     width = max(int(ranks.max(initial=0)), 1) + 1
     keys = table.question.astype(np.int64) * (width + 1) + np.where(ranks > 0, ranks, width)
@@ -89,10 +90,11 @@ def keep_rows(table: RankTable, kept: Flags) -> RankTable:
 
 
 def without_known(table: RankTable, known: Flags) -> RankTable:
-    """Turn `known` triples (bool [triples]: test answers that were not sampled) into facts that are no candidates.
+    """Turn `known` triples (bool [triples]: test answers that were not sampled) into facts, no candidates.
 
-    Their rows go, and every other row of the same question loses those that stood above it: in `strict` the ones
-    before it, in `optimistic` the ones with a higher score, in `pessimistic` the ones with a higher or equal score.
+    Their rows go, and every other row of the same question loses those that stood above it: in `strict` the
+    ones before it, in `optimistic` the ones with a higher score, in `pessimistic` the ones with a higher or
+    equal score.
     """
     gone = known[table.triple]
     strict_order = order_within_question(table, table.strict)
@@ -123,14 +125,14 @@ def tie_span(same_as_previous: Flags) -> tuple[Order, Order]:
 
 
 def _counts_above(
-    table: RankTable, order: Order, ranks: NDArray[np.int32], flag: Flags
+    table: RankTable, order: Order, ranks: Ranks, flag: Flags
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flagged rows of the same question with a smaller, and with a smaller or equal rank: twice [systems, rows]."""
+    """Flagged rows of the same question with a smaller, and a smaller or equal rank: 2 x [systems, rows]."""
     ranked = np.take_along_axis(ranks, order, axis=1)
     same = np.zeros(ranked.shape, dtype=bool)
     same[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (table.question[1:] == table.question[:-1])
     first, last = tie_span(same)
-    flagged = np.zeros((table.systems, table.rows + 1), dtype=np.int64)  # a leading 0: counts *before* a position
+    flagged = np.zeros((table.systems, table.rows + 1), dtype=np.int64)  # counts before a position
     np.cumsum(flag[order], axis=1, out=flagged[:, 1:])
     before_question = flagged[:, table.start[table.question]]
     smaller = np.empty(ranked.shape, dtype=np.int64)
@@ -141,5 +143,5 @@ def _counts_above(
     return smaller, smaller_or_equal
 
 
-def _subtract(ranks: NDArray[np.int32], above: NDArray[np.int64]) -> NDArray[np.int32]:
+def _subtract(ranks: Ranks, above: NDArray[np.int64]) -> Ranks:
     return np.where(ranks > 0, ranks - above, 0).astype(np.int32)

@@ -23,7 +23,7 @@ _NAME = re.compile(r"(?P<family>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
 
 
 def known_names() -> list[str]:
-    """Every way to write a measure, with k where a cut-off goes: ["micro_mr", "micro_hits@k", "map", "map@k", …]."""
+    """Every way to write a measure, with k where a cut-off goes: "micro_hits@k", "map", "map@k", …"""
     names = []
     for family in FAMILIES.values():
         names += [family.name] if family.cutoff != "required" else []
@@ -36,7 +36,7 @@ def parse_name(name: str) -> tuple[Family, int | None]:
     match = _NAME.fullmatch(name)
     family = FAMILIES.get(match["family"]) if match else None
     if match is None or family is None:
-        raise ValueError(f"unknown measure {name!r}; known are {', '.join(known_names())} (k: a whole number from 1)")
+        raise ValueError(f"unknown measure {name!r}; known, with k from 1, are {', '.join(known_names())}")
     k = int(match["k"]) if match["k"] else None
     if k is None and family.cutoff == "required":
         raise ValueError(f"the measure {name!r} needs a cut-off, for example {name}@10")
@@ -64,7 +64,7 @@ class Values:
         return self.per_unit.mean(axis=1) if self.n else np.full(self.per_unit.shape[0], np.nan)
 
     def mean_by(self, group: Ints, groups: int) -> GroupMeans:
-        """Means per group of questions: `group` [questions] gives each its group, -1 for those to leave out."""
+        """Means per group of questions: `group` [questions] gives each a group, -1 to leave it out."""
         unit_group = group[self.unit_question]
         kept = unit_group >= 0
         count = np.bincount(unit_group[kept], minlength=groups)
@@ -106,5 +106,5 @@ def means(
 
 
 def side_by_category(side: Ints, category: Ints, categories: int) -> NDArray[np.int64]:
-    """Groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is negative."""
+    """Groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is."""
     return np.where(category >= 0, side.astype(np.int64) * categories + category, -1)

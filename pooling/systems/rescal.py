@@ -9,13 +9,14 @@ from pooling.systems.transe import features
 def build(info, settings, seed):
     """PyKEEN's RESCAL without its regulariser: dropout does that work."""
     from pykeen.models import RESCAL
+    from pykeen.regularizers import NoRegularizer
 
     return RESCAL(
         triples_factory=info,
         embedding_dim=settings["embedding_dim"],
         entity_initializer=normal_init(settings),
         relation_initializer=normal_init(settings),
-        regularizer="no",
+        regularizer=NoRegularizer(),
         random_seed=seed,
     )
 

@@ -1,0 +1,45 @@
+"""A person's own progress: their work only, nothing that tells what others did."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.domain.queue import waiting_disputes, waiting_items
+from annotation.enums import CampaignRole
+from annotation.models import Campaign, Label
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    campaign: Campaign
+    roles: tuple[str, ...]
+    today: int
+    total: int
+    has_questions: bool  # something is waiting for this person to label
+    disputes: int | None  # waiting for this person to adjudicate; None for who is no adjudicator
+
+
+def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
+    """Labels of this person today and in all; a changed label counts once."""
+    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    first = Label.objects.filter(annotator=user, item__campaign=campaign, supersedes=None)
+    return first.filter(created_at__gte=today).count(), first.count()
+
+
+def own_progress(user: User) -> list[OwnProgress]:
+    """One entry for each campaign that the person is a member of, by name."""
+    campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
+    found = []
+    for campaign in campaigns:
+        roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
+        today, total = label_counts(user, campaign)
+        is_adjudicator = CampaignRole.ADJUDICATOR in roles
+        found.append(
+            OwnProgress(
+                campaign, roles, today, total,
+                has_questions=waiting_items(campaign, user).exists(),
+                disputes=waiting_disputes(campaign, user).count() if is_adjudicator else None,
+            )
+        )  # fmt: skip
+    return found

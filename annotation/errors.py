@@ -1,0 +1,27 @@
+"""What may go wrong when people label, by a person's doing; each message is written for that person."""
+
+from pooling.errors import UserError
+
+
+class PersonError(UserError):
+    """A role that a person may not have."""
+
+
+class CampaignError(UserError):
+    """A campaign cannot be opened, or does not exist."""
+
+
+class EvidenceError(UserError):
+    """A link that does not show where the answer comes from."""
+
+
+class NotYours(UserError):
+    """A slot or label that this person does not hold."""
+
+
+class AnswerRefused(UserError):
+    """An answer that cannot be kept as it is: withdrawn slot, time over, an id used before."""
+
+
+class LabelFileError(UserError):
+    """A label file that cannot be read at all."""

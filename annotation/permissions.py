@@ -1,0 +1,53 @@
+"""Who may do what: one line each. Site-wide roles are groups, campaign roles are memberships."""
+
+from typing import TypeGuard
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+
+from annotation.enums import CampaignRole
+from annotation.models import Campaign
+from pooling import permissions as site
+
+Person = User | AnonymousUser
+
+
+def is_person(user: Person) -> TypeGuard[User]:
+    return user.is_authenticated and user.is_active
+
+
+def is_manager(user: Person) -> bool:
+    return is_person(user) and (user.is_superuser or site.is_manager(user))
+
+
+def is_researcher(user: Person) -> bool:
+    return is_person(user) and site.is_researcher(user)
+
+
+def can_manage(user: Person) -> bool:
+    return is_manager(user)
+
+
+def can_evaluate(user: Person) -> bool:
+    return is_manager(user) or is_researcher(user)
+
+
+def has_role(user: Person, campaign: Campaign, *roles: str) -> bool:
+    return is_person(user) and campaign.members.filter(person=user, role__in=roles).exists()
+
+
+def is_annotator(user: Person, campaign: Campaign) -> bool:
+    """Adjudicators may annotate too, never the same item: its slots see to that."""
+    return not can_evaluate(user) and has_role(user, campaign, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR)
+
+
+def is_adjudicator(user: Person, campaign: Campaign) -> bool:
+    return not can_evaluate(user) and has_role(user, campaign, CampaignRole.ADJUDICATOR)
+
+
+def visible_campaigns(user: Person) -> QuerySet[Campaign]:
+    """Every look-up of a campaign starts here: what is not in it is a 404 for this person."""
+    campaigns = Campaign.objects.select_related("pool__graph")
+    if not is_person(user):
+        return campaigns.none()
+    return campaigns if can_evaluate(user) else campaigns.filter(members__person=user).distinct()

@@ -1,0 +1,101 @@
+"""Qrels: the judgements of one moment, frozen under a name, in a file that never changes."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from annotation.domain.judgement import current_verdicts
+from evaluation.domain.table import EvaluationError, PoolTable
+from evaluation.kernels.state import LabelState
+from evaluation.models import Qrels
+from pooling.artifacts import artifact_path, check_sha256, sha256_of, writing
+from pooling.models import Pool
+
+STATE_NAMES = {
+    LabelState.POSITIVE: "positive",
+    LabelState.NEGATIVE: "negative",
+    LabelState.ASSUMED_NEGATIVE: "assumed_negative",
+    LabelState.UNJUDGED: "unjudged",
+}
+
+
+def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds, then pooled triples: int32[n, 3], and their states now, int8[n]. Needs no runs."""
+    rows = list(pool.triples.order_by("id").values_list("id", "head", "relation", "tail", "reason"))
+    seeds = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
+    triples = np.array([*seeds, *[row[1:4] for row in rows]], dtype=np.int32).reshape(-1, 3)
+    state = np.full(len(triples), LabelState.UNJUDGED, dtype=np.int8)
+    state[: len(seeds)] = LabelState.POSITIVE
+    state[len(seeds) :][[bool(row[4]) for row in rows]] = LabelState.ASSUMED_NEGATIVE
+    place = {row[0]: len(seeds) + i for i, row in enumerate(rows)}
+    ids, verdicts, _ = current_verdicts(pool)
+    value = {"positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED}
+    for triple, verdict in zip(ids.tolist(), list(verdicts), strict=True):
+        state[place[triple]] = value[str(verdict)]
+    return triples, state
+
+
+def state_counts(state: np.ndarray) -> dict[str, int]:
+    """positive, negative, assumed_negative, unjudged; they add up to the number of triples."""
+    return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
+
+
+def freeze_qrels(pool: Pool, name: str, user: AbstractBaseUser | None = None) -> Qrels:
+    """Write the present judgements of the pool under a name. A name is used once and for all."""
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")
+    if pool.qrels.filter(name=name).exists():
+        raise EvaluationError(f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name.")
+    triples, state = pooled_state(pool)
+    if not len(triples):
+        raise EvaluationError(f"Pool {pool.name} is empty: build it first.")
+    head, relation, tail = triples.T
+    names = [STATE_NAMES[LabelState(value)] for value in state.tolist()]
+    content = pa.table({"head": head, "relation": relation, "tail": tail, "state": names})
+    with transaction.atomic():
+        qrels = Qrels.objects.create(
+            pool=pool, name=name, artifact="", sha256="", created_by=user,  # type: ignore[misc]
+            **{f"num_{key}": count for key, count in state_counts(state).items()},
+        )  # fmt: skip
+        qrels.artifact = f"qrels/{qrels.pk}.parquet"
+        path = artifact_path(qrels.artifact)
+        with writing(path) as aside:
+            pq.write_table(content, aside, compression="zstd")
+        qrels.sha256 = sha256_of(path)
+        qrels.save(update_fields=["artifact", "sha256"])
+    return qrels
+
+
+def get_qrels(pool: Pool, name: str) -> Qrels:
+    qrels = pool.qrels.filter(name=name).first()
+    if qrels is None:
+        known = ", ".join(pool.qrels.order_by("name").values_list("name", flat=True)) or "none yet"
+        raise EvaluationError(f"Pool {pool.name} has no qrels {name!r}. Qrels: {known}.")
+    return qrels
+
+
+def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
+    """Triples int32[n, 3] and states int8[n] of frozen qrels; the checksum is checked."""
+    path = artifact_path(qrels.artifact)
+    check_sha256(path, qrels.sha256)
+    table = pq.read_table(path)
+    triples = np.stack([table[name].to_numpy() for name in ("head", "relation", "tail")], axis=1)
+    values = {name: value for value, name in STATE_NAMES.items()}
+    return triples.astype(np.int32), np.array([values[s] for s in table["state"].to_pylist()], dtype=np.int8)
+
+
+def qrels_state(pool: Pool, table: PoolTable, name: str) -> np.ndarray:
+    """State of every triple of the table under frozen qrels, int8[triples]."""
+    triples, state = read_qrels(get_qrels(pool, name))
+    e, r = table.graph.num_entities, table.graph.num_relations
+
+    def code(array: np.ndarray) -> np.ndarray:
+        return (array[:, 0].astype(np.int64) * r + array[:, 1]) * e + array[:, 2]
+
+    result = np.full(len(table.triples), LabelState.NOT_POOLED, dtype=np.int8)
+    result[np.searchsorted(code(table.triples), code(triples))] = state
+    return result

@@ -1,0 +1,158 @@
+"""The rank table of a pool: every pooled and test triple on both its sides, under every system that has a run."""
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from annotation.domain.judgement import labels_version
+from evaluation.kernels.prepared import Prepared, prepare
+from evaluation.kernels.table import RankTable, without_known
+from pooling.domain.graph import open_graph
+from pooling.domain.run import RunError, read_ranks
+from pooling.enums import SystemState
+from pooling.errors import UserError
+from pooling.kernels.graph import GraphArrays
+from pooling.kernels.ranking import answers_csr, questions_of
+from pooling.kernels.rows import find, row_keys, rows_of
+from pooling.models import Pool, PooledTriple, Run, System
+
+KEPT_TABLES = 4
+_tables: OrderedDict[tuple[int, str], "PoolTable"] = OrderedDict()
+
+
+class EvaluationError(UserError):
+    """An evaluation cannot be made as asked."""
+
+
+@dataclass(frozen=True)
+class PoolTable:
+    """n distinct triples (seeds, pooled, test; ordered), and what is known of them without any label.
+
+    triples int32[n, 3]; is_seed, is_test bool[n]; pooled_id int64[n], 0 where not pooled; depth int[n], 0 for seeds;
+    filtered bool[n]. `systems` name the rows of the rank tables, `left_out` those without complete rank rows.
+    """
+
+    graph: GraphArrays
+    triples: np.ndarray
+    is_seed: np.ndarray
+    is_test: np.ndarray
+    pooled_id: np.ndarray
+    depth: np.ndarray
+    filtered: np.ndarray
+    systems: list[str]
+    left_out: list[str]
+    ranks: RankTable
+
+    @cached_property
+    def pool(self) -> Prepared:
+        """Positions among the pool's candidates: unsampled test answers are known facts, and gone."""
+        return prepare(without_known(self.ranks, self.is_test & ~self.is_seed))
+
+    @cached_property
+    def full_test(self) -> Prepared:
+        """Positions among E without train and valid, for the full test set; rows of its own triples only."""
+        return prepare(self.ranks).only(self.is_test)
+
+    @cached_property
+    def position_of(self) -> dict[int, int]:
+        """Place of each PooledTriple id in `triples`."""
+        places = np.flatnonzero(self.pooled_id)
+        return dict(zip(self.pooled_id[places].tolist(), places.tolist(), strict=True))
+
+
+def systems_with_runs(pool: Pool) -> list[System]:
+    """The systems of the pool's graph that can be evaluated on it, oldest first."""
+    return list(
+        System.objects.filter(graph_id=pool.graph_id, state=SystemState.TRAINED, run__isnull=False)
+        .select_related("run", "graph").order_by("id")
+    )  # fmt: skip
+
+
+def ranks_version(pool: Pool) -> str:
+    """Changes when a run changes, a system is added, or triples are pooled."""
+    runs = Run.objects.filter(system__graph_id=pool.graph_id).order_by("system_id").values_list("sha256", flat=True)
+    last = PooledTriple.objects.filter(pool=pool).order_by("-id").values_list("id", flat=True).first()
+    return hashlib.sha256(f"{list(runs)} {last}".encode()).hexdigest()[:16]
+
+
+def version(pool: Pool) -> str:
+    """Everything that a figure of this pool rests on: its labels and its ranks."""
+    return f"{labels_version(pool)}/{ranks_version(pool)}"
+
+
+def pool_table(pool: Pool) -> PoolTable:
+    """The table, from memory while no run and no pooled triple has changed."""
+    key = (pool.pk, ranks_version(pool))
+    if key in _tables:
+        _tables.move_to_end(key)
+        return _tables[key]
+    table = _tables[key] = _build(pool)
+    while len(_tables) > KEPT_TABLES:
+        _tables.popitem(last=False)
+    return table
+
+
+def _build(pool: Pool) -> PoolTable:
+    graph = open_graph(pool.graph)
+    e, r = graph.num_entities, graph.num_relations
+    rows = np.array(
+        PooledTriple.objects.filter(pool=pool).order_by("id").values_list("head", "relation", "tail", "id", "depth"),
+        dtype=np.int64,
+    ).reshape(-1, 5)
+    filtered_ids = PooledTriple.objects.filter(pool=pool).exclude(reason="").values_list("id", flat=True)
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
+
+    def code(triples: np.ndarray) -> np.ndarray:
+        return (triples[:, 0].astype(np.int64) * r + triples[:, 1]) * e + triples[:, 2]
+
+    codes = np.unique(np.concatenate([code(rows), code(seeds), code(graph.test)]))
+    head_relation, tail = np.divmod(codes, e)
+    head, relation = np.divmod(head_relation, r)
+    triples = np.stack([head, relation, tail], axis=1).astype(np.int32)
+    place = np.searchsorted(codes, code(rows))
+    pooled_id, depth = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    pooled_id[place], depth[place] = rows[:, 3], rows[:, 4]
+    systems, left_out, ranks = _ranks(pool, graph, triples)
+    return PoolTable(
+        graph=graph, triples=triples, is_seed=np.isin(codes, code(seeds)), is_test=np.isin(codes, code(graph.test)),
+        pooled_id=pooled_id, depth=depth,
+        filtered=np.isin(pooled_id, np.fromiter(filtered_ids, dtype=np.int64)) & (pooled_id > 0),
+        systems=systems, left_out=left_out, ranks=ranks,
+    )  # fmt: skip
+
+
+def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[list[str], list[str], RankTable]:
+    """Rank rows of both sides of the triples, ordered by question."""
+    questions, tail_question, head_question = questions_of(triples)
+    question = np.concatenate([tail_question, head_question])
+    order = np.argsort(question, kind="stable")
+    rows = rows_of(triples)
+    keys = row_keys(rows, graph.num_entities, graph.num_relations)
+    names, left_out, parts = [], [], []
+    for system in systems_with_runs(pool):
+        run = read_ranks(system.run)
+        at = find(run.keys, keys)
+        if (at < 0).any():
+            left_out.append(system.name)
+            continue
+        names.append(system.name)
+        parts.append(run.ranks[:, at[order]])
+    if not names:
+        raise RunError(
+            f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}"
+            + (f" (incomplete: {', '.join(left_out)})." if left_out else f", after train_systems {pool.graph.name}.")
+        )
+    ranks = np.stack(parts)
+    known = np.concatenate([graph.train, graph.valid])
+    answers = answers_csr(questions, known, graph.num_entities, graph.num_relations)
+    triple = np.tile(np.arange(len(triples), dtype=np.int32), 2)
+    table = RankTable(
+        question=question[order].astype(np.int32), entity=rows.candidate[order].astype(np.int32),
+        triple=triple[order], strict=ranks[:, 0], optimistic=ranks[:, 1], pessimistic=ranks[:, 2],
+        side=questions.side.astype(np.int8), relation=questions.relation.astype(np.int32),
+        candidates=(graph.num_entities - np.diff(answers.indptr)).astype(np.int32),
+    )  # fmt: skip
+    return names, left_out, table

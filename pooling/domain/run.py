@@ -1,0 +1,358 @@
+"""Runs: one scoring pass gives candidates and rank rows; later passes add only what is missing.
+
+A run's folder holds topk.parquet (question, rank, entity, score), ranks.parquet (question, entity, strict,
+optimistic, pessimistic) and run.json; see docs/formats.md. Ranks are positions among E \\ (train ∪ valid),
+candidates are the first 100 of E \\ (train ∪ valid ∪ test): what is known is never a candidate.
+"""
+
+import json
+import shutil
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from django.utils import timezone
+
+from pooling.artifacts import artifact_path, check_sha256, sha256_of, write_json, writing
+from pooling.domain.graph import open_graph
+from pooling.domain.job import JobCancelled, Progress, handles
+from pooling.enums import JobKind
+from pooling.errors import UserError
+from pooling.kernels.graph import GraphArrays
+from pooling.kernels.ranking import Csr, Questions, Scored, answers_csr, questions_of, score_questions
+from pooling.kernels.rows import group_rows, question_keys, row_keys, rows_of
+from pooling.models import Job, Pool, PooledTriple, Run, System
+
+TOP_K = 100
+TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
+SIDES = ("tail", "head")
+
+
+class RunError(UserError):
+    """A run is missing, or not deep enough for what was asked."""
+
+
+class TopK(NamedTuple):
+    """Candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32."""
+
+    keys: np.ndarray
+    entity: np.ndarray
+    score: np.ndarray
+
+
+class Block(NamedTuple):
+    """What one pass over some questions (sorted keys) gave."""
+
+    keys: np.ndarray
+    csr: Csr
+    scored: Scored
+    with_candidates: bool
+
+
+class RankRows(NamedTuple):
+    """Sorted row keys int64[n], and ranks int32[3, n]: strict, optimistic, pessimistic."""
+
+    keys: np.ndarray
+    ranks: np.ndarray
+
+
+# -- question ids -----------------------------------------------------------------------------------------------
+
+
+def question_id(side: int, entity_key: str, relation_key: str) -> str:
+    """`tail:<entity>:<relation>` or `head:…`, percent-encoded parts."""
+    return f"{SIDES[side]}:{quote(entity_key, safe='')}:{quote(relation_key, safe='')}"
+
+
+def _question_ids(keys: np.ndarray, graph: GraphArrays) -> list[str]:
+    side_relation, given = np.divmod(keys, graph.num_entities)
+    side, relation = np.divmod(side_relation, graph.num_relations)
+    relations = [quote(key, safe="") for key in graph.relations]
+    return [
+        f"{SIDES[s]}:{quote(graph.entities[e], safe='')}:{relations[r]}"
+        for s, e, r in zip(side.tolist(), given.tolist(), relation.tolist(), strict=True)
+    ]
+
+
+def parse_question_id(text: str, graph: GraphArrays) -> int:
+    """Key of a question id; KeyError or ValueError if it is none of this graph's."""
+    side, entity, relation = text.split(":")
+    code = SIDES.index(side) * graph.num_relations + graph.relation_index[unquote(relation)]
+    return int(code * graph.num_entities + graph.entity_index[unquote(entity)])
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) -> pa.DictionaryArray:
+    codes = np.repeat(np.arange(len(keys), dtype=np.int32), repeats)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(_question_ids(keys, graph), pa.string()))
+
+
+def _write(path: Path, old: Path | None, tables: list[pa.Table]) -> None:
+    """Write the old file's blocks and the new ones, each a row group of its own."""
+    with writing(path) as aside, pq.ParquetWriter(aside, tables[0].schema, compression="zstd") as writer:
+        if old is not None:
+            file = pq.ParquetFile(old, read_dictionary=["question"])
+            for i in range(file.num_row_groups):
+                writer.write_table(file.read_row_group(i).cast(tables[0].schema))
+        for table in tables:
+            writer.write_table(table)
+
+
+def _topk_table(keys: np.ndarray, scored: Scored, graph: GraphArrays) -> pa.Table:
+    entity = scored.top_entity[: len(keys)]
+    present = entity >= 0
+    rank = np.broadcast_to(np.arange(1, entity.shape[1] + 1, dtype=np.int32), entity.shape)
+    return pa.table(
+        {
+            "question": _question_column(keys, present.sum(1), graph),
+            "rank": rank[present],
+            "entity": entity[present],
+            "score": scored.top_score[: len(keys)][present].astype(np.float32),
+        }
+    )
+
+
+def _ranks_table(keys: np.ndarray, csr: Csr, scored: Scored, graph: GraphArrays) -> pa.Table:
+    return pa.table(
+        {
+            "question": _question_column(keys, np.diff(csr.indptr), graph),
+            "entity": csr.indices.astype(np.int32),
+            "strict": scored.strict,
+            "optimistic": scored.optimistic,
+            "pessimistic": scored.pessimistic,
+        }
+    )
+
+
+def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    names = np.array([parse_question_id(text, graph) for text in array.dictionary.to_pylist()], dtype=np.int64)
+    return names[array.indices.to_numpy()]
+
+
+_cache: dict[tuple[int, str, str], Any] = {}
+
+
+def _cached(run: Run, name: str, read: Callable[[], Any]) -> Any:
+    key = (run.pk, run.sha256, name)
+    if key not in _cache:
+        for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
+            del _cache[old]
+        _cache[key] = read()
+    return _cache[key]
+
+
+def _checked(run: Run, name: str) -> Path:
+    folder = artifact_path(run.artifact)
+    check_sha256(folder / "run.json", run.sha256)
+    path = folder / name
+    check_sha256(path, json.loads((folder / "run.json").read_text())["sha256"][name])
+    return path
+
+
+def read_topk(run: Run) -> TopK:
+    """The stored candidates of a run, best first. Kept in memory until the run changes."""
+
+    def read() -> TopK:
+        graph = open_graph(run.system.graph)
+        table = pq.read_table(_checked(run, "topk.parquet"))
+        keys = _read_keys(table["question"], graph)
+        distinct, row = np.unique(keys, return_inverse=True)
+        rank = table["rank"].to_numpy() - 1
+        entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
+        score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
+        entity[row, rank] = table["entity"].to_numpy()
+        score[row, rank] = table["score"].to_numpy()
+        return TopK(distinct, entity, score)
+
+    return _cached(run, "topk", read)
+
+
+def read_ranks(run: Run) -> RankRows:
+    """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
+
+    def read() -> RankRows:
+        graph = open_graph(run.system.graph)
+        table = pq.read_table(_checked(run, "ranks.parquet"))
+        keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
+        order = np.argsort(keys, kind="stable")
+        ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])
+        return RankRows(keys[order], ranks.astype(np.int32))
+
+    return _cached(run, "ranks", read)
+
+
+# -- scoring ----------------------------------------------------------------------------------------------------
+
+
+def wanted_triples(pool: Pool, graph: GraphArrays) -> np.ndarray:
+    """Every triple whose ranks an evaluation of the pool needs: pooled and test triples, int32[n, 3], distinct."""
+    pooled = np.array(
+        PooledTriple.objects.filter(pool=pool).values_list("head", "relation", "tail"), dtype=np.int32
+    ).reshape(-1, 3)
+    return np.unique(np.concatenate([pooled, graph.test]), axis=0)
+
+
+def score_system(
+    system: System,
+    *,
+    seeds: np.ndarray,
+    triples: np.ndarray,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Run:
+    """Bring a system's run up to date: candidates for both questions of the seeds, rank rows for the triples.
+
+    seeds and triples are int[n, 3]. What the run has already is not scored again. Rank rows of triples that are in
+    train or valid are not made: such an entity is no candidate.
+    """
+    graph = open_graph(system.graph)
+    e, r = graph.num_entities, graph.num_relations
+    run = Run.objects.filter(system=system).first()
+    seed_keys = np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
+    known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
+    wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
+    if run is not None:
+        seed_keys = np.setdiff1d(seed_keys, read_topk(run).keys)
+        wanted = np.setdiff1d(wanted, read_ranks(run).keys)
+    if run is not None and not len(seed_keys) and not len(wanted):
+        return run
+    started = time.monotonic()
+    questions, csr = _questions_for(seed_keys, wanted, e, r)
+    keys = question_keys(questions, e, r)
+    fresh = np.isin(keys, seed_keys, assume_unique=True)
+    scorer = _scorer(system, graph)
+    total, before = len(keys), 0
+    blocks: list[Block] = []
+    for with_candidates in (True, False):
+        part = np.flatnonzero(fresh == with_candidates)
+        if not len(part):
+            continue
+        sub, sub_csr = _take(questions, csr, part)
+        offset = before
+
+        def tell(done: int, _total: int, offset: int = offset) -> None:
+            if progress is not None:
+                progress(offset + done, total)
+
+        scored = score_questions(
+            scorer, sub,
+            masked=answers_csr(sub, np.concatenate([graph.train, graph.valid]), e, r),
+            top_masked=answers_csr(sub, graph.test, e, r),
+            wanted=sub_csr, top_k=TOP_K if with_candidates else 0, seed=TIE_SEED,
+            progress=tell, should_stop=should_stop,
+        )  # fmt: skip
+        blocks.append(Block(keys[part], sub_csr, scored, with_candidates))
+        before += len(part)
+    return _store(system, run, graph, blocks, time.monotonic() - started)
+
+
+def _scorer(system: System, graph: GraphArrays) -> Any:
+    from pooling.kernels.training import load_scorer
+
+    if not system.sha256:
+        raise RunError(f"System {system} is not trained yet: run train_systems {system.graph.name} first.")
+    check_sha256(artifact_path(system.artifact) / "best.pt", system.sha256)
+    hyper = dict(system.settings)
+    device = hyper.pop("device", "auto")
+    return load_scorer(
+        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device
+    )
+
+
+def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, e: int, r: int) -> tuple[Questions, Csr]:
+    """Questions of the wanted rows and the seeds' own, which may want no row; sorted by key."""
+    questions, csr = group_rows(wanted, e, r)
+    keys = question_keys(questions, e, r)
+    every = np.union1d(keys, seed_keys)
+    counts = np.zeros(len(every), dtype=np.int64)
+    counts[np.searchsorted(every, keys)] = np.diff(csr.indptr)
+    side_relation, given = np.divmod(every, e)
+    side, relation = np.divmod(side_relation, r)
+    return (
+        Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32)),
+        Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), csr.indices),
+    )
+
+
+def _take(questions: Questions, csr: Csr, part: np.ndarray) -> tuple[Questions, Csr]:
+    """The questions at places `part` (ascending) and their wanted rows."""
+    counts = np.diff(csr.indptr)
+    chosen = np.zeros(len(counts), dtype=bool)
+    chosen[part] = True
+    indptr = np.concatenate([[0], np.cumsum(counts[part])]).astype(np.int64)
+    return Questions(*(x[part] for x in questions)), Csr(indptr, csr.indices[np.repeat(chosen, counts)])
+
+
+def _store(system: System, run: Run | None, graph: GraphArrays, blocks: list[Block], seconds: float) -> Run:
+    """Write the run anew in a folder of its own, then let the row point at it; a kill leaves the old run whole."""
+    import torch
+
+    relative = f"runs/{system.pk}-{uuid.uuid4().hex[:12]}"
+    folder = artifact_path(relative)
+    old = artifact_path(run.artifact) if run else None
+    tables = {
+        "topk.parquet": [_topk_table(b.keys if b.with_candidates else b.keys[:0], b.scored, graph) for b in blocks],
+        "ranks.parquet": [_ranks_table(b.keys, b.csr, b.scored, graph) for b in blocks],
+    }
+    for name, parts in tables.items():
+        _write(folder / name, old / name if old else None, parts)
+    write_json(
+        folder / "run.json",
+        {
+            "system": system.name, "kind": system.kind, "settings": system.settings, "seed": system.seed,
+            "device": system.device, "libraries": {"torch": torch.__version__, "numpy": np.__version__},
+            "depth": TOP_K, "tie_seed": TIE_SEED, "checkpoint_sha256": system.sha256,
+            "filter_splits": {"ranks": ["train", "valid"], "candidates": ["train", "valid", "test"]},
+            "sha256": {name: sha256_of(folder / name) for name in tables},
+        },
+    )  # fmt: skip
+    fields = {
+        "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": TOP_K,
+        "num_questions": (run.num_questions if run else 0) + sum(len(b.keys) for b in blocks if b.with_candidates),
+        "num_rank_rows": pq.read_metadata(folder / "ranks.parquet").num_rows,
+        "seconds": (run.seconds if run else 0) + seconds,
+    }  # fmt: skip
+    if run is None:
+        return Run.objects.create(system=system, **fields)
+    if not Run.objects.filter(pk=run.pk, sha256=run.sha256).update(**fields, updated_at=timezone.now()):
+        shutil.rmtree(folder)
+        raise RunError(f"The run of {system} was extended by another job in the meantime; start this one again.")
+    shutil.rmtree(old, ignore_errors=True)  # type: ignore[arg-type]  # a run has a folder
+    return Run.objects.get(pk=run.pk)
+
+
+@handles(JobKind.SCORE)
+def score(job: Job, progress: Progress) -> None:
+    """Fill the rank rows that job.pool still misses for job.system."""
+    assert job.pool is not None and job.system is not None
+    score_for_pool(job.system, job.pool, progress)
+
+
+def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
+    """Candidates and rank rows of one system for everything in the pool."""
+    graph = open_graph(system.graph)
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+
+    def tell(done: int, total: int) -> None:
+        progress.report(f"scoring {system.name}", done, total, "questions")
+
+    try:
+        return score_system(
+            system, seeds=seeds, triples=wanted_triples(pool, graph), progress=tell,
+            should_stop=progress.should_stop,
+        )  # fmt: skip
+    except InterruptedError:
+        raise JobCancelled from None

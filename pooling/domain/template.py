@@ -1,0 +1,178 @@
+"""The text of question templates: literal {subject} and {object}, nothing else in braces."""
+
+import re
+from typing import NamedTuple
+
+from pooling.errors import UserError
+
+MAX_LENGTH = 500
+_SLOTS = re.compile(r"\{subject\}|\{object\}")
+
+
+class TemplateError(UserError):
+    """A template that cannot be asked; the message says which text is wrong and what to do."""
+
+
+class TemplateText(NamedTuple):
+    statement: str
+    tail_question: str
+    head_question: str
+
+
+def check_template(statement: str, tail_question: str, head_question: str) -> None:
+    """Raise TemplateError, naming every text that breaks a rule."""
+    problems = [
+        *_problems("the statement", statement, needs=("{subject}", "{object}")),
+        *_problems("the tail question", tail_question, needs=("{subject}",), forbids="{object}"),
+        *_problems("the head question", head_question, needs=("{object}",), forbids="{subject}"),
+    ]
+    if problems:
+        raise TemplateError("; ".join(problems))
+
+
+def _problems(name: str, text: str, needs: tuple[str, ...], forbids: str = "") -> list[str]:
+    if not text.strip():
+        return [f"{name} is empty: write one"]
+    problems = [f"{name} has no {slot}: put it where the name belongs" for slot in needs if slot not in text]
+    if forbids and forbids in text:
+        problems.append(f"{name} contains {forbids}, which is what it asks for: take it out")
+    rest = _SLOTS.sub("", text)
+    if "{" in rest or "}" in rest:
+        problems.append(f"{name} has braces other than {{subject}} and {{object}}: take them out")
+    if len(text) > MAX_LENGTH:
+        problems.append(f"{name} has {len(text)} characters: shorten it to {MAX_LENGTH}")
+    return problems
+
+
+def fill(template: str, subject: str, object: str) -> str:
+    """The template with both names in place, in one pass: braces inside a name stay as they are."""
+    names = {"{subject}": subject, "{object}": object}
+    return _SLOTS.sub(lambda slot: names[slot.group()], template)
+
+
+# Last words of a relation name that make it a phrase to put before the object: "mother of", "located in".
+_PREPOSITIONS = frozenset("of in by at on to for with from as under over into near".split())
+# One-word names that are verbs, as in UMLS and Freebase; every other name is taken for a noun.
+_VERBS = frozenset(
+    "affects analyzes assesses brings causes carries complicates contains consists creates defines describes "
+    "diagnoses directs disrupts eats employs exhibits founds has includes indicates influences ingredients "
+    "inhibits interconnects knows likes loves makes manages measures owns performs plays practices precedes "
+    "prevents processes produces speaks stimulates studies supports surrounds teaches traverses treats uses "
+    "wants wins writes".split()
+) - {"ingredients", "processes"}
+_MAX_NAME = 100
+
+
+def default_template(relation_key: str, domain: str = "", range: str = "") -> TemplateText:
+    """Readable statement, tail question and head question for any relation.
+
+    `domain` and `range` are the relation's declared types ('' where unknown); they name what is asked for.
+    The texts pass check_template for every key.
+    """
+    context, words = _words_of(relation_key)
+    which_tail, which_head = _asked_for(range), _asked_for(domain)
+    name = _shorten(" ".join(words))
+    note = f" ({_shorten(context)})" if context else ""
+    if not re.fullmatch(r"[^\W\d_][^\d_]*", name):  # term0, P31, 17, →: not words of a language
+        name = name or _shorten(re.sub(r"[{}]", " ", relation_key).strip()) or "unnamed"
+        return TemplateText(
+            f"Does the relation “{name}” lead from {{subject}} to {{object}}?",
+            f"Where does the relation “{name}” lead from {{subject}}?",
+            f"From where does the relation “{name}” lead to {{object}}?",
+        )
+    if words[0] in ("is", "are") and len(words) > 1:
+        return _phrase(" ".join(words[1:]), note, which_tail, which_head)
+    if words[0] in _VERBS or (words[-1] in _PREPOSITIONS - {"of"} and _is_verb_form(words[0])):
+        return _verb(words, note, which_tail, which_head)
+    if len(words) > 1 and words[-1] in _PREPOSITIONS:
+        article = "" if words[-1] != "of" or words[0].endswith(("ed", "ing")) else _article(words[0])
+        return _phrase(article + name, note, which_tail, which_head)
+    return _noun(name, words[-1], note, which_tail, which_head)
+
+
+def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> TemplateText:
+    """mother of, located in: stands between subject and object."""
+    return TemplateText(
+        f"Is {{subject}} {phrase} {{object}}{note}?",
+        f"{which_tail} is {{subject}} {phrase}{note}?",
+        f"{which_head} is {phrase} {{object}}{note}?",
+    )
+
+
+def _verb(words: list[str], note: str, which_tail: str, which_head: str) -> TemplateText:
+    """contains, interacts with: the subject does it to the object."""
+    first, rest = words[0], "".join(f" {word}" for word in words[1:])
+    if first == "has" and rest:  # has part
+        return TemplateText(
+            f"Does {{subject}} have {{object}} as{rest}{note}?",
+            f"{which_tail} does {{subject}} have as{rest}{note}?",
+            f"{which_head} has {{object}} as{rest}{note}?",
+        )
+    return TemplateText(
+        f"Does {{subject}} {_base_form(first)}{rest} {{object}}{note}?",
+        f"{which_tail} does {{subject}} {_base_form(first)}{rest}{note}?",
+        f"{which_head} {first}{rest} {{object}}{note}?",
+    )
+
+
+def _noun(name: str, last: str, note: str, which_tail: str, which_head: str) -> TemplateText:
+    """nationality, languages: the object is a (or one of the) ... of the subject."""
+    many = last.endswith("s") and not last.endswith(("ss", "us", "is", "series"))
+    noun = f"one of the {name}" if many else _article(name) + name
+    return TemplateText(
+        f"Is {{object}} {noun} of {{subject}}{note}?",
+        f"{which_tail} is {noun} of {{subject}}{note}?",
+        f"{which_head} has {{object}} as {noun}{note}?",
+    )
+
+
+def _words_of(relation_key: str) -> tuple[str, list[str]]:
+    """What the key is said inside of ('' mostly), and its own words.
+
+    /people/person/spouse_s./people/marriage/location_of_ceremony gives 'spouse', [location, of, ceremony].
+    """
+    parts = [part for part in relation_key.split("./") if part] or [relation_key]
+    texts = [_spell(part) for part in parts]
+    context = texts[-2] if len(texts) > 1 and texts[-2] != texts[-1] else ""
+    return context, texts[-1].split()
+
+
+def _spell(path: str) -> str:
+    """The last segment of a path, URI or name as separate words, in lower case where they are words."""
+    segment = re.split(r"[/#:]", path.rstrip("/#:. "))[-1]
+    segment = re.sub(r"_s$", "", segment)  # Freebase: spouse_s, release_date_s
+    segment = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", segment)
+    words = re.sub(r"[\s_\-.{}+]+", " ", segment).split()
+    return " ".join(word if word.isupper() else word.lower() for word in words)
+
+
+def _asked_for(type_name: str) -> str:
+    """How a question opens that asks for an entity of this type: Who, Which country, What."""
+    name = _spell(type_name)
+    if name in ("person", "people", "female", "male", "woman", "man"):
+        return "Who"
+    return f"Which {_shorten(name)}" if name and name not in ("object", "topic", "thing", "entity") else "What"
+
+
+def _is_verb_form(word: str) -> bool:
+    """works for, belongs to: third person singular."""
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
+def _base_form(verb: str) -> str:
+    """contains → contain, carries → carry, produces → produce, teaches → teach."""
+    if verb == "has":
+        return "have"
+    if verb.endswith("ies"):
+        return verb[:-3] + "y"
+    return verb[:-2] if verb.endswith(("ches", "shes", "sses", "xes", "oes")) else verb.removesuffix("s")
+
+
+def _article(noun: str) -> str:
+    if noun.startswith(("uni", "use", "eu", "one")):
+        return "a "
+    return "an " if noun[:1].lower() in "aeiou" else "a "
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_NAME else text[: _MAX_NAME - 1] + "…"

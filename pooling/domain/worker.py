@@ -1,0 +1,66 @@
+"""The local worker: a Celery process that a command starts when nobody else's is alive."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from django.conf import settings
+
+from pooling.domain.job import live_workers
+from pooling.enums import JobState
+from pooling.models import Job
+
+
+def start_worker() -> subprocess.Popen[bytes]:
+    """Start a Celery worker for both queues; each of its processes computes with its share of the cores."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(settings.WORKER_THREADS)}
+    command = [
+        sys.executable, "-m", "celery", "-A", "config", "worker", "--queues", "cpu,gpu",
+        "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
+        "--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--quiet",
+    ]  # fmt: skip
+    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment)
+
+
+def stop_worker(process: subprocess.Popen[bytes]) -> None:
+    """End a worker that start_worker started: gently, then for good."""
+    process.terminate()
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def worker_for_a_while() -> Iterator[None]:
+    """Make sure that somebody does the jobs: a worker that lives already, or one for this block."""
+    if live_workers().exists():
+        yield
+        return
+    process = start_worker()
+    try:
+        yield
+    finally:
+        stop_worker(process)
+
+
+def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: float = 1.0) -> list[Job]:
+    """Wait until the jobs are over, calling `tell` with their rows every second. Returns the rows at the end."""
+    ids = [job.pk for job in jobs]
+    while True:
+        rows = list(Job.objects.filter(pk__in=ids).select_related("system", "pool").order_by("id"))
+        tell(rows)
+        if all(job.is_over for job in rows):
+            return rows
+        time.sleep(every)
+
+
+def failures(jobs: Sequence[Job]) -> list[str]:
+    """One line for each job that did not end well."""
+    return [
+        f"{job}: {job.error or 'cancelled'}" for job in jobs if job.state in (JobState.FAILED, JobState.CANCELLED)
+    ]

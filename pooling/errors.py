@@ -1,0 +1,9 @@
+"""What may go wrong by a person's doing."""
+
+
+class UserError(Exception):
+    """A message for the person: what happened, where, and what to do. Pages show it at the form, commands print it."""
+
+
+class PoolError(UserError):
+    """A pool does not exist, or cannot be made as asked."""

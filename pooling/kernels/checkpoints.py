@@ -1,0 +1,32 @@
+"""Checkpoints of a training: written aside, then renamed, so that a failed write leaves the old one whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+LATEST, BEST = "checkpoint.pt", "best.pt"
+
+
+def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write `state` (tensors and plain values) to `path`; OSError where the disk refuses."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(aside, "wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except RuntimeError as error:  # torch hides the OSError of the write behind its own
+        raise OSError(f"cannot write {path}: {error}") from error
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """Read what `write_checkpoint` wrote, onto the CPU; runs no code from the file."""
+    return torch.load(path, map_location="cpu", weights_only=True)

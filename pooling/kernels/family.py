@@ -1,0 +1,175 @@
+"""Family trees: who is whose parent is drawn, everything else follows by rules (spec/metrics.md §6)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Parents = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+Pairs = npt.NDArray[np.int32]
+
+# The 23 relations: what the head is to the tail, and the gender of the head where the name says it.
+# "motherOf": h is the mother of t.
+RULES: dict[str, tuple[str, str]] = {
+    "parentOf": ("parent", ""),
+    "sisterOf": ("sibling", "female"),
+    "brotherOf": ("sibling", "male"),
+    "siblingOf": ("sibling", ""),
+    "motherOf": ("parent", "female"),
+    "fatherOf": ("parent", "male"),
+    "wifeOf": ("spouse", "female"),
+    "husbandOf": ("spouse", "male"),
+    "grandmotherOf": ("grandparent", "female"),
+    "grandfatherOf": ("grandparent", "male"),
+    "auntOf": ("parent's sibling", "female"),
+    "uncleOf": ("parent's sibling", "male"),
+    "girlCousinOf": ("cousin", "female"),
+    "boyCousinOf": ("cousin", "male"),
+    "cousinOf": ("cousin", ""),
+    "daughterOf": ("child", "female"),
+    "sonOf": ("child", "male"),
+    "childOf": ("child", ""),
+    "granddaughterOf": ("grandchild", "female"),
+    "grandsonOf": ("grandchild", "male"),
+    "grandchildOf": ("grandchild", ""),
+    "nieceOf": ("sibling's child", "female"),
+    "nephewOf": ("sibling's child", "male"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """People 0..n-1 in order of birth or marriage, tree after tree; parents have smaller numbers than children."""
+
+    parents: Parents  # [n, 2]: mother, father; -1, -1 for founders and those who married in
+    female: Flags  # [n]
+    tree: npt.NDArray[np.int32]  # [n]: the number of the tree
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How trees grow."""
+
+    people: int = 60  # most people of one tree
+    generations: int = 4  # founders included
+    children: tuple[int, int] = (2, 5)  # fewest and most children of a couple
+    marriage: float = 0.75  # probability that a child who may have children marries somebody from outside
+
+
+def draw_families(families: int, shape: Shape, rng: np.random.Generator) -> Families:
+    """Draw `families` unrelated trees, each from one couple, generation by generation."""
+    parents: list[tuple[int, int]] = []
+    female: list[bool] = []
+    tree: list[int] = []
+
+    def add(number: int, mother: int, father: int, is_female: bool) -> int:
+        parents.append((mother, father))
+        female.append(is_female)
+        tree.append(number)
+        return len(tree) - 1
+
+    for number in range(families):
+        first = len(tree)
+        couples = [(add(number, -1, -1, True), add(number, -1, -1, False))]
+        for generation in range(1, shape.generations):
+            born: list[int] = []
+            for done, (mother, father) in enumerate(couples, 1):
+                # Every couple to come keeps a place for a first child: without one it would be no couple.
+                room = first + shape.people - len(tree) - (len(couples) - done)
+                for _ in range(min(int(rng.integers(shape.children[0], shape.children[1] + 1)), room)):
+                    born.append(add(number, mother, father, bool(rng.random() < 0.5)))
+            couples = []
+            for child in born if generation < shape.generations - 1 else []:
+                if len(tree) + len(couples) + 2 <= first + shape.people and rng.random() < shape.marriage:
+                    spouse = add(number, -1, -1, not female[child])
+                    couples.append((child, spouse) if female[child] else (spouse, child))
+    return Families(
+        np.array(parents, np.int32).reshape(-1, 2), np.array(female, bool), np.array(tree, np.int32)
+    )
+
+
+def derive_relations(parents: Parents, female: Flags) -> dict[str, Pairs]:
+    """All facts of each relation of RULES: int32[m, 2] of (head, tail), sorted.
+
+    Siblings share both parents; couples are those who have a child together; aunts, uncles and cousins are by
+    blood; nobody is anything to themselves.
+    """
+    kinship = _kinship(parents)
+    result = {}
+    for relation, (kin, gender) in RULES.items():
+        pairs = kinship[kin]
+        if gender:
+            pairs = pairs[female[pairs[:, 0]] == (gender == "female")]
+        result[relation] = pairs
+    return result
+
+
+def _kinship(parents: Parents) -> dict[str, Pairs]:
+    """Pairs (a, b), a is b's ..., whatever the gender."""
+    n = len(parents)
+    child_id = np.flatnonzero((parents >= 0).all(axis=1))
+    mother, father = parents[child_id].T
+
+    def matrix(rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], width: int) -> sparse.csr_array:
+        # [n, width], 1 where row stands in the relation to column
+        return sparse.csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(n, width))
+
+    parent = matrix(np.concatenate([mother, father]), np.tile(child_id, 2), n)
+    spouse = matrix(mother, father, n)
+    couples, couple = np.unique(mother.astype(np.int64) * n + father, return_inverse=True)
+    of_couple = matrix(child_id, couple, len(couples))
+    sibling = of_couple @ of_couple.T
+    parents_sibling = _without_self(sibling) @ parent
+    return {
+        "parent": _pairs(parent),
+        "child": _pairs(parent.T),
+        "sibling": _pairs(sibling),
+        "spouse": _pairs(spouse + spouse.T),
+        "grandparent": _pairs(parent @ parent),
+        "grandchild": _pairs((parent @ parent).T),
+        "parent's sibling": _pairs(parents_sibling),
+        "sibling's child": _pairs(parents_sibling.T),
+        "cousin": _pairs(parent.T @ parents_sibling),
+    }
+
+
+def _without_self(kin: sparse.csr_array) -> sparse.csr_array:
+    coo = kin.tocoo()
+    other = coo.row != coo.col
+    return sparse.csr_array((coo.data[other], (coo.row[other], coo.col[other])), shape=kin.shape)
+
+
+def _pairs(kin: sparse.sparray) -> Pairs:
+    """(row, column) of what is not zero, without the diagonal, sorted by row, then column."""
+    coo = kin.tocoo()
+    found = (coo.data != 0) & (coo.row != coo.col)
+    pairs = np.stack([coo.row[found], coo.col[found]], axis=1).astype(np.int32)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The split of each fact: exactly one of four is true."""
+
+    train: Flags
+    valid: Flags
+    test: Flags
+    missing: Flags
+
+
+def divide_facts(num_facts: int, density: float, train_share: float, rng: np.random.Generator) -> Division:
+    """Each fact is missing with probability 1 − d, test with d(1 − η), else train; valid is 5 % of train.
+
+    `density` is d, `train_share` is η (spec/metrics.md §6); valid takes at least one fact where train has two.
+    """
+    draw = rng.random(num_facts)
+    missing = draw >= density
+    test = ~missing & (draw >= density * train_share)
+    train = ~missing & ~test
+    candidates = np.flatnonzero(train)
+    valid = np.zeros(num_facts, bool)
+    size = max(round(0.05 * len(candidates)), min(len(candidates) - 1, 1), 0)
+    valid[rng.choice(candidates, size=size, replace=False)] = True
+    return Division(train & ~valid, valid, test, missing)

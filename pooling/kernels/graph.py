@@ -1,0 +1,55 @@
+"""What a graph is to everything that computes: names by id, and three arrays of triples."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphArrays:
+    """A graph in memory; shared by all readers of a process, so the arrays are read-only.
+
+    Lists are indexed by entity id or relation id (int32, in order of first appearance in train, valid, test);
+    train, valid, test are int32[n, 3] with columns head, relation, tail, in the order of the source.
+    """
+
+    entities: list[str]
+    labels: list[str]  # readable, '' where none was given
+    types: list[tuple[str, ...]]
+    relations: list[str]
+    categories: list[str]  # '1-1', '1-N', 'N-1', 'N-N'; '' when the relation is not in train
+    domains: list[str]  # '' where none was given
+    ranges: list[str]
+    train: Ids
+    valid: Ids
+    test: Ids
+
+    def __post_init__(self) -> None:
+        for triples in (self.train, self.valid, self.test):
+            triples.setflags(write=False)
+
+    @property
+    def num_entities(self) -> int:
+        return len(self.entities)
+
+    @property
+    def num_relations(self) -> int:
+        return len(self.relations)
+
+    def label(self, entity: int) -> str:
+        """The readable label of an entity id, or its key where it has none."""
+        return self.labels[entity] or self.entities[entity]
+
+    @cached_property
+    def entity_index(self) -> dict[str, int]:
+        """Entity key to id."""
+        return {key: entity for entity, key in enumerate(self.entities)}
+
+    @cached_property
+    def relation_index(self) -> dict[str, int]:
+        """Relation key to id."""
+        return {key: relation for relation, key in enumerate(self.relations)}

@@ -1,0 +1,381 @@
+"""Train a system: PyKEEN's model, our loop. Resumable, seeded, with early stopping on the validation MRR.
+
+Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). The loss is cross-entropy of the
+right answer against all entities, or, on large graphs, against entities that are drawn once per batch and shared by
+its rows, plus the answers of the other rows: one matrix product instead of a lookup per negative.
+Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn.functional import dropout, log_softmax
+
+from pooling.kernels.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
+from pooling.kernels.ranking import Scorer, rank_of_triples
+from pooling.systems import SystemSpec, Value, get_system
+
+REPORT_SECONDS = 0.5
+
+
+class TrainingCancelled(Exception):
+    """Training was asked to stop; the checkpoint of the last whole epoch is kept."""
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """Where training stands. `fraction` is of the current epoch; times in seconds."""
+
+    epoch: int  # being trained, from 1
+    epochs: int
+    fraction: float
+    loss: float
+    validation_mrr: float | None
+    best_mrr: float | None
+    seconds_left: float
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """What training gave. `seconds` count all sessions of a resumed training; `history` has one dict per epoch."""
+
+    epochs_done: int
+    best_epoch: int
+    validation_mrr: float | None
+    seconds: float
+    device: str
+    stopped_early: bool
+    history: list[dict]
+
+
+def resolve_device(device: str = "auto") -> str:
+    """Return "cuda" where there is one, if `device` is "auto"."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return device
+
+
+def build_model(
+    spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], seed: int
+) -> torch.nn.Module:
+    """Build the PyKEEN model; the same seed gives the same first weights. Leaves torch's global seed as it was."""
+    from pykeen.triples import KGInfo
+
+    info = KGInfo(num_entities=num_entities, num_relations=num_relations, create_inverse_triples=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return spec.build(info, settings, seed)
+
+
+def train_system(
+    name: str,
+    train: np.ndarray,
+    valid: np.ndarray,
+    num_entities: int,
+    num_relations: int,
+    settings: Mapping[str, Value],
+    *,
+    seed: int,
+    device: str = "auto",
+    directory: Path,
+    on_progress: Callable[[EpochReport], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    threads: int | None = None,
+) -> TrainResult:
+    """Train system `name` on triples int[n, 3]; the best epoch's weights stay in `directory`.
+
+    A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole epoch,
+    with the same result as if it had not been interrupted (on one device); one of others is refused (ValueError).
+    Raises TrainingCancelled as soon as `should_stop()` is true, and ValueError where the loss is not finite.
+    """
+    keep_freed_memory()
+    with _threads(threads):
+        run = _Run(
+            get_system(name), train, valid, num_entities, num_relations, dict(settings), seed,
+            resolve_device(device), Path(directory), on_progress, should_stop,
+        )  # fmt: skip
+        return run.train()
+
+
+def load_scorer(
+    name: str,
+    directory: Path,
+    num_entities: int,
+    num_relations: int,
+    settings: Mapping[str, Value],
+    device: str = "auto",
+) -> Scorer:
+    """Return the scorer of the best epoch that `train_system` left in `directory`."""
+    spec = get_system(name)
+    model = build_model(spec, num_entities, num_relations, settings, seed=0)
+    model.load_state_dict(read_checkpoint(Path(directory) / BEST)["model"])
+    return Scorer(spec, model, resolve_device(device))
+
+
+def keep_freed_memory() -> None:
+    """Let this process keep freed blocks for the next batch, where the C library is glibc.
+
+    Otherwise the gradients of the entity table (15 MB each on FB15k-237) come as fresh pages in every batch, and
+    touching these costs more than the arithmetic on them: 81 ms a batch against 59 ms (ComplEx, one core).
+    """
+    trim_threshold, mmap_threshold, gigabyte = -1, -3, 1 << 30
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL("libc.so.6")
+        libc.mallopt(mmap_threshold, gigabyte)
+        libc.mallopt(trim_threshold, gigabyte)
+
+
+@contextlib.contextmanager
+def _threads(number: int | None) -> Iterator[None]:
+    """Use `number` CPU threads within the block: two busy two-thread processes on two cores are far slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Run:
+    """The state of one training."""
+
+    def __init__(
+        self, spec, train, valid, num_entities, num_relations, settings, seed, device, directory, on_progress, should_stop
+    ) -> None:
+        self.spec, self.settings, self.seed, self.device, self.directory = spec, settings, seed, device, directory
+        self.on_progress, self.should_stop = on_progress or (lambda report: None), should_stop or (lambda: False)
+        self.num_entities, self.num_relations = num_entities, num_relations
+        self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
+        self.identity = {
+            "system": spec.name, "settings": settings, "seed": seed, "num_entities": num_entities,
+            "num_relations": num_relations, "num_train": len(train), "num_valid": len(valid),
+        }  # fmt: skip
+        self.model = build_model(spec, num_entities, num_relations, settings, seed).to(device)
+        self.optimizer = self._optimizer()
+        self.batches = BATCHES[settings["objective"]](self.train_triples, num_entities, settings, device)
+        self.epoch, self.best_epoch, self.best_mrr, self.seconds = 0, 0, None, 0.0
+        self.history: list[dict] = []
+        self.stopped_early = False
+        self.resume()
+        self.started = time.monotonic() - self.seconds
+        self.reported = 0.0
+        self.epoch_started = self.started
+
+    def _optimizer(self) -> torch.optim.Optimizer:
+        rate, parameters = self.settings["learning_rate"], self.model.parameters()
+        if self.settings["optimizer"] == "adagrad":
+            return torch.optim.Adagrad(parameters, lr=rate, fused=self.device == "cpu" or None)
+        return torch.optim.Adam(parameters, lr=rate, fused=True)
+
+    def resume(self) -> None:
+        """Go on from the checkpoint of the directory, if there is one."""
+        path = self.directory / LATEST
+        if not path.exists():
+            return
+        state = read_checkpoint(path)
+        if state["identity"] != self.identity:
+            raise ValueError(f"{path} belongs to another training: remove it or use another directory")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for key in ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early"):
+            setattr(self, key, state[key])
+
+    def train(self) -> TrainResult:
+        """Train the epochs that are left."""
+        epochs = self.settings["epochs"]
+        while self.epoch < epochs and not self.stopped_early:
+            before = self.seconds
+            loss = self.train_epoch(self.epoch + 1)
+            self.epoch += 1
+            mrr = self.validate() if self.validates(self.epoch) else None
+            self.seconds = time.monotonic() - self.started
+            is_best = mrr is None and not len(self.valid_triples) or mrr is not None and mrr > (self.best_mrr or -1)
+            if is_best:
+                self.best_epoch, self.best_mrr = self.epoch, mrr
+            row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
+            self.history = [*self.history, row]
+            self.stopped_early = self.epoch < epochs and self.is_over(self.seconds - before)
+            self.save(is_best)
+            self.report(self.epoch, 1.0, loss)
+        return TrainResult(
+            self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early, self.history
+        )
+
+    def is_over(self, epoch_seconds: float) -> bool:
+        """Whether patience has run out, or most of another epoch would lie behind the time limit."""
+        limit, patience = self.settings["max_seconds"], self.settings["patience"]
+        if limit and self.seconds + epoch_seconds / 2 > limit:
+            return True
+        return bool(patience) and self.epoch - self.best_epoch >= patience * self.settings["validate_every"]
+
+    def train_epoch(self, epoch: int) -> float:
+        """Train one epoch; return its mean loss.
+
+        All randomness of an epoch follows from (seed, epoch): a resumed training needs no generator state.
+        """
+        self.epoch_started = time.monotonic()
+        devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(int(np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
+            self.set_rate(epoch)
+            self.model.train()
+            total, count, size = 0.0, 0, len(self.batches)
+            for i, batch in enumerate(self.batches.draw()):
+                if self.should_stop():
+                    raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
+                self.optimizer.zero_grad(set_to_none=True)
+                loss = self.batches.loss(self.spec, self.model, batch)
+                loss.backward()
+                self.optimizer.step()
+                self.model.post_parameter_update()
+                total, count = total + loss.detach(), count + 1
+                if i + 1 < size and time.monotonic() - self.reported > REPORT_SECONDS:
+                    self.report(epoch, (i + 1) / size, float(total) / count)
+        mean = float(total) / max(count, 1)
+        if not np.isfinite(mean):
+            raise ValueError(f"the loss of {self.spec.name} is not finite in epoch {epoch}: lower the learning_rate")
+        return mean
+
+    def set_rate(self, epoch: int) -> None:
+        """Let the learning rate fall geometrically from `learning_rate` to `decay` times it in the last epoch."""
+        share = (epoch - 1) / max(self.settings["epochs"] - 1, 1)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings["learning_rate"] * self.settings["decay"] ** share
+
+    def validates(self, epoch: int) -> bool:
+        """Whether the epoch ends with a validation; the last one always does."""
+        due = epoch % self.settings["validate_every"] == 0 or epoch == self.settings["epochs"]
+        return bool(len(self.valid_triples)) and due
+
+    def validate(self) -> float:
+        """Return the filtered MRR on the validation triples, or on the same seeded sample of them each time."""
+        sample, size = self.valid_triples, self.settings["validation_sample"]
+        if size and size < len(sample):
+            sample = sample[np.random.default_rng(self.seed).choice(len(sample), size, replace=False)]
+        scorer = Scorer(self.spec, self.model, self.device)
+        ranks = rank_of_triples(
+            scorer, sample, self.train_triples, self.valid_triples, num_relations=self.num_relations
+        )
+        return ranks.mrr
+
+    def save(self, is_best: bool) -> None:
+        """Write the checkpoint of this epoch; the best weights first, so that the checkpoint never names others."""
+        model = self.model.state_dict()
+        if is_best:
+            write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})
+        keys = ("identity", "epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")
+        state = {key: getattr(self, key) for key in keys}
+        write_checkpoint(self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state})
+
+    def report(self, epoch: int, fraction: float, loss: float) -> None:
+        """Tell the caller where training stands."""
+        self.reported = time.monotonic()
+        done = max(epoch - 1 + fraction, 1e-9)
+        spent = self.reported - self.started
+        left = spent / done * (self.settings["epochs"] - done)
+        if self.settings["max_seconds"]:
+            left = min(left, max(self.settings["max_seconds"] - spent, 0.0))
+        last = self.history[-1]["validation_mrr"] if self.history else None
+        self.on_progress(
+            EpochReport(epoch, self.settings["epochs"], fraction, loss, last, self.best_mrr, 0.0 if self.stopped_early else left)
+        )
+
+
+def column_scores(spec, model, query: torch.Tensor, columns: torch.Tensor | None) -> torch.Tensor:
+    """Scores [B, C] of query vectors [B, d] against the entities `columns` [C], or all; differentiable."""
+    features, bias = spec.features(model)
+    if columns is not None:
+        features, bias = features[columns], None if bias is None else bias[columns]
+    if not spec.distance:
+        scores = query @ features.T
+        return scores if bias is None else scores + bias
+    squares = torch.addmm((features * features).sum(1), query, features.T, alpha=-2)
+    # The slope of the root is infinite at zero
+    return -(squares + (query * query).sum(1, keepdim=True)).clamp_min(1e-8).sqrt()
+
+
+class TripleBatches:
+    """Rows are triples, each with one right answer (1-vs-all, or shared negatives)."""
+
+    def __init__(self, triples: np.ndarray, num_entities: int, settings: Mapping[str, Value], device: str) -> None:
+        head, relation, tail = torch.as_tensor(np.asarray(triples, np.int64), device=device).T
+        self.entity, self.relation = torch.cat([head, tail]), torch.cat([2 * relation, 2 * relation + 1])
+        self.answer = torch.cat([tail, head])
+        self.num_entities, self.settings, self.device = num_entities, settings, device
+
+    def __len__(self) -> int:
+        return -(-len(self.answer) // self.settings["batch_size"])
+
+    def draw(self) -> Iterator[torch.Tensor]:
+        """Yield row numbers, shuffled. A last row alone is left out: batch normalisation cannot do with one."""
+        order = torch.randperm(len(self.answer)).to(self.device)
+        yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
+
+    def loss(self, spec: SystemSpec, model: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
+        """Mean cross-entropy of the rows' answers."""
+        answer, drawn = self.answer[rows], self.settings["num_negatives"]
+        query = dropout(spec.query(model, self.entity[rows], self.relation[rows]), self.settings["dropout"])
+        if not drawn:
+            return -log_softmax(column_scores(spec, model, query, None) * self.settings["scale"], 1).gather(
+                1, answer[:, None]
+            ).mean()  # fmt: skip
+        columns = torch.cat([answer, torch.randint(self.num_entities, (drawn,), device=self.device)])
+        scores = column_scores(spec, model, query, columns) * self.settings["scale"]
+        own = torch.arange(len(rows), device=self.device)
+        same = columns == answer[:, None]  # the row's own answer again, drawn or of another row: not wrong
+        same[own, own] = False
+        return -log_softmax(scores.masked_fill(same, -torch.inf), 1)[own, own].mean()
+
+
+class QuestionBatches:
+    """Rows are questions, each with all its training answers (k-vs-all, or shared negatives).
+
+    FB15k-237 has 3.6 triples per question: a costly encoder such as ConvE's then runs 3.6 times less often.
+    """
+
+    def __init__(self, triples: np.ndarray, num_entities: int, settings: Mapping[str, Value], device: str) -> None:
+        head, relation, tail = np.asarray(triples, np.int64).T
+        given = np.concatenate([2 * relation * num_entities + head, (2 * relation + 1) * num_entities + tail])
+        pairs = np.unique(given * num_entities + np.concatenate([tail, head]))
+        keys, self.start, self.count = np.unique(pairs // num_entities, return_index=True, return_counts=True)
+        self.answers = pairs % num_entities
+        self.relation, self.entity = (torch.as_tensor(x, device=device) for x in np.divmod(keys, num_entities))
+        self.num_entities, self.settings, self.device = num_entities, settings, device
+
+    def __len__(self) -> int:
+        return -(-len(self.count) // self.settings["batch_size"])
+
+    def draw(self) -> Iterator[torch.Tensor]:
+        """Yield question numbers, shuffled. A last one alone is left out: batch normalisation needs two."""
+        order = torch.randperm(len(self.count))
+        yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
+
+    def loss(self, spec: SystemSpec, model: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy per question, its right answers sharing the mass equally; mean over questions."""
+        chosen = rows.numpy()
+        start, count = self.start[chosen], self.count[chosen]
+        row = np.repeat(np.arange(len(chosen)), count)
+        answers = self.answers[np.arange(len(row)) + np.repeat(start - (np.cumsum(count) - count), count)]
+        drawn = self.settings["num_negatives"]
+        columns, place = None, answers
+        if drawn:  # the union of all answers of the batch and of the drawn entities
+            negatives = torch.randint(self.num_entities, (drawn,)).numpy()
+            columns, place = np.unique(np.concatenate([answers, negatives]), return_inverse=True)
+            columns, place = torch.as_tensor(columns, device=self.device), place[: len(answers)]
+        row, place = (torch.as_tensor(x, device=self.device) for x in (row, place))
+        share = torch.as_tensor(np.repeat(1.0 / count, count), dtype=torch.float32, device=self.device)
+        rows = rows.to(self.device)
+        query = dropout(spec.query(model, self.entity[rows], self.relation[rows]), self.settings["dropout"])
+        scores = column_scores(spec, model, query, columns) * self.settings["scale"]
+        return -(log_softmax(scores, 1)[row, place] * share).sum() / len(chosen)
+
+
+BATCHES = {"triples": TripleBatches, "questions": QuestionBatches}

@@ -1,0 +1,53 @@
+"""Build a pool from the runs of trained systems."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from pooling.domain.filter import parse_filters
+from pooling.domain.graph import get_graph
+from pooling.domain.job import start_job
+from pooling.domain.pool import create_pool, pool_counts
+from pooling.enums import JobKind
+from pooling.kernels.filters import FILTERS
+from pooling.management.shell import run_jobs, user_errors
+
+
+class Command(BaseCommand):
+    help = "Pool the first candidates of every system for both questions of the seed triples, and filter."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("graph")
+        parser.add_argument("--name", required=True)
+        seeds = parser.add_mutually_exclusive_group()
+        seeds.add_argument("--seeds", type=Path, metavar="FILE", help="TSV of test triples")
+        seeds.add_argument("--sample", type=float, default=None, help="share of the test triples, default 0.05")
+        parser.add_argument("--seed", type=int, default=42, help="of the sample")
+        parser.add_argument("--depth", type=int, default=10)
+        parser.add_argument("--systems", help="comma-separated; default: all trained ones")
+        parser.add_argument("--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        systems = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
+        try:
+            filters = parse_filters(options["filters"])
+        except ValueError as error:
+            raise CommandError(f"--filters: {error}") from error
+        with user_errors():
+            pool = create_pool(
+                get_graph(options["graph"]), name=options["name"], systems=systems or None, depth=options["depth"],
+                sample=options["sample"], seed=options["seed"], seeds_file=options["seeds"], filters=filters,
+            )  # fmt: skip
+            run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)], self.stderr)  # type: ignore[list-item,arg-type]
+        counts = pool_counts(pool)
+        if options["json"]:
+            self.stdout.write(json.dumps(counts))
+        else:
+            self.stdout.write(
+                f"{pool.name}: {counts['seeds']:,} seeds, {counts['pooled']:,} pooled triples, "
+                f"{counts['filtered']:,} filtered, {counts['to_people']:,} to people"
+            )

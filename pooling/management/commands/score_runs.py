@@ -1,0 +1,31 @@
+"""Fill the rank rows that a pool's evaluation still misses."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from pooling.domain.job import start_job
+from pooling.domain.pool import get_pool
+from pooling.domain.system import get_systems
+from pooling.enums import JobKind
+from pooling.management.shell import run_jobs, user_errors
+
+
+class Command(BaseCommand):
+    help = "Score the pooled and test triples of a pool with every trained system of its graph, where missing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("--systems", help="comma-separated; default: all trained ones of the graph")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        names = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
+        with user_errors():
+            pool = get_pool(options["pool"])
+            systems = get_systems(pool.graph, names or None)
+            run_jobs([start_job(JobKind.SCORE, pool=pool, system=s) for s in systems], self.stderr)  # type: ignore[arg-type]
+        for system in systems:
+            system.refresh_from_db()
+            run = system.run
+            self.stdout.write(f"{system.name:12} {run.num_rank_rows:,} rank rows, {run.num_questions:,} questions")

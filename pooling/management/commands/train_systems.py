@@ -1,0 +1,60 @@
+"""Train systems on a graph, as jobs."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from pooling.domain.graph import get_graph
+from pooling.domain.job import start_job
+from pooling.domain.system import create_systems
+from pooling.enums import JobKind, SystemState
+from pooling.management.shell import run_jobs, user_errors
+from pooling.models import System
+from pooling.systems import SYSTEMS
+
+
+class Command(BaseCommand):
+    help = "Train systems on a graph. Each is a job; trained systems are kept, interrupted ones go on."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("graph")
+        parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated; default: all")
+        parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+        parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings other than the preset")
+        parser.add_argument("--seeds", type=int, default=1, help="systems of each kind, seeds 0 to N-1")
+        parser.add_argument("--json", action="store_true", help="print the trained systems as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        overrides = {}
+        for pair in options["set"]:
+            key, equals, value = pair.partition("=")
+            if not equals:
+                raise CommandError(f"--set {pair}: write KEY=VALUE")
+            overrides[key] = value
+        kinds = [name.strip() for name in options["systems"].split(",") if name.strip()]
+        with user_errors():
+            graph = get_graph(options["graph"])
+            systems = create_systems(graph, kinds, overrides, options["seeds"], options["device"])
+            waiting = [s for s in systems if s.state != SystemState.TRAINED]
+            for system in systems:
+                if system not in waiting:
+                    self.stderr.write(f"{system}: trained already")
+            run_jobs([start_job(JobKind.TRAIN, system=system) for system in waiting], self.stderr)  # type: ignore[arg-type]
+        trained = System.objects.filter(pk__in=[s.pk for s in systems]).order_by("id")
+        if options["json"]:
+            self.stdout.write(
+                json.dumps(
+                    {
+                        s.name: {"validation_mrr": s.validation_mrr, "epochs": s.epochs_done, "seconds": s.train_seconds}
+                        for s in trained
+                    }
+                )
+            )
+            return
+        for s in trained:
+            self.stdout.write(
+                f"{s.name:12} validation MRR {s.validation_mrr:.4f}  best epoch {s.best_epoch} of {s.epochs_done}"
+                f"  {s.train_seconds:.0f} s on {s.device}"
+            )

@@ -1,0 +1,63 @@
+"""Site-wide roles are Django groups: who may see and who may change what no annotator sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+
+Person = AbstractBaseUser | AnonymousUser
+View = Callable[..., HttpResponseBase]
+
+MANAGER = "manager"
+RESEARCHER = "researcher"
+
+
+def site_roles(person: Person) -> frozenset[str]:
+    """Names of the groups of a person: read once a request, kept on the person."""
+    roles: frozenset[str] | None = getattr(person, "_site_roles", None)
+    if roles is None:
+        groups: Any = getattr(person, "groups", None)
+        signed_in = person.is_authenticated and person.is_active
+        roles = frozenset(groups.values_list("name", flat=True)) if signed_in and groups is not None else frozenset()
+        person._site_roles = roles  # type: ignore[union-attr]
+    return roles
+
+
+def is_manager(person: Person) -> bool:
+    return MANAGER in site_roles(person)
+
+
+def is_researcher(person: Person) -> bool:
+    return RESEARCHER in site_roles(person)
+
+
+def can_manage(person: Person) -> bool:
+    """May change: import, train, build, cancel."""
+    return is_manager(person)
+
+
+def can_evaluate(person: Person) -> bool:
+    """May read what annotators never see: provenance, systems, measures."""
+    return is_manager(person) or is_researcher(person)
+
+
+def _required(allowed: Callable[[Person], bool]) -> Callable[[View], View]:
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not allowed(request.user):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+manager_required = _required(can_manage)
+evaluator_required = _required(can_evaluate)

@@ -1,0 +1,20 @@
+from django.urls import path
+
+from pooling.views import filter, graph, job, pool, run, system
+
+urlpatterns = [
+    path("graphs", graph.graphs, name="graphs"),
+    path("graphs/<slug:name>", graph.graph, name="graph"),
+    path("graphs/<slug:name>/systems", system.systems, name="systems"),
+    path("graphs/<slug:name>/systems/<slug:system>", system.system, name="system"),
+    path("graphs/<slug:name>/runs", run.runs, name="runs"),
+    path("systems", system.all_systems, name="systems-all"),
+    path("pools", pool.pools, name="pools"),
+    path("pools/new", pool.new, name="pool-new"),
+    path("pools/<slug:name>/triples", pool.triples, name="pool-triples"),
+    path("pools/<slug:name>/filter", filter.filter_page, name="pool-filter"),
+    path("jobs", job.jobs, name="jobs"),
+    path("jobs/<int:pk>", job.job, name="job"),
+    path("jobs/<int:pk>/cancel", job.cancel, name="job-cancel"),
+    path("jobs/<int:pk>/retry", job.retry, name="job-retry"),
+]

@@ -1,0 +1,59 @@
+"""Curves of a training, drawn by the server: they need no script and follow the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+WIDTH, HEIGHT = 480, 160  # of the drawing, in its own units
+TOP, RIGHT, BOTTOM, LEFT = 12, 12, 24, 56  # room for the axes
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    y: float
+    epoch: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    label: str
+    points: list[Point]
+    ticks: list[tuple[float, str]]  # height and text of the lowest and highest value
+    last_epoch: int
+
+    @property
+    def line(self) -> str:
+        return " ".join(f"{point.x:.1f},{point.y:.1f}" for point in self.points)
+
+    @property
+    def last(self) -> Point:
+        return self.points[-1]
+
+
+def history_curves(history: Sequence[Mapping[str, Any]]) -> list[Curve]:
+    """Loss and validation MRR over epochs; a curve without values is left out."""
+    found = (_curve("Loss", "loss", history), _curve("Validation MRR", "validation_mrr", history))
+    return [curve for curve in found if curve is not None]
+
+
+def _curve(label: str, key: str, history: Sequence[Mapping[str, Any]]) -> Curve | None:
+    values = [(int(row["epoch"]), float(row[key])) for row in history if row.get(key) is not None]
+    if not values:
+        return None
+    last = max(epoch for epoch, _ in values)
+    low, high = min(value for _, value in values), max(value for _, value in values)
+    epochs, span = max(last - 1, 1), (high - low) or 1.0
+
+    def height(value: float) -> float:
+        return TOP + (high - value) / span * (HEIGHT - TOP - BOTTOM)
+
+    points = [
+        Point(LEFT + (epoch - 1) / epochs * (WIDTH - LEFT - RIGHT), height(value), epoch, value)
+        for epoch, value in values
+    ]
+    ticks = [(height(value), f"{value:.3f}") for value in ({low, high} if low != high else {low})]
+    return Curve(label, points, ticks, last)

@@ -1,0 +1,57 @@
+"""Knowledge graphs: what was imported, and what it looks like."""
+
+from __future__ import annotations
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from pooling.artifacts import ArtifactError
+from pooling.domain.graph import open_graph
+from pooling.enums import Category
+from pooling.kernels.degrees import Degrees, degrees
+from pooling.models import Graph
+from pooling.permissions import evaluator_required
+from pooling.views.page import page_of
+
+
+@evaluator_required
+def graphs(request: HttpRequest) -> HttpResponse:
+    rows = Graph.objects.annotate(
+        num_systems=Count("systems", distinct=True), num_pools=Count("pools", distinct=True)
+    ).order_by("name")
+    return render(request, "pooling/graph_list.html", {"page": page_of(request, rows)})
+
+
+@evaluator_required
+def graph(request: HttpRequest, name: str) -> HttpResponse:
+    graph = get_object_or_404(Graph, name=name)
+    category = request.GET.get("category", "")
+    relations = graph.relations.order_by("-num_test", "index")
+    if category in Category.values:
+        relations = relations.filter(category=category)
+    if query := request.GET.get("q", "").strip():
+        relations = relations.filter(key__icontains=query)
+    context = {
+        "graph": graph,
+        "page": page_of(request, relations),
+        "categories": Category.choices,
+        "by_category": list(
+            graph.relations.values("category").annotate(n=Count("id")).order_by("category")
+        ),
+        "category": category,
+        "query": query,
+        "degrees": _degrees(graph),
+        "pools": graph.pools.order_by("name"),
+        "num_systems": graph.systems.count(),
+    }
+    return render(request, "pooling/graph_detail.html", context)
+
+
+def _degrees(graph: Graph) -> Degrees | None:
+    """None where the files are not to be read: the page says so, and still shows what the rows know."""
+    try:
+        arrays = open_graph(graph)
+    except ArtifactError:
+        return None
+    return degrees(arrays.train, graph.num_entities)

@@ -1,0 +1,143 @@
+"""Pools: all of them, a new one, and the triples of one with where they came from."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.contrib import messages
+from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from pooling.domain.graph import open_graph
+from pooling.domain.job import start_job
+from pooling.domain.pool import Finding, create_pool, unpack_provenance
+from pooling.enums import FilterReason, JobKind
+from pooling.errors import UserError
+from pooling.forms import PoolForm
+from pooling.kernels.graph import GraphArrays
+from pooling.kernels.overlap import overlap
+from pooling.kernels.pool import PROVENANCE
+from pooling.models import Graph, Pool, PooledTriple
+from pooling.permissions import evaluator_required, manager_required
+from pooling.views.page import page_of
+
+
+@evaluator_required
+def pools(request: HttpRequest) -> HttpResponse:
+    rows = (
+        Pool.objects.select_related("graph")
+        .annotate(
+            num_triples=Count("triples"),
+            num_to_people=Count("triples", filter=Q(triples__reason=FilterReason.NONE)),
+        )
+        .order_by("-created_at", "-id")
+    )
+    return render(request, "pooling/pool_list.html", {"page": page_of(request, rows)})
+
+
+@manager_required
+def new(request: HttpRequest) -> HttpResponse:
+    """The form that builds a pool; the graph is chosen first, because the systems follow from it."""
+    graphs = list(Graph.objects.order_by("name"))
+    chosen = request.POST.get("graph") or request.GET.get("graph") or (graphs[0].name if graphs else "")
+    graph = next((g for g in graphs if g.name == chosen), None)
+    form = None
+    if graph is not None:
+        form = PoolForm(graph, request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid() and (pool := _build(request, graph, form)) is not None:
+            messages.success(request, f"Building of {pool.name} is queued.")
+            return redirect("pool", pool.name)
+    return render(request, "pooling/pool_new.html", {"graphs": graphs, "graph": graph, "form": form})
+
+
+def _build(request: HttpRequest, graph: Graph, form: PoolForm) -> Pool | None:
+    """Make the pool and its job; None, with the reason at the form, if that is refused."""
+    asked: dict[str, Any] = dict(form.cleaned_data)
+    file: UploadedFile[Any] | None = asked.pop("seeds_file")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = None
+            if file is not None:
+                path = Path(folder) / "seeds.tsv"  # its own name is shown, never used as a path
+                path.write_bytes(file.read())
+            pool = create_pool(graph, seeds_file=path, **asked)
+        if file is not None:
+            Pool.objects.filter(pk=pool.pk).update(seed_source=str(file.name)[:200])
+        start_job(JobKind.BUILD_POOL, pool=pool, user=request.user)  # type: ignore[arg-type]  # signed in
+    except UserError as error:
+        form.add_error(None, str(error))
+        return None
+    return pool
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pooled triple as people read it."""
+
+    head: str
+    relation: str
+    tail: str
+    depth: int
+    reason: str
+    found_by: list[Finding]
+
+
+def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> list[Row]:
+    return [
+        Row(
+            graph.label(triple.head),
+            graph.relations[triple.relation],
+            graph.label(triple.tail),
+            triple.depth,
+            triple.get_reason_display(),
+            unpack_provenance(triple.provenance, pool.contributors),
+        )
+        for triple in triples
+    ]
+
+
+@evaluator_required
+def triples(request: HttpRequest, name: str) -> HttpResponse:
+    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    rows = pool.triples.order_by("id")
+    reason = request.GET.get("reason", "")
+    if reason == "people":
+        rows = rows.filter(reason=FilterReason.NONE)
+    elif reason == "filtered":
+        rows = rows.exclude(reason=FilterReason.NONE)
+    elif reason in FilterReason.values:
+        rows = rows.filter(reason=reason) if reason else rows
+    page = page_of(request, rows)
+    context = {
+        "pool": pool,
+        "page": page,
+        "rows": readable(list(page), pool, open_graph(pool.graph)) if page else [],
+        "reason": reason,
+        "reasons": [("people", "to people"), ("filtered", "filtered"), *FilterReason.choices[1:]],
+        "overlap": _overlap(pool),
+    }
+    return render(request, "pooling/pool_triples.html", context)
+
+
+def _overlap(pool: Pool) -> list[dict[str, Any]]:
+    """One row a system: what it found, what only it found, what it shares with each; empty without provenance."""
+    key = f"overlap:{pool.pk}:{pool.state}"
+    if (found := cache.get(key)) is None:
+        packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
+        counts = [len(p) // PROVENANCE.itemsize for p in packed]
+        systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        shared, only = overlap(systems, indptr, len(pool.contributors)) if len(systems) else ([], [])
+        found = [
+            {"name": name, "found": int(row[i]), "only": int(only[i]), "shared": [int(n) for n in row]}
+            for i, (name, row) in enumerate(zip(pool.contributors, shared, strict=False))
+        ]
+        cache.set(key, found, 600)
+    return found

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.kernels.significance import clustered_t_tests, paired_t_tests
+from evaluation.kernels.values import Values
+
+
+def make_values(per_unit, question=None):
+    n = per_unit.shape[1]
+    question = np.arange(n) if question is None else question
+    return Values(per_unit, "answer", question.astype(np.int32), None, True)
+
+
+@given(seed=st.integers(0, 10**6), systems=st.integers(2, 6), n=st.integers(2, 40))
+def test_paired_t_tests_equal_scipy(seed, systems, n):
+    per_unit = np.random.default_rng(seed).random((systems, n))
+    found = paired_t_tests(make_values(per_unit))
+    assert found.n == n and found.clusters is None and found.p.size == systems * (systems - 1) // 2
+    for a, b, t, p, difference in zip(
+        found.first, found.second, found.t, found.p, found.difference, strict=True
+    ):
+        expected = stats.ttest_rel(per_unit[a], per_unit[b])
+        assert (t, p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-10, rel=1e-9)
+        assert difference == pytest.approx(per_unit[a].mean() - per_unit[b].mean())
+
+
+@given(seed=st.integers(0, 10**6))
+def test_clustered_t_test_equals_its_formula_and_the_plain_one_for_single_units(seed):
+    rng = np.random.default_rng(seed)
+    per_unit, question = rng.random((3, 30)), np.sort(rng.integers(0, 9, size=30))
+    found = clustered_t_tests(make_values(per_unit, question))
+    groups = np.unique(question)
+    for a, b, t, p in zip(found.first, found.second, found.t, found.p, strict=True):
+        d = per_unit[a] - per_unit[b]
+        u = [sum(x - d.mean() for x in d[question == g]) for g in groups]
+        error = np.sqrt(len(groups) / (len(groups) - 1) * sum(x * x for x in u)) / len(d)
+        assert t == pytest.approx(d.mean() / error)
+        assert p == pytest.approx(2 * stats.t.sf(abs(d.mean() / error), len(groups) - 1))
+    assert (found.n, found.clusters) == (30, len(groups))
+    single, plain = clustered_t_tests(make_values(per_unit)), paired_t_tests(make_values(per_unit))
+    np.testing.assert_allclose(single.p, plain.p, rtol=1e-12)
+
+
+def test_clustered_t_test_is_not_fooled_by_copies_of_a_question():
+    per_unit = np.random.default_rng(0).random((2, 10))
+    copied = make_values(np.repeat(per_unit, 5, axis=1), np.repeat(np.arange(10), 5))
+    assert clustered_t_tests(copied).p == pytest.approx(paired_t_tests(make_values(per_unit)).p)
+    assert paired_t_tests(copied).p < paired_t_tests(make_values(per_unit)).p
+
+
+def test_systems_that_never_differ_have_p_one():
+    found = paired_t_tests(make_values(np.tile(np.random.default_rng(0).random(8), (2, 1))))
+    assert (found.t.tolist(), found.p.tolist()) == ([0.0], [1.0])
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_fewer_than_two_units_have_no_p(n):
+    found = paired_t_tests(make_values(np.arange(2.0 * n).reshape(2, n)))
+    assert np.isnan(found.p).all() and found.n == n
+    assert found.curve().size == 0 and np.isnan(found.area()) and np.isnan(found.share_below())
+
+
+def test_undefined_values_have_no_p_and_leave_the_curve():
+    per_unit = np.random.default_rng(1).random((3, 9))
+    per_unit[2, 4] = np.nan
+    found = paired_t_tests(make_values(per_unit))
+    assert np.isnan(found.p).tolist() == [False, True, True]
+    assert found.curve().tolist() == [found.p[0]]
+
+
+def test_curve_descends_and_its_area_is_the_mean_p():
+    per_unit = np.random.default_rng(2).random((4, 30)) + np.array([0.0, 0.0, 0.2, 0.4])[:, None]
+    found = paired_t_tests(make_values(per_unit))
+    assert found.curve().tolist() == sorted(found.p.tolist(), reverse=True)
+    assert found.area() == pytest.approx(found.p.mean())
+    assert found.share_below(0.05) == sum(p < 0.05 for p in found.p) / 6
