@@ -1,16 +1,20 @@
-"""An epoch of our training against PyKEEN's own loop: same graph, model and batch size, cross-entropy in both.
+"""An epoch of our training against PyKEEN's own loop: same graph and model, cross-entropy in both.
 
-    python benchmarks/training.py --quick     DistMult on FB15k-237, parts of an epoch; the last line is the ratio
+    python benchmarks/training.py --quick     DistMult on FB15k-237, parts of an epoch; the last line is the
+    ratio
     python benchmarks/training.py             whole table; writes it into docs/benchmarks.md
 
-PyKEEN's nearest equivalent to 1,000 shared negatives is its LCWA loop, which scores every question against all
-entities with the same cross-entropy; its sLCWA loop is measured with 64 negatives per triple, of its own drawing. Both
+PyKEEN's nearest equivalent to 1,000 shared negatives is its LCWA loop, which scores every question against
+all
+entities with the same cross-entropy; its sLCWA loop is measured with 64 negatives per triple, of its own
+drawing. Both
 sides run for a number of batches, medians, scaled to an epoch.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import statistics
 import sys
@@ -21,8 +25,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.report import fb15k237, write_section
-from pooling.kernels.training import BATCHES, build_model, keep_freed_memory
+from benchmarks.graphs import fb15k237
+from benchmarks.report import write_section
+from pooling.kernels.batches import BATCHES
+from pooling.kernels.training import build_model, keep_freed_memory
 from pooling.systems import SYSTEMS, get_system
 
 
@@ -62,23 +68,21 @@ def pykeen_epoch(name: str, batches: int, loop: str) -> float:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
     times: list[float] = []
 
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     class Clock(TrainingCallback):
         def on_batch(self, epoch: int, batch, batch_loss: float, **kwargs) -> None:
             times.append(time.perf_counter())
             if len(times) > batches + 1:
-                raise Enough
+                raise EnoughError
 
     size = 1024 if loop == "slcwa" else 256
     kwargs = {"negative_sampler_kwargs": {"num_negs_per_pos": 64}} if loop == "slcwa" else {}
     maker = SLCWATrainingLoop if loop == "slcwa" else LCWATrainingLoop
     trainer = maker(model=model, triples_factory=factory, optimizer=optimizer, **kwargs)
-    try:
+    with contextlib.suppress(EnoughError):
         trainer.train(factory, num_epochs=1, batch_size=size, use_tqdm=False, callbacks=Clock)
-    except Enough:
-        pass
     gaps = [b - a for a, b in itertools.pairwise(times)]
     rows = 2 * len(train)
     if loop == "lcwa":
@@ -96,14 +100,19 @@ def make_loss():
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="DistMult only, in a minute")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     keep_freed_memory()
     batches = 5 if args.quick else 15
-    table = ["| system | ours, s/epoch | PyKEEN LCWA, s/epoch | PyKEEN sLCWA 64, s/epoch | ratio (LCWA) |", "|" + "---|" * 5]
+    table = [
+        "| system | ours, s/epoch | PyKEEN LCWA, s/epoch | PyKEEN sLCWA 64, s/epoch | ratio (LCWA) |",
+        "|" + "---|" * 5,
+    ]
     ratios = []
     for name in ["distmult"] if args.quick else SYSTEMS:
         ours = our_epoch(name, 3 * batches)
@@ -115,7 +124,7 @@ def main() -> None:
         table.append(f"| {label} | {ours:.1f} | {lcwa:.0f} | {slcwa:.0f} | {lcwa / ours:.1f} |")
     if not args.quick:
         intro = f"FB15k-237, presets, {args.threads} CPU threads, medians of batches scaled to an epoch."
-        write_section("training", "Training", intro, table)
+        write_section("training", "\n".join(["## Training", "", intro, "", *table]))
     print(f"training: {statistics.median(ratios):.1f} x PyKEEN")
 
 

@@ -17,7 +17,16 @@ from pooling.permissions import can_evaluate, can_manage
 _WITHIN = {
     "graphs": ("graphs", "graph"),
     "systems-all": ("systems-all", "systems", "system", "runs"),
-    "pools": ("pools", "pool", "pool-new", "pool-triples", "pool-filter", "pool-questions", "evaluation", "export"),
+    "pools": (
+        "pools",
+        "pool",
+        "pool-new",
+        "pool-triples",
+        "pool-filter",
+        "pool-questions",
+        "evaluation",
+        "export",
+    ),
     "people": ("people", "campaign"),
     "jobs": ("jobs", "job"),
 }
@@ -48,23 +57,29 @@ def _links(request: HttpRequest) -> list[Link]:
         links += [site("Pools", "pools"), site("Graphs", "graphs"), site("Systems", "systems-all")]
     if can_manage(person):
         links += [site("People", "people"), site("Jobs", "jobs")]
+    if can_evaluate(person):
+        return links  # who sees what systems proposed never labels
     roles: dict[str, set[str]] = {}
-    for pool, role in Membership.objects.filter(person_id=person.pk).values_list("campaign__pool__name", "role"):
+    for pool, role in Membership.objects.filter(person_id=person.pk).values_list(
+        "campaign__pool__name", "role"
+    ):
         roles.setdefault(pool, set()).add(role)
     for pool in sorted(roles):
         of = f" {pool}" if len(roles) > 1 else ""
-        if CampaignRole.ANNOTATOR in roles[pool]:
-            links.append(campaign(f"Annotate{of}", "annotate", pool))
-            links.append(campaign(f"My labels{of}", "my-labels", pool))
         if CampaignRole.ADJUDICATOR in roles[pool]:
             links.append(campaign(f"Adjudicate{of}", "adjudicate", pool))
+        links.append(campaign(f"Annotate{of}", "annotate", pool))  # adjudicators may annotate too
+        links.append(campaign(f"My labels{of}", "my-labels", pool))
         links.append(campaign(f"Guidelines{of}", "guidelines", pool))
     return links
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Lazy: a partial that shows no navigation asks the database nothing for it."""
-    return {"navigation": SimpleLazyObject(lambda: _links(request)), "roles": SimpleLazyObject(lambda: _roles(request))}
+    return {
+        "navigation": SimpleLazyObject(lambda: _links(request)),
+        "roles": SimpleLazyObject(lambda: _roles(request)),
+    }
 
 
 def _roles(request: HttpRequest) -> dict[str, bool]:

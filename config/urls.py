@@ -1,7 +1,5 @@
 """Every address of the site: apps in the order in which data flows."""
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
@@ -11,8 +9,8 @@ urlpatterns = [
     path("logout", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("", include("pooling.urls")),
-    *([path("", include("annotation.urls"))] if find_spec("annotation.urls") else []),
-    *([path("api/v1/", include("annotation.api.urls"))] if find_spec("annotation.api.urls") else []),
+    path("", include("annotation.urls")),
+    path("api/v1/", include("annotation.api.urls")),
     path("", include("annotation.campaign_urls")),
     path("", include("evaluation.urls")),
 ]

@@ -10,8 +10,10 @@ from typing import Any
 
 from django.conf import settings
 
+from pooling.errors import UserError
 
-class ArtifactError(Exception):
+
+class ArtifactError(UserError):
     """A file of the artifact folder is missing, damaged, or could not be written."""
 
 

@@ -63,7 +63,8 @@ class JobKind(models.TextChoices):
     TRAIN = "train", "train system"
     BUILD_POOL = "build-pool", "build pool"
     SCORE = "score", "score run"
-    EVALUATE = "evaluate", "compute evaluation curves"
+    EVALUATE = "evaluate", "compute stability curve"
+    EXPORT = "export", "export test set"
 
 
 class JobState(models.TextChoices):

@@ -2,7 +2,7 @@
 
 
 class UserError(Exception):
-    """A message for the person: what happened, where, and what to do. Pages show it at the form, commands print it."""
+    """A message for the person: what happened, where, what to do. Pages show it, commands print it."""
 
 
 class PoolError(UserError):

@@ -29,13 +29,19 @@ class TrainForm(forms.Form):
         error_messages={"required": "Choose at least one system."},
     )
     seeds = forms.IntegerField(
-        label="Seeds", initial=1, min_value=1, max_value=20, help_text="Systems of each kind; each starts elsewhere."
+        label="Seeds",
+        initial=1,
+        min_value=1,
+        max_value=20,
+        help_text="Systems of each kind; each starts elsewhere.",
     )
     device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
     settings = forms.CharField(
         label="Settings",
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "epochs=40\nembedding_dim=128", "spellcheck": "false"}),
+        widget=forms.Textarea(
+            attrs={"rows": 3, "placeholder": "epochs=40\nembedding_dim=128", "spellcheck": "false"}
+        ),
         help_text="One key=value a line; what is left out fits the size of the graph.",
     )
 
@@ -67,7 +73,11 @@ class PoolForm(forms.Form):
         error_messages={"required": "Choose at least one trained system."},
     )
     depth = forms.IntegerField(
-        label="Depth", initial=10, min_value=1, max_value=100, help_text="Candidates taken from each run per question."
+        label="Depth",
+        initial=10,
+        min_value=1,
+        max_value=100,
+        help_text="Candidates taken from each run per question.",
     )
     sample = forms.FloatField(
         label="Share of test triples",
@@ -80,7 +90,9 @@ class PoolForm(forms.Form):
     )
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
     seeds_file = forms.FileField(
-        label="Seed file", required=False, help_text="Instead of a sample: TSV of head, relation, tail, all of test."
+        label="Seed file",
+        required=False,
+        help_text="Instead of a sample: TSV of head, relation, tail, all of test.",
     )
     filters = forms.MultipleChoiceField(
         label="Filters",
@@ -93,7 +105,9 @@ class PoolForm(forms.Form):
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = list(graph.systems.filter(state=SystemState.TRAINED).order_by("id").values_list("name", flat=True))
+        names = list(
+            graph.systems.filter(state=SystemState.TRAINED).order_by("id").values_list("name", flat=True)
+        )
         systems = self.fields["systems"]
         assert isinstance(systems, forms.MultipleChoiceField)
         systems.choices = [(name, name) for name in names]

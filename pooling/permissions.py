@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 
@@ -21,11 +21,16 @@ def site_roles(person: Person) -> frozenset[str]:
     """Names of the groups of a person: read once a request, kept on the person."""
     roles: frozenset[str] | None = getattr(person, "_site_roles", None)
     if roles is None:
-        groups: Any = getattr(person, "groups", None)
-        signed_in = person.is_authenticated and person.is_active
-        roles = frozenset(groups.values_list("name", flat=True)) if signed_in and groups is not None else frozenset()
+        roles = frozenset(_groups(person))
         person._site_roles = roles  # type: ignore[union-attr]
     return roles
+
+
+def _groups(person: Person) -> list[str]:
+    if not (person.is_authenticated and person.is_active):
+        return []
+    names = Group.objects.filter(user=person.pk).values_list("name", flat=True)
+    return [*names, *([MANAGER] if getattr(person, "is_superuser", False) else [])]
 
 
 def is_manager(person: Person) -> bool:

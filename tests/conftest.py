@@ -22,7 +22,8 @@ def _listens(port: int) -> bool:
 
 
 def _missing_data() -> str:
-    return "" if Path(django_settings.DATA_ROOT).is_dir() else f"no example data at {django_settings.DATA_ROOT}"
+    root = Path(django_settings.DATA_ROOT)
+    return "" if root.is_dir() else f"no example data at {root}"
 
 
 def _missing_postgres() -> str:
@@ -48,7 +49,7 @@ NEEDS: dict[str, Callable[[], str]] = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what cannot run here: skipped with its reason, or left to fail in `pytest_runtest_setup` in CI."""
-    reasons = {name: "" for name in NEEDS}
+    reasons = dict.fromkeys(NEEDS, "")
     for name in {mark.name for item in items for mark in item.iter_markers() if mark.name in NEEDS}:
         reasons[name] = NEEDS[name]()
     for item in items:

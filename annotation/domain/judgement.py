@@ -1,18 +1,24 @@
 """Judgements follow from labels: two that agree, else the adjudicator's; imported ones where people have none."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from django.db import transaction
 from django.db.models import Count, Max
 from django.utils import timezone
 
+from annotation.domain.label_file import LabelLine, SkippedLine, read_label_file
 from annotation.domain.moves import move_item
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.models import ImportedLabel, Item, Judgement, Label, Slot
 from annotation.models.slot import ADJUDICATION
+from pooling.artifacts import sha256_of
+from pooling.domain.graph import open_graph
 from pooling.models import Pool
 
 _VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
@@ -53,9 +59,9 @@ def judge_item(item: Item, *, now: datetime | None = None) -> None:
     state, verdict = decide(dict(current.values_list("slot__number", "answer")))
     before = item.state
     move_item(item, state, settled_at=now if verdict is not None else None)
-    if state == ItemState.DISPUTED:
-        Slot.objects.get_or_create(item=item, number=ADJUDICATION)
-    elif before == ItemState.DISPUTED:
+    if state == ItemState.DISPUTED != before:
+        Slot.objects.create(item=item, number=ADJUDICATION)
+    elif before == ItemState.DISPUTED != state:
         # withdrawn when the labels agree after all; an answered third slot is what decided, and stays
         Slot.objects.filter(item=item, number=ADJUDICATION).exclude(state=SlotState.ANSWERED).delete()
     _write(item, verdict, now)
@@ -94,3 +100,99 @@ def labels_version(pool: Pool) -> str:
     """Differs whenever the judgements differ; empty while there are none."""
     last = pool.judgements.aggregate(at=Max("decided_at"), n=Count("pk"))
     return f"{last['at'].isoformat()}/{last['n']}" if last["n"] else ""
+
+
+# -- labels made elsewhere --------------------------------------------------------------------------------------
+
+
+@dataclass
+class ImportReport:
+    """What an import did. Lines count labels; positive, negative, undecided count the triples that the file is about."""
+
+    read: int = 0
+    imported: int = 0
+    known: int = 0  # lines of this very file that were imported before
+    positive: int = 0
+    negative: int = 0
+    undecided: int = 0
+    skipped: list[SkippedLine] = field(default_factory=list)
+    notes: list[SkippedLine] = field(default_factory=list)  # imported, but irregular
+
+
+def import_labels(pool: Pool, path: Path) -> ImportReport:
+    """Add the labels of a file to those made elsewhere, and judge by their majority what people have not judged.
+
+    Bad lines are skipped and named; the same file again adds nothing.
+    """
+    report = ImportReport()
+    triples = {
+        (head, relation, tail): (pk, reason)
+        for pk, head, relation, tail, reason in pool.triples.values_list("pk", "head", "relation", "tail", "reason")
+    }
+    seeds = set(pool.seeds.values_list("head", "relation", "tail"))
+    first_line: dict[int, int] = {}
+    lines: list[tuple[int, LabelLine]] = []
+    for line in read_label_file(path, open_graph(pool.graph)):
+        report.read += 1
+        if isinstance(line, SkippedLine):
+            report.skipped.append(line)
+        elif line.triple not in triples:
+            is_seed = line.triple in seeds
+            reason = "is a seed triple, positive by definition" if is_seed else f"is a triple outside pool {pool.name}"
+            report.skipped.append(SkippedLine(line.line, reason))
+        else:
+            pk, filtered = triples[line.triple]
+            notes = [*line.notes]
+            if filtered:
+                notes.append(f"labels a triple that filter {filtered} took; the label counts")
+            if pk in first_line:
+                notes.append(f"is another label of the triple of line {first_line[pk]}")
+            first_line.setdefault(pk, line.line)
+            report.notes += [SkippedLine(line.line, note) for note in notes]
+            lines.append((pk, line))
+    with transaction.atomic():
+        _add_lines(lines, path, report)
+        _judge_imported(pool, set(first_line), report)
+    return report
+
+
+def _add_lines(lines: list[tuple[int, LabelLine]], path: Path, report: ImportReport) -> None:
+    sha256 = sha256_of(path)
+    known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
+    new = [
+        ImportedLabel(
+            triple_id=pk, answer=line.answer, annotator=line.annotator, source_url=line.source_url,
+            labelled_at=line.labelled_at, file_name=path.name, file_sha256=sha256, line=line.line,
+        )
+        for pk, line in lines
+        if (pk, line.line) not in known
+    ]  # fmt: skip
+    ImportedLabel.objects.bulk_create(new, batch_size=2000)
+    report.imported, report.known = len(new), len(lines) - len(new)
+
+
+def _judge_imported(pool: Pool, touched: set[int], report: ImportReport) -> None:
+    answers: dict[int, list[str]] = defaultdict(list)
+    for pk, answer in ImportedLabel.objects.filter(triple__pool=pool).values_list("triple_id", "answer"):
+        if pk in touched:
+            answers[pk].append(answer)
+    verdicts = {pk: majority(given) for pk, given in answers.items()}
+    count = Counter(verdicts.values())
+    report.positive, report.negative = count[Verdict.POSITIVE], count[Verdict.NEGATIVE]
+    report.undecided = count[Verdict.UNDECIDED]
+    now = timezone.now()
+    present = {judgement.triple_id: judgement for judgement in pool.judgements.all()}
+    new, changed = [], []
+    for pk, verdict in verdicts.items():
+        judgement = present.get(pk)
+        if judgement is None:
+            new.append(
+                Judgement(
+                    pool=pool, triple_id=pk, verdict=verdict, origin=JudgementOrigin.IMPORT, decided_at=now
+                )
+            )
+        elif judgement.origin == JudgementOrigin.IMPORT and judgement.verdict != verdict:
+            judgement.verdict, judgement.decided_at = verdict, now
+            changed.append(judgement)
+    Judgement.objects.bulk_create(new, batch_size=2000)
+    Judgement.objects.bulk_update(changed, ["verdict", "decided_at"], batch_size=500)

@@ -1,6 +1,7 @@
 """Labels: append-only. A repeated submit is the same label, a change is a new one that supersedes the old."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from annotation.domain.evidence import check_evidence
 from annotation.domain.judgement import judge_item
 from annotation.domain.moves import move_slots
 from annotation.domain.question import current_template
-from annotation.enums import Answer
+from annotation.enums import Answer, SlotState
 from annotation.errors import AnswerRefused, NotYours
 from annotation.models import Campaign, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION, lease_of
@@ -24,6 +25,7 @@ from pooling.models import Relation
 CHANGEABLE = 10  # among one's last so many labels
 MAX_COMMENT = 2000
 MAX_ACTIVE_MS = 24 * 3600 * 1000
+_USED = "The id of this answer was used for another one. Load the page again, then answer."
 _SURPLUS = "Your time for this question was over and it went to somebody else: kept as a surplus label."
 _TWICE = "You have answered this question already: kept as a surplus label."
 
@@ -66,16 +68,21 @@ def submit(
     if lease != lease_of(slot_id, user.pk):
         raise NotYours("This question was not given to you. Load the page again; no label was changed.")
     given = Given(client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_ACTIVE_MS))
-    with transaction.atomic():
+    with _one_client_id(client_id), transaction.atomic():
         slot = _lock(Slot.objects.filter(pk=slot_id))
+        if slot is None:
+            raise AnswerRefused("This question was withdrawn: it needs no answer any more.")
+        if slot.state == SlotState.LEASED and slot.annotator_id == user.pk:
+            _check(slot, given, hosts)
+            mine = Slot.objects.filter(pk=slot.pk, annotator=user)
+            if move_slots(mine, "answer", leased_until=None) == 1:
+                return SubmitResult(_keep(slot, user, given, now=now))
         repeated = _repeated(user, slot, given)
         if repeated:
             return repeated
         _check(slot, given, hosts)
-        mine = Slot.objects.filter(pk=slot.pk, annotator=user)
-        if move_slots(mine, "answer", leased_until=None) == 1 or _take_late(slot, user):
-            label = _keep(slot, user, given, now=now)
-            return SubmitResult(label)
+        if _take_late(slot, user):
+            return SubmitResult(_keep(slot, user, given, now=now))
         return _keep_apart(slot, user, given)
 
 
@@ -86,8 +93,10 @@ def change(
     """Supersede an own label, for some minutes and among one's last ten, whatever others have answered meanwhile."""
     now = now or timezone.now()
     given = Given(client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_ACTIVE_MS))
-    with transaction.atomic():
+    with _one_client_id(client_id), transaction.atomic():
         slot = _lock(Slot.objects.filter(labels__pk=label_id, annotator=user))
+        if slot is None:
+            raise NotYours("This is not a label of yours. Nothing was changed.")
         repeated = _repeated(user, slot, given)
         if repeated:
             return repeated
@@ -111,12 +120,21 @@ def own_labels(user: User, campaign: Campaign) -> QuerySet[Label]:
     return labels.select_related("item__triple", "item__campaign__pool__graph", "template", "slot").order_by("-pk")
 
 
-def _lock(slots: QuerySet[Slot]) -> Slot:
+def _lock(slots: QuerySet[Slot]) -> Slot | None:
     """The slot, with its item locked: of two answers that arrive together the second sees the first."""
-    locked = slots.select_related("item__campaign").select_for_update(of=("item",), no_key=True).first()
-    if locked is None:
-        raise AnswerRefused("This question was withdrawn: it needs no answer any more.")
-    return locked
+    locked = slots.select_related("item__campaign").select_for_update(of=("item",), no_key=True)
+    return next(iter(locked), None)
+
+
+@contextmanager
+def _one_client_id(client_id: UUID) -> Iterator[None]:
+    """The database lets a client id name one label only."""
+    try:
+        yield
+    except IntegrityError as error:
+        if Label.objects.filter(client_id=client_id).exists() or SurplusLabel.objects.filter(client_id=client_id).exists():
+            raise AnswerRefused(_USED) from error
+        raise
 
 
 def _repeated(user: User, slot: Slot, given: Given) -> SubmitResult | None:
@@ -127,7 +145,7 @@ def _repeated(user: User, slot: Slot, given: Given) -> SubmitResult | None:
     if first is None:
         return None
     if first.annotator_id != user.pk or first.item_id != slot.item_id:
-        raise AnswerRefused("The id of this answer was used for another one. Load the page again, then answer.")
+        raise AnswerRefused(_USED)
     return SubmitResult(first, repeated=True, message=_SURPLUS if isinstance(first, SurplusLabel) else "")
 
 

@@ -42,7 +42,10 @@ def _numbers(array: np.ndarray) -> list[float | None]:
 
 
 def metrics(
-    pool: Pool, labels: str = "current", measures: Sequence[str] = DEFAULT_MEASURES, assumed_is_judged: bool = True
+    pool: Pool,
+    labels: str = "current",
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    assumed_is_judged: bool = True,
 ) -> Content:
     """Measures of every system under one label set: {labels, counts, n, systems: {name: {measure: value or null}}}."""
     names = [parse_measure(name).name for name in measures]
@@ -88,7 +91,9 @@ def depth(pool: Pool) -> Content:
     }  # fmt: skip
 
 
-def stability(pool: Pool, labels: str = "current", progress: Callable[[int, int], None] | None = None) -> Content:
+def stability(
+    pool: Pool, labels: str = "current", progress: Callable[[int, int], None] | None = None
+) -> Content:
     """Tau on random subsets of the positives, 20 sizes × 50; and between disjoint halves."""
     table = pool_table(pool)
     chosen = label_set(pool, table, labels)
@@ -200,6 +205,6 @@ def compute_stability(pool: Pool, progress: Callable[[int, int], None] | None = 
 @handles(JobKind.EVALUATE)
 def run_evaluate(job: Job, progress: Progress) -> None:
     assert job.pool is not None
-    compute_stability(job.pool, lambda done, total: progress.report("stability", done // 20, total // 20, "subsets"))
-
-
+    compute_stability(
+        job.pool, lambda done, total: progress.report("stability", done // 20, total // 20, "subsets")
+    )

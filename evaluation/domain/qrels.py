@@ -33,7 +33,11 @@ def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
     state[len(seeds) :][[bool(row[4]) for row in rows]] = LabelState.ASSUMED_NEGATIVE
     place = {row[0]: len(seeds) + i for i, row in enumerate(rows)}
     ids, verdicts, _ = current_verdicts(pool)
-    value = {"positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED}
+    value = {
+        "positive": LabelState.POSITIVE,
+        "negative": LabelState.NEGATIVE,
+        "undecided": LabelState.UNJUDGED,
+    }
     for triple, verdict in zip(ids.tolist(), list(verdicts), strict=True):
         state[place[triple]] = value[str(verdict)]
     return triples, state
@@ -49,7 +53,9 @@ def freeze_qrels(pool: Pool, name: str, user: AbstractBaseUser | None = None) ->
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")
     if pool.qrels.filter(name=name).exists():
-        raise EvaluationError(f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name.")
+        raise EvaluationError(
+            f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name."
+        )
     triples, state = pooled_state(pool)
     if not len(triples):
         raise EvaluationError(f"Pool {pool.name} is empty: build it first.")

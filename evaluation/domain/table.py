@@ -15,8 +15,8 @@ from pooling.domain.run import RunError, read_ranks
 from pooling.enums import SystemState
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.ranking import answers_csr, questions_of
-from pooling.kernels.rows import find, row_keys, rows_of
+from pooling.kernels.ranking import Questions, answers_csr, questions_of
+from pooling.kernels.rows import find, question_keys, row_keys, rows_of
 from pooling.models import Pool, PooledTriple, Run, System
 
 KEPT_TABLES = 4
@@ -32,7 +32,7 @@ class PoolTable:
     """n distinct triples (seeds, pooled, test; ordered), and what is known of them without any label.
 
     triples int32[n, 3]; is_seed, is_test bool[n]; pooled_id int64[n], 0 where not pooled; depth int[n], 0 for seeds;
-    filtered bool[n]. `systems` name the rows of the rank tables, `left_out` those without complete rank rows.
+    filtered bool[n]. question_keys int64, sorted: the questions of the rank tables. `systems` name the rows of the rank tables, `left_out` those without complete rank rows.
     """
 
     graph: GraphArrays
@@ -44,6 +44,7 @@ class PoolTable:
     filtered: np.ndarray
     systems: list[str]
     left_out: list[str]
+    question_keys: np.ndarray
     ranks: RankTable
 
     @cached_property
@@ -73,7 +74,11 @@ def systems_with_runs(pool: Pool) -> list[System]:
 
 def ranks_version(pool: Pool) -> str:
     """Changes when a run changes, a system is added, or triples are pooled."""
-    runs = Run.objects.filter(system__graph_id=pool.graph_id).order_by("system_id").values_list("sha256", flat=True)
+    runs = (
+        Run.objects.filter(system__graph_id=pool.graph_id)
+        .order_by("system_id")
+        .values_list("sha256", flat=True)
+    )
     last = PooledTriple.objects.filter(pool=pool).order_by("-id").values_list("id", flat=True).first()
     return hashlib.sha256(f"{list(runs)} {last}".encode()).hexdigest()[:16]
 
@@ -99,7 +104,9 @@ def _build(pool: Pool) -> PoolTable:
     graph = open_graph(pool.graph)
     e, r = graph.num_entities, graph.num_relations
     rows = np.array(
-        PooledTriple.objects.filter(pool=pool).order_by("id").values_list("head", "relation", "tail", "id", "depth"),
+        PooledTriple.objects.filter(pool=pool)
+        .order_by("id")
+        .values_list("head", "relation", "tail", "id", "depth"),
         dtype=np.int64,
     ).reshape(-1, 5)
     filtered_ids = PooledTriple.objects.filter(pool=pool).exclude(reason="").values_list("id", flat=True)
@@ -115,16 +122,18 @@ def _build(pool: Pool) -> PoolTable:
     place = np.searchsorted(codes, code(rows))
     pooled_id, depth = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
     pooled_id[place], depth[place] = rows[:, 3], rows[:, 4]
-    systems, left_out, ranks = _ranks(pool, graph, triples)
+    questions, systems, left_out, ranks = _ranks(pool, graph, triples)
     return PoolTable(
         graph=graph, triples=triples, is_seed=np.isin(codes, code(seeds)), is_test=np.isin(codes, code(graph.test)),
         pooled_id=pooled_id, depth=depth,
         filtered=np.isin(pooled_id, np.fromiter(filtered_ids, dtype=np.int64)) & (pooled_id > 0),
-        systems=systems, left_out=left_out, ranks=ranks,
+        systems=systems, left_out=left_out, question_keys=question_keys(questions, e, r), ranks=ranks,
     )  # fmt: skip
 
 
-def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[list[str], list[str], RankTable]:
+def _ranks(
+    pool: Pool, graph: GraphArrays, triples: np.ndarray
+) -> tuple[Questions, list[str], list[str], RankTable]:
     """Rank rows of both sides of the triples, ordered by question."""
     questions, tail_question, head_question = questions_of(triples)
     question = np.concatenate([tail_question, head_question])
@@ -143,7 +152,11 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[list[st
     if not names:
         raise RunError(
             f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}"
-            + (f" (incomplete: {', '.join(left_out)})." if left_out else f", after train_systems {pool.graph.name}.")
+            + (
+                f" (incomplete: {', '.join(left_out)})."
+                if left_out
+                else f", after train_systems {pool.graph.name}."
+            )
         )
     ranks = np.stack(parts)
     known = np.concatenate([graph.train, graph.valid])
@@ -155,4 +168,4 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[list[st
         side=questions.side.astype(np.int8), relation=questions.relation.astype(np.int32),
         candidates=(graph.num_entities - np.diff(answers.indptr)).astype(np.int32),
     )  # fmt: skip
-    return names, left_out, table
+    return questions, names, left_out, table

@@ -10,7 +10,7 @@ import numpy as np
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, transaction
 
 from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain import graph_files
@@ -46,7 +46,7 @@ def import_graph(
     created_by: AbstractBaseUser | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Graph:
-    """Check a source, write its files, and add its rows; GraphError says what is wrong and leaves nothing behind.
+    """Check a source, write its files, add its rows; GraphError says what is wrong; nothing is left behind.
 
     `unseen`: 'keep' or 'drop' valid and test triples with entities that train does not have.
     `progress` is called with a stage, what is done of it, and its whole.
@@ -65,7 +65,8 @@ def import_graph(
         "options": row.options,
         "report": row.report,
         "counts": {
-            field: getattr(row, f"num_{field}") for field in ("entities", "relations", "train", "valid", "test")
+            field: getattr(row, f"num_{field}")
+            for field in ("entities", "relations", "train", "valid", "test")
         },
     }
     try:
@@ -77,9 +78,9 @@ def import_graph(
             f"Graph {name} could not be written below {artifact_path('graphs')}: {error.strerror or error}. "
             "Nothing was changed; free some disk space and import it again."
         ) from error
-    except IntegrityError as error:
+    except DatabaseError as error:
         check_new_name(name)  # somebody else may have been faster
-        raise GraphError(f"Graph {name} could not be stored: {error}.") from error
+        raise GraphError(f"Graph {name} could not be stored in the database: {error}.") from error
     return row
 
 
@@ -100,7 +101,10 @@ def get_graph(name: str) -> Graph:
     try:
         return Graph.objects.get(name=name)
     except Graph.DoesNotExist:
-        names = ", ".join(Graph.objects.values_list("name", flat=True)) or "none yet; import one with import_graph"
+        names = (
+            ", ".join(Graph.objects.values_list("name", flat=True))
+            or "none yet; import one with import_graph"
+        )
         raise GraphError(f"There is no graph {name}. Graphs: {names}.") from None
 
 
@@ -124,7 +128,7 @@ def closed_world(graph: Graph) -> Ids:
     """All true triples int32[n, 3] of a graph whose truth is known; GraphError for any other."""
     if not graph.has_closed_world:
         raise GraphError(
-            f"Graph {graph.name} has no closed world: only graphs of the family generator know all true triples."
+            f"Graph {graph.name} has no closed world: only the family generator knows all true triples."
         )
     try:
         return graph_files.read_closed_world(artifact_path(graph.artifact), graph.sha256)

@@ -49,8 +49,8 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     for split, rows in source.splits.items():
         if not kept[split].any():
             raise GraphError(
-                f"{rows.file}: no triple is left in {split.value} after repeats, leaks and unseen entities were "
-                "dropped: a graph needs train, valid and test triples."
+                f"{rows.file}: no triple is left in {split.value} after repeats, leaks and unseen entities "
+                "were dropped: a graph needs train, valid and test triples."
             )
     triples = [source.splits[split].rows[kept[split]] for split in Split]
     world = source.closed_world
@@ -62,7 +62,9 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     domain_range = tables.values(source.domain_range, tables.relations, "domain and range", "relation")
     arrays = GraphArrays(
         entities=entities,
-        labels=[label for (label,) in tables.values(source.labels, tables.entities, "label", "entity", ("",))],
+        labels=[
+            label for (label,) in tables.values(source.labels, tables.entities, "label", "entity", ("",))
+        ],
         types=tables.types(source.types),
         relations=relations,
         categories=relation_categories(ids[0], len(relations)),
@@ -89,7 +91,7 @@ def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[st
     return [keys[i] for i in entities], [keys[i] for i in relations], [part.copy() for part in parts]
 
 
-# --- repeats, leaks, unseen -------------------------------------------------------------------------------------
+# --- repeats, leaks, unseen -----------------------------------------------------------------------
 
 
 def _places(source: GraphSourceData) -> Callable[[int], str]:
@@ -109,7 +111,7 @@ def _triple(source: GraphSourceData, row: npt.NDArray[np.int64]) -> str:
 
 
 def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
-    """The first of equal triples stays; the others are duplicates inside its split, or leaks into a later one."""
+    """The first of equal triples stays; others are duplicates inside its split, or leaks into a later one."""
     parts = [source.splits[split].rows for split in Split]
     rows = np.concatenate(parts)
     split_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -123,7 +125,8 @@ def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
         found = np.flatnonzero(which)
         if len(found):
             examples = (
-                f"{place(i)} {verb} {place(first[i])} ({_triple(source, rows[i])})" for i in found[:MAX_EXAMPLES]
+                f"{place(i)} {verb} {place(first[i])} ({_triple(source, rows[i])})"
+                for i in found[:MAX_EXAMPLES]
             )
             report.append(notice(kind, len(found), f"{plural(len(found), 'triple')} {what}", examples))
 
@@ -137,7 +140,7 @@ def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
 def _unseen_entities(
     source: GraphSourceData, kept: dict[Split, Mask], unseen: str, report: Report
 ) -> dict[Split, Mask]:
-    """Report valid and test triples with an entity that train lacks; take them out where `unseen` is 'drop'."""
+    """Report valid and test triples with an entity that train lacks; take them out if `unseen` is 'drop'."""
     seen = np.zeros(len(source.keys), bool)
     seen[source.splits[Split.TRAIN].rows[:, [0, 2]]] = True
     entities: set[int] = set()
@@ -153,12 +156,13 @@ def _unseen_entities(
         if unseen == "drop":
             result[split] = kept[split] & ~new.any(axis=1)
     if entities:
-        found = " and ".join(plural(count, f"{split.value} triple") for split, count in counts.items() if count)
+        found = " and ".join(
+            plural(count, f"{split.value} triple") for split, count in counts.items() if count
+        )
         verb = "have" if sum(counts.values()) > 1 else "has"
         what = "were dropped" if unseen == "drop" else "are kept (--unseen drop takes them out)"
-        message = (
-            f"{found} {verb} {plural(len(entities), 'entity', 'entities')} that train does not have; they {what}."
-        )
+        names = plural(len(entities), "entity", "entities")
+        message = f"{found} {verb} {names} that train does not have; they {what}."
         report.append(notice("unseen-entities", len(entities), message, examples[:MAX_EXAMPLES]))
     return result
 
@@ -175,9 +179,8 @@ def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: 
         relations.update(part.rows[:, [1]][new].tolist())
         examples += _examples(source, part, new, (1,))
     if relations:
-        message = (
-            f"{plural(len(relations), 'relation')} of valid or test that train does not have; kept, without a category."
-        )
+        names = plural(len(relations), "relation")
+        message = f"{names} of valid or test that train does not have; kept, without a category."
         report.append(notice("unseen-relations", len(relations), message, examples[:MAX_EXAMPLES]))
 
 
@@ -192,7 +195,7 @@ def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tupl
     ]
 
 
-# --- labels, types, domain and range, templates -----------------------------------------------------------------
+# --- labels, types, domain and range, templates ---------------------------------------------------
 
 
 class _Tables:
@@ -227,7 +230,9 @@ class _Tables:
                 repeated.append(f"{table.file}:{line} differs from {table.file}:{lines[i]} on {key}")
         self._unknown(table, index, name)
         if repeated:
-            message = f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
+            message = (
+                f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
+            )
             kind = f"repeated-{what.replace(' ', '-')}"
             self.report.append(notice(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
         return result
@@ -246,7 +251,9 @@ class _Tables:
         unknown = [(line, row[0]) for line, row in enumerate(table.rows, 1) if row[0] not in index]
         if unknown:
             kind = f"unknown-{'entities' if name == 'entity' else 'relations'}"
-            message = f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
+            message = (
+                f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
+            )
             examples = (f"{table.file}:{line} {key}" for line, key in unknown[:MAX_EXAMPLES])
             self.report.append(notice(kind, len(unknown), message, examples))
 

@@ -17,7 +17,7 @@ Codes = npt.NDArray[np.int64]
 
 
 class GraphError(UserError):
-    """A graph that is not there, or one that cannot be imported: which file and line, what, and what to do."""
+    """A graph that is not there, or cannot be imported: which file and line, what, and what to do."""
 
 
 @dataclass(frozen=True)

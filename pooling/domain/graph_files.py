@@ -1,4 +1,4 @@
-"""The files of a graph below ARTIFACT_ROOT: graphs/<id>/ as spec/formats.md has them, the same bytes every time."""
+"""The files of a graph in ARTIFACT_ROOT/graphs/<id> (spec/formats.md); the same bytes every time."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -41,13 +41,13 @@ def write_graph(
 ) -> str:
     """Write all files of `graph` and return the SHA-256 of graph.json, which holds those of the others."""
     arrays = graph.arrays
-    entity_table = {
+    entity_table: dict[str, pa.Array] = {
         "id": pa.array(range(arrays.num_entities), pa.int32()),
         "key": pa.array(arrays.entities, pa.string()),
         "label": pa.array(arrays.labels, pa.string()),
         "types": pa.array(arrays.types, pa.list_(pa.string())),
     }
-    relation_table = {
+    relation_table: dict[str, pa.Array] = {
         "id": pa.array(range(arrays.num_relations), pa.int32()),
         "key": pa.array(arrays.relations, pa.string()),
         "category": pa.array(arrays.categories, pa.string()),
@@ -117,17 +117,21 @@ def read_graph(folder: Path, sha256: str) -> GraphArrays:
     relations = pq.read_table(checked_file(folder, index, "relations.parquet"))
     with np.load(checked_file(folder, index, "triples.npz")) as triples:
         return GraphArrays(
-            entities=entities["key"].to_pylist(),
-            labels=entities["label"].to_pylist(),
-            types=[tuple(types) for types in entities["types"].to_pylist()],
-            relations=relations["key"].to_pylist(),
-            categories=relations["category"].to_pylist(),
-            domains=relations["domain"].to_pylist(),
-            ranges=relations["range"].to_pylist(),
+            entities=_strings(entities, "key"),
+            labels=_strings(entities, "label"),
+            types=[tuple(types or ()) for types in entities["types"].to_pylist()],
+            relations=_strings(relations, "key"),
+            categories=_strings(relations, "category"),
+            domains=_strings(relations, "domain"),
+            ranges=_strings(relations, "range"),
             train=triples["train"],
             valid=triples["valid"],
             test=triples["test"],
         )
+
+
+def _strings(table: pa.Table, column: str) -> list[str]:
+    return cast("list[str]", table[column].to_pylist())
 
 
 def read_closed_world(folder: Path, sha256: str) -> Ids:

@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,14 +39,11 @@ def read_tsv(folder: str | Path) -> GraphSourceData:
     """Read a graph folder (DESIGN §4); GraphError names up to 20 problems with file and line."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise GraphError(f"{folder} is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv.")
+        raise GraphError(
+            f"{folder} is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv."
+        )
     problems: list[str] = []
-    paths = {split: _find(folder, split.value, problems) for split in Split}
-    for split, path in paths.items():
-        if path is None and not any(problem.startswith(f"{folder}: {split.value}.") for problem in problems):
-            problems.append(
-                f"{folder}: there is no {split.value}.tsv (nor {split.value}.txt, nor either with .gz): add it."
-            )
+    paths = {split: _find(folder, split.value, problems, needed=True) for split in Split}
     fields = {split: _read_triples(path, problems) for split, path in paths.items() if path}
     tables = {stem: _read_side_table(folder, stem, problems) for stem in SIDE_TABLES}
     _check_templates(tables["relation_templates"], problems)
@@ -81,14 +79,19 @@ def encode(fields: list[pa.LargeStringArray]) -> tuple[list[str], list[npt.NDArr
     together = pa.concat_arrays(fields).dictionary_encode()
     codes = together.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     ends = np.cumsum([len(part) for part in fields])[:-1]
-    return together.dictionary.to_pylist(), [part.reshape(-1, 3) for part in np.split(codes, ends)]
+    return cast("list[str]", together.dictionary.to_pylist()), [
+        part.reshape(-1, 3) for part in np.split(codes, ends)
+    ]
 
 
-def _find(folder: Path, stem: str, problems: list[str]) -> Path | None:
+def _find(folder: Path, stem: str, problems: list[str], needed: bool = False) -> Path | None:
+    """The one file of this stem; a problem is added where there are several, or none of a needed one."""
     found = [folder / (stem + ending) for ending in ENDINGS if (folder / (stem + ending)).is_file()]
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
         problems.append(f"{folder}: {stem}. is there {len(found)} times ({names}): keep one of them.")
+    if needed and not found:
+        problems.append(f"{folder}: there is no {stem}.tsv (nor {stem}.txt, nor either with .gz): add it.")
     return found[0] if len(found) == 1 else None
 
 
@@ -101,7 +104,9 @@ def _read_triples(path: Path, problems: list[str]) -> pa.LargeStringArray:
     before = len(problems)
     fields = split_fields(_bytes_of(path, problems), path.name, TRIPLE, frozenset(), problems)
     if not len(fields) and len(problems) == before:
-        problems.append(f"{path.name}: there are no triples in it: a graph needs train, valid and test triples.")
+        problems.append(
+            f"{path.name}: there are no triples in it: a graph needs train, valid and test triples."
+        )
     return fields
 
 
@@ -111,7 +116,9 @@ def _read_side_table(folder: Path, stem: str, problems: list[str]) -> SideTable 
         return None
     columns, may_be_empty = SIDE_TABLES[stem]
     flat = split_fields(_bytes_of(path, problems), path.name, columns, may_be_empty, problems).to_pylist()
-    return SideTable(path.name, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True)))
+    return SideTable(
+        path.name, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True))
+    )
 
 
 def _bytes_of(path: Path, problems: list[str]) -> bytes:
@@ -121,7 +128,9 @@ def _bytes_of(path: Path, problems: list[str]) -> bytes:
     except (EOFError, gzip.BadGzipFile, zlib.error):
         problems.append(f"{path.name}: is not a whole gzip file: copy it again, or unpack it yourself.")
     except OSError as error:
-        problems.append(f"{path.name}: cannot be read ({error.strerror}): check the file and its permissions.")
+        problems.append(
+            f"{path.name}: cannot be read ({error.strerror}): check the file and its permissions."
+        )
     return b""
 
 
@@ -155,11 +164,13 @@ def split_fields(
     kept[separators] = False
     # Field i ends where separator i stands, less the i separators that were taken out before it.
     offsets = np.concatenate([[0], separators - np.arange(len(separators))]).astype(np.int64)
-    return pa.LargeStringArray.from_buffers(len(separators), pa.py_buffer(offsets), pa.py_buffer(text[kept]))
+    return pa.LargeStringArray.from_buffers(len(separators), pa.py_buffer(offsets), pa.py_buffer(text[kept]))  # type: ignore
 
 
-def _bad_bytes(data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[tuple[int, str]]:
-    """Lines that are not UTF-8, or have a carriage return or NUL inside. `ends`: where the lines end in `text`."""
+def _bad_bytes(
+    data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]
+) -> list[tuple[int, str]]:
+    """Lines that are not UTF-8, or hold a carriage return or NUL; `ends`: where lines end in `text`."""
     found: list[tuple[int, str]] = []
     try:
         data.decode()
@@ -179,9 +190,7 @@ def _bad_bytes(data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.in
 def _bad_widths(widths: npt.NDArray[np.int64], columns: tuple[str, ...]) -> list[tuple[int, str]]:
     wrong = np.flatnonzero(widths != len(columns))
     expected = f"{len(columns)} ({', '.join(columns)}, separated by tabs): correct the line or remove it."
-    return [
-        (int(line) + 1, f"{plural(int(widths[line]), 'column')} instead of {expected}") for line in wrong
-    ]
+    return [(int(line) + 1, f"{plural(int(widths[line]), 'column')} instead of {expected}") for line in wrong]
 
 
 def _empty_fields(

@@ -34,7 +34,7 @@ MOVES = {
     JobState.CANCELLED: {JobState.QUEUED},
     JobState.DONE: set(),
 }
-QUEUES = {JobKind.TRAIN: "gpu", JobKind.SCORE: "gpu", JobKind.BUILD_POOL: "gpu", JobKind.EVALUATE: "cpu"}
+QUEUES = {JobKind.TRAIN: "gpu", JobKind.SCORE: "gpu", JobKind.BUILD_POOL: "gpu", JobKind.EVALUATE: "cpu", JobKind.EXPORT: "cpu"}
 
 
 class JobError(UserError):
@@ -70,14 +70,19 @@ def start_job(
     params: dict[str, Any] | None = None,
     user: AbstractBaseUser | None = None,
 ) -> Job:
-    """Make the row and, once it is committed, send its message. One live job a kind and subject."""
+    """Make the row and, once it is committed, send its message. A live job of the same kind, subject and params is it."""
     live = Job.objects.filter(
-        kind=kind, graph=graph, system=system, pool=pool, state__in=[JobState.QUEUED, JobState.RUNNING]
+        kind=kind, graph=graph, system=system, pool=pool, params=params or {}, state__in=[JobState.QUEUED, JobState.RUNNING]
     )
     with transaction.atomic():
         if (job := live.first()) is None:
             job = Job.objects.create(
-                kind=kind, graph=graph, system=system, pool=pool, params=params or {}, created_by=user,
+                kind=kind,
+                graph=graph,
+                system=system,
+                pool=pool,
+                params=params or {},
+                created_by=user,
                 heartbeat_at=timezone.now(),
             )
         _send_on_commit(job)
@@ -103,12 +108,20 @@ def request_cancel(job: Job) -> None:
 def retry(job: Job) -> None:
     """Queue a failed or cancelled job again; training goes on from its last checkpoint."""
     fields: dict[str, Any] = {
-        "cancel_requested": False, "error": "", "attempts": 0, "finished_at": None, "heartbeat_at": timezone.now(),
+        "cancel_requested": False,
+        "error": "",
+        "attempts": 0,
+        "finished_at": None,
+        "heartbeat_at": timezone.now(),
     }
     with transaction.atomic():
-        moved = any(_move(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED))
+        moved = any(
+            _move(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED)
+        )
         if not moved:
-            raise JobError(f"Job {job.pk} is {job.state}: only a failed or cancelled job can be started again.")
+            raise JobError(
+                f"Job {job.pk} is {job.state}: only a failed or cancelled job can be started again."
+            )
         _send_on_commit(job)
 
 
@@ -131,7 +144,7 @@ class Progress:
         if now - self._last_write < 1.0 and done < total:
             return
         self._last_write = now
-        if seconds_left is None and 0 < done:
+        if seconds_left is None and done > 0:
             seconds_left = (now - begun) / done * (total - done)
         Job.objects.filter(pk=self.job.pk).update(
             stage=stage, done=done, total=total, unit=unit, seconds_left=seconds_left
@@ -182,8 +195,13 @@ def execute(job_id: int, worker: str) -> bool:
     """Claim a queued job and do it. False if it was not there to be claimed (done, taken, cancelled)."""
     now = timezone.now()
     if not _move(
-        job_id, JobState.QUEUED, JobState.RUNNING,
-        worker=worker, heartbeat_at=now, started_at=now, attempts=F("attempts") + 1,
+        job_id,
+        JobState.QUEUED,
+        JobState.RUNNING,
+        worker=worker,
+        heartbeat_at=now,
+        started_at=now,
+        attempts=F("attempts") + 1,
     ):
         return False
     job = Job.objects.select_related("graph", "system__graph", "pool__graph").get(pk=job_id)
@@ -216,24 +234,30 @@ def sweep() -> list[Job]:
     now = timezone.now()
     silent = now - timedelta(seconds=settings.JOB_SILENT_SECONDS)
     taken = []
-    for job in Job.objects.filter(state=JobState.RUNNING).filter(Q(heartbeat_at=None) | Q(heartbeat_at__lt=silent)):
+    for job in Job.objects.filter(state=JobState.RUNNING).filter(
+        Q(heartbeat_at=None) | Q(heartbeat_at__lt=silent)
+    ):
         stamp = now.strftime("%H:%M:%S")
         # a beat in the meantime changes heartbeat_at: then the job is alive, and this UPDATE finds no row
         mine = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, heartbeat_at=job.heartbeat_at)
         if job.attempts >= settings.JOB_MAX_ATTEMPTS:
             mine.update(
-                state=JobState.FAILED, finished_at=now,
+                state=JobState.FAILED,
+                finished_at=now,
                 error=f"Its worker died {job.attempts} times. See the log, then start it again.",
             )
         elif mine.update(
-            state=JobState.QUEUED, heartbeat_at=now,
+            state=JobState.QUEUED,
+            heartbeat_at=now,
             log=Concat(F("log"), Value(f"{stamp} worker {job.worker} fell silent; queued again\n")),
         ):
             _send(job.pk, job.kind)
             taken.append(job)
     lost = now - timedelta(seconds=10 * settings.JOB_SILENT_SECONDS)
     for job in Job.objects.filter(state=JobState.QUEUED, heartbeat_at__lt=lost):
-        if Job.objects.filter(pk=job.pk, state=JobState.QUEUED, heartbeat_at=job.heartbeat_at).update(heartbeat_at=now):
+        if Job.objects.filter(pk=job.pk, state=JobState.QUEUED, heartbeat_at=job.heartbeat_at).update(
+            heartbeat_at=now
+        ):
             _send(job.pk, job.kind)
     return taken
 

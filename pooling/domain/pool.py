@@ -60,7 +60,9 @@ def create_pool(
     """The pool's row and its seeds; a BUILD_POOL job gathers the rest (build_pool)."""
     _check_name(name)
     if not 1 <= depth <= TOP_K:
-        raise PoolError(f"Depth {depth}: a run holds the first {TOP_K} candidates of a question; give 1 to {TOP_K}.")
+        raise PoolError(
+            f"Depth {depth}: a run holds the first {TOP_K} candidates of a question; give 1 to {TOP_K}."
+        )
     chosen = get_systems(graph, systems)
     arrays = open_graph(graph)
     if seeds_file is not None:
@@ -114,7 +116,9 @@ def build_pool(pool: Pool, progress: Progress) -> None:
             topk = read_topk(system.run)
             candidates.append(topk.entity[find(topk.keys, keys)])
         store_pooled(pool, gather(questions, candidates, pool.depth), seeds, graph)
-        progress.log(f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}")
+        progress.log(
+            f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}"
+        )
     for system in systems:
         score_for_pool(system, pool, progress)
 
@@ -131,7 +135,9 @@ def _score_seeds(system: System, seeds: np.ndarray, graph: GraphArrays, progress
 def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: GraphArrays) -> None:
     """Filter the triples and write them, all or none."""
     if not len(gathered.triples):
-        raise PoolError(f"Pool {pool.name} is empty: no system returned a candidate that is not known already.")
+        raise PoolError(
+            f"Pool {pool.name} is empty: no system returned a candidate that is not known already."
+        )
     reason = filters.reasons(gathered, seeds, graph, pool.filters)
     packed = gathered.findings.tobytes()
     size = PROVENANCE.itemsize

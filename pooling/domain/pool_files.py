@@ -119,7 +119,9 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
     indptr = np.concatenate([[0], np.cumsum([len(f) for f in findings])]).astype(np.int64)
     triples = np.array(list(lines), dtype=np.int32).reshape(-1, 3)
     report = [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
-    return PoolFile(Gathered(triples, np.array(depths, dtype=np.int64), records, indptr), list(contributors), report)
+    return PoolFile(
+        Gathered(triples, np.array(depths, dtype=np.int64), records, indptr), list(contributors), report
+    )
 
 
 def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:
@@ -136,17 +138,25 @@ def _shape(
 ) -> tuple[str, int, list[tuple[int, int, int]]]:
     """Problem of a pool line ('' if none), its depth, and its findings; new contributors are added."""
     if len(fields) not in (4, 5):
-        return f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5", 0, []
+        return (
+            f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5",
+            0,
+            [],
+        )
     if not fields[3].isascii() or not fields[3].isdigit() or not 1 <= int(fields[3]) <= MAX_DEPTH:
         return f"depth {fields[3]!r} is not a whole number from 1", 0, []
     found = []
     for part in filter(None, fields[4].split(";") if len(fields) == 5 else []):
         system, _, rest = part.partition(":")
         side, _, rank = rest.partition(":")
-        if not system or side not in ("tail", "head") or not rank.isdigit() or not 1 <= int(rank) <= MAX_DEPTH:
+        if (
+            not system
+            or side not in ("tail", "head")
+            or not rank.isdigit()
+            or not 1 <= int(rank) <= MAX_DEPTH
+        ):
             return f"provenance {part!r} is not system:tail:rank or system:head:rank", 0, []
         found.append((contributors.setdefault(system, len(contributors)), int(side == "head"), int(rank)))
     if len(contributors) > 256:
         return "more than 256 systems in the provenance", 0, []
     return "", int(fields[3]), found
-

@@ -46,13 +46,12 @@ class TopK(NamedTuple):
     score: np.ndarray
 
 
-class Block(NamedTuple):
+class Pass(NamedTuple):
     """What one pass over some questions (sorted keys) gave."""
 
     keys: np.ndarray
     csr: Csr
     scored: Scored
-    with_candidates: bool
 
 
 class RankRows(NamedTuple):
@@ -95,39 +94,38 @@ def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) 
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(_question_ids(keys, graph), pa.string()))
 
 
-def _write(path: Path, old: Path | None, tables: list[pa.Table]) -> None:
-    """Write the old file's blocks and the new ones, each a row group of its own."""
-    with writing(path) as aside, pq.ParquetWriter(aside, tables[0].schema, compression="zstd") as writer:
+def _write(path: Path, old: Path | None, table: pa.Table) -> None:
+    """Write the old file's blocks and the new one, each a row group of its own."""
+    with writing(path) as aside, pq.ParquetWriter(aside, table.schema, compression="zstd") as writer:
         if old is not None:
             file = pq.ParquetFile(old, read_dictionary=["question"])
             for i in range(file.num_row_groups):
-                writer.write_table(file.read_row_group(i).cast(tables[0].schema))
-        for table in tables:
-            writer.write_table(table)
+                writer.write_table(file.read_row_group(i).cast(table.schema))
+        writer.write_table(table)
 
 
-def _topk_table(keys: np.ndarray, scored: Scored, graph: GraphArrays) -> pa.Table:
-    entity = scored.top_entity[: len(keys)]
+def _topk_table(fresh: Pass, new: np.ndarray, graph: GraphArrays) -> pa.Table:
+    entity = fresh.scored.top_entity[new]
     present = entity >= 0
     rank = np.broadcast_to(np.arange(1, entity.shape[1] + 1, dtype=np.int32), entity.shape)
     return pa.table(
         {
-            "question": _question_column(keys, present.sum(1), graph),
+            "question": _question_column(fresh.keys[new], present.sum(1), graph),
             "rank": rank[present],
             "entity": entity[present],
-            "score": scored.top_score[: len(keys)][present].astype(np.float32),
+            "score": fresh.scored.top_score[new][present].astype(np.float32),
         }
     )
 
 
-def _ranks_table(keys: np.ndarray, csr: Csr, scored: Scored, graph: GraphArrays) -> pa.Table:
+def _ranks_table(fresh: Pass, graph: GraphArrays) -> pa.Table:
     return pa.table(
         {
-            "question": _question_column(keys, np.diff(csr.indptr), graph),
-            "entity": csr.indices.astype(np.int32),
-            "strict": scored.strict,
-            "optimistic": scored.optimistic,
-            "pessimistic": scored.pessimistic,
+            "question": _question_column(fresh.keys, np.diff(fresh.csr.indptr), graph),
+            "entity": fresh.csr.indices.astype(np.int32),
+            "strict": fresh.scored.strict,
+            "optimistic": fresh.scored.optimistic,
+            "pessimistic": fresh.scored.pessimistic,
         }
     )
 
@@ -138,7 +136,9 @@ def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
         array = array.chunk(0)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    names = np.array([parse_question_id(text, graph) for text in array.dictionary.to_pylist()], dtype=np.int64)
+    names = np.array(
+        [parse_question_id(text, graph) for text in array.dictionary.to_pylist()], dtype=np.int64
+    )
     return names[array.indices.to_numpy()]
 
 
@@ -221,7 +221,9 @@ def score_system(
     graph = open_graph(system.graph)
     e, r = graph.num_entities, graph.num_relations
     run = Run.objects.filter(system=system).first()
-    seed_keys = np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
+    seed_keys = (
+        np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
+    )
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
     wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
     if run is not None:
@@ -232,31 +234,13 @@ def score_system(
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, e, r)
     keys = question_keys(questions, e, r)
-    fresh = np.isin(keys, seed_keys, assume_unique=True)
-    scorer = _scorer(system, graph)
-    total, before = len(keys), 0
-    blocks: list[Block] = []
-    for with_candidates in (True, False):
-        part = np.flatnonzero(fresh == with_candidates)
-        if not len(part):
-            continue
-        sub, sub_csr = _take(questions, csr, part)
-        offset = before
-
-        def tell(done: int, _total: int, offset: int = offset) -> None:
-            if progress is not None:
-                progress(offset + done, total)
-
-        scored = score_questions(
-            scorer, sub,
-            masked=answers_csr(sub, np.concatenate([graph.train, graph.valid]), e, r),
-            top_masked=answers_csr(sub, graph.test, e, r),
-            wanted=sub_csr, top_k=TOP_K if with_candidates else 0, seed=TIE_SEED,
-            progress=tell, should_stop=should_stop,
-        )  # fmt: skip
-        blocks.append(Block(keys[part], sub_csr, scored, with_candidates))
-        before += len(part)
-    return _store(system, run, graph, blocks, time.monotonic() - started)
+    scored = score_questions(
+        _scorer(system, graph), questions,
+        masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
+        top_masked=answers_csr(questions, graph.test, e, r),
+        wanted=csr, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
+    )  # fmt: skip
+    return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
 
 
 def _scorer(system: System, graph: GraphArrays) -> Any:
@@ -287,28 +271,17 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, e: int, r: int) ->
     )
 
 
-def _take(questions: Questions, csr: Csr, part: np.ndarray) -> tuple[Questions, Csr]:
-    """The questions at places `part` (ascending) and their wanted rows."""
-    counts = np.diff(csr.indptr)
-    chosen = np.zeros(len(counts), dtype=bool)
-    chosen[part] = True
-    indptr = np.concatenate([[0], np.cumsum(counts[part])]).astype(np.int64)
-    return Questions(*(x[part] for x in questions)), Csr(indptr, csr.indices[np.repeat(chosen, counts)])
-
-
-def _store(system: System, run: Run | None, graph: GraphArrays, blocks: list[Block], seconds: float) -> Run:
+def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
     """Write the run anew in a folder of its own, then let the row point at it; a kill leaves the old run whole."""
     import torch
 
     relative = f"runs/{system.pk}-{uuid.uuid4().hex[:12]}"
     folder = artifact_path(relative)
     old = artifact_path(run.artifact) if run else None
-    tables = {
-        "topk.parquet": [_topk_table(b.keys if b.with_candidates else b.keys[:0], b.scored, graph) for b in blocks],
-        "ranks.parquet": [_ranks_table(b.keys, b.csr, b.scored, graph) for b in blocks],
-    }
-    for name, parts in tables.items():
-        _write(folder / name, old / name if old else None, parts)
+    new = ~np.isin(fresh.keys, read_topk(run).keys) if run else np.ones(len(fresh.keys), bool)
+    tables = {"topk.parquet": _topk_table(fresh, new, graph), "ranks.parquet": _ranks_table(fresh, graph)}
+    for name, table in tables.items():
+        _write(folder / name, old / name if old else None, table)
     write_json(
         folder / "run.json",
         {
@@ -321,7 +294,7 @@ def _store(system: System, run: Run | None, graph: GraphArrays, blocks: list[Blo
     )  # fmt: skip
     fields = {
         "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": TOP_K,
-        "num_questions": (run.num_questions if run else 0) + sum(len(b.keys) for b in blocks if b.with_candidates),
+        "num_questions": (run.num_questions if run else 0) + int(new.sum()),
         "num_rank_rows": pq.read_metadata(folder / "ranks.parquet").num_rows,
         "seconds": (run.seconds if run else 0) + seconds,
     }  # fmt: skip
@@ -329,7 +302,9 @@ def _store(system: System, run: Run | None, graph: GraphArrays, blocks: list[Blo
         return Run.objects.create(system=system, **fields)
     if not Run.objects.filter(pk=run.pk, sha256=run.sha256).update(**fields, updated_at=timezone.now()):
         shutil.rmtree(folder)
-        raise RunError(f"The run of {system} was extended by another job in the meantime; start this one again.")
+        raise RunError(
+            f"The run of {system} was extended by another job in the meantime; start this one again."
+        )
     shutil.rmtree(old, ignore_errors=True)  # type: ignore[arg-type]  # a run has a folder
     return Run.objects.get(pk=run.pk)
 

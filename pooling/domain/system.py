@@ -37,7 +37,8 @@ def create_systems(
             for seed in range(seeds):
                 name = kind if seed == 0 else f"{kind}-s{seed}"
                 system, made = System.objects.get_or_create(
-                    graph=graph, name=name,
+                    graph=graph,
+                    name=name,
                     defaults={"kind": kind, "seed": seed, "settings": {**resolved, "device": device}},
                 )
                 if made:
@@ -57,7 +58,9 @@ def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
     trained = {s.name: s for s in graph.systems.filter(state=SystemState.TRAINED).order_by("id")}
     if names is None:
         if not trained:
-            raise SystemError_(f"Graph {graph.name} has no trained system; run train_systems {graph.name} first.")
+            raise SystemError_(
+                f"Graph {graph.name} has no trained system; run train_systems {graph.name} first."
+            )
         return list(trained.values())
     if missing := [name for name in names if name not in trained]:
         raise SystemError_(

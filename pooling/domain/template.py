@@ -51,15 +51,17 @@ def fill(template: str, subject: str, object: str) -> str:
 
 
 # Last words of a relation name that make it a phrase to put before the object: "mother of", "located in".
-_PREPOSITIONS = frozenset("of in by at on to for with from as under over into near".split())
-# One-word names that are verbs, as in UMLS and Freebase; every other name is taken for a noun.
-_VERBS = frozenset(
-    "affects analyzes assesses brings causes carries complicates contains consists creates defines describes "
-    "diagnoses directs disrupts eats employs exhibits founds has includes indicates influences ingredients "
-    "inhibits interconnects knows likes loves makes manages measures owns performs plays practices precedes "
-    "prevents processes produces speaks stimulates studies supports surrounds teaches traverses treats uses "
-    "wants wins writes".split()
-) - {"ingredients", "processes"}
+_PREPOSITION_LIST = "of in by at on to for with from as under over into near"
+_PREPOSITIONS = frozenset(_PREPOSITION_LIST.split())
+# First words of a name that are verbs, as in UMLS and Freebase; every other name is taken for a noun.
+_VERB_LIST = """
+    affects analyzes assesses brings carries causes complicates consists contains creates defines
+    describes diagnoses directs disrupts eats employs exhibits founds has includes indicates
+    influences inhibits interacts interconnects knows likes loves makes manages measures owns
+    performs plays practices precedes prevents produces speaks stimulates studies supports surrounds
+    teaches traverses treats uses wants wins writes
+"""
+_VERBS = frozenset(_VERB_LIST.split())
 _MAX_NAME = 100
 
 
@@ -72,7 +74,7 @@ def default_template(relation_key: str, domain: str = "", range: str = "") -> Te
     context, words = _words_of(relation_key)
     which_tail, which_head = _asked_for(range), _asked_for(domain)
     name = _shorten(" ".join(words))
-    note = f" ({_shorten(context)})" if context else ""
+    note = "" if not context or _same(context, name) else f" ({_shorten(context)})"
     if not re.fullmatch(r"[^\W\d_][^\d_]*", name):  # term0, P31, 17, →: not words of a language
         name = name or _shorten(re.sub(r"[{}]", " ", relation_key).strip()) or "unnamed"
         return TemplateText(
@@ -80,14 +82,21 @@ def default_template(relation_key: str, domain: str = "", range: str = "") -> Te
             f"Where does the relation “{name}” lead from {{subject}}?",
             f"From where does the relation “{name}” lead to {{object}}?",
         )
-    if words[0] in ("is", "are") and len(words) > 1:
-        return _phrase(" ".join(words[1:]), note, which_tail, which_head)
-    if words[0] in _VERBS or (words[-1] in _PREPOSITIONS - {"of"} and _is_verb_form(words[0])):
-        return _verb(words, note, which_tail, which_head)
-    if len(words) > 1 and words[-1] in _PREPOSITIONS:
-        article = "" if words[-1] != "of" or words[0].endswith(("ed", "ing")) else _article(words[0])
-        return _phrase(article + name, note, which_tail, which_head)
-    return _noun(name, words[-1], note, which_tail, which_head)
+    asked = (note, which_tail, which_head)
+    last = words[-1] if words[-1] in _PREPOSITIONS and len(words) > 1 else ""
+    if words[0] in ("is", "are") and len(words) > 1:  # is located in
+        return _phrase(" ".join(words[1:]), *asked)
+    if words[0] in _VERBS or (last and last != "of" and len(words) == 2 and _is_verb_form(words[0])):
+        return _verb(words, *asked)  # treats, works for
+    if last == "by" and not words[-2].endswith(("ed", "en", "wn", "ne")):  # story by
+        return _made_by(" ".join(words[:-1]), *asked)
+    if last and last != "of" and _is_verb_form(words[0]):  # countries spoken in
+        return _noun(f"“{name}”", True, *asked)
+    if last:  # mother of, born in
+        article = _article(name) if last == "of" and not words[0].endswith(("ed", "ing")) else ""
+        return _phrase(article + name, *asked)
+    many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is", "series"))
+    return _noun(name, many, *asked)
 
 
 def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> TemplateText:
@@ -96,6 +105,15 @@ def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> Templat
         f"Is {{subject}} {phrase} {{object}}{note}?",
         f"{which_tail} is {{subject}} {phrase}{note}?",
         f"{which_head} is {phrase} {{object}}{note}?",
+    )
+
+
+def _made_by(work: str, note: str, which_tail: str, which_head: str) -> TemplateText:
+    """story by: the object made that part of the subject."""
+    return TemplateText(
+        f"Is the {work} of {{subject}} by {{object}}{note}?",
+        f"{which_tail} is the {work} of {{subject}} by{note}?",
+        f"{which_head} has {_article(work)}{work} by {{object}}{note}?",
     )
 
 
@@ -115,15 +133,26 @@ def _verb(words: list[str], note: str, which_tail: str, which_head: str) -> Temp
     )
 
 
-def _noun(name: str, last: str, note: str, which_tail: str, which_head: str) -> TemplateText:
+def _noun(name: str, many: bool, note: str, which_tail: str, which_head: str) -> TemplateText:
     """nationality, languages: the object is a (or one of the) ... of the subject."""
-    many = last.endswith("s") and not last.endswith(("ss", "us", "is", "series"))
-    noun = f"one of the {name}" if many else _article(name) + name
+    if _same(which_tail, name):  # not: Which language is a language of ...
+        which_tail = "What"
+    if many:
+        return TemplateText(
+            f"Is {{object}} one of the {name} of {{subject}}{note}?",
+            f"{which_tail} {'is among' if ' ' in which_tail else 'are'} the {name} of {{subject}}{note}?",
+            f"{which_head} has {{object}} among {'their' if which_head == 'Who' else 'its'} {name}{note}?",
+        )
     return TemplateText(
-        f"Is {{object}} {noun} of {{subject}}{note}?",
-        f"{which_tail} is {noun} of {{subject}}{note}?",
-        f"{which_head} has {{object}} as {noun}{note}?",
+        f"Is {{object}} {_article(name)}{name} of {{subject}}{note}?",
+        f"{which_tail} is the {name} of {{subject}}{note}?",
+        f"{which_head} has {{object}} as {_article(name)}{name}{note}?",
     )
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether both end in the same noun, singular or plural."""
+    return one.split()[-1].removesuffix("s") == other.split()[-1].removesuffix("s")
 
 
 def _words_of(relation_key: str) -> tuple[str, list[str]]:
@@ -140,9 +169,10 @@ def _words_of(relation_key: str) -> tuple[str, list[str]]:
 def _spell(path: str) -> str:
     """The last segment of a path, URI or name as separate words, in lower case where they are words."""
     segment = re.split(r"[/#:]", path.rstrip("/#:. "))[-1]
+    segment = re.sub(r"^isa$", "is_a", segment)
     segment = re.sub(r"_s$", "", segment)  # Freebase: spouse_s, release_date_s
     segment = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", segment)
-    words = re.sub(r"[\s_\-.{}+]+", " ", segment).split()
+    words = re.sub(r"[\s_.{}+]+", " ", segment).split()
     return " ".join(word if word.isupper() else word.lower() for word in words)
 
 
@@ -151,7 +181,9 @@ def _asked_for(type_name: str) -> str:
     name = _spell(type_name)
     if name in ("person", "people", "female", "male", "woman", "man"):
         return "Who"
-    return f"Which {_shorten(name)}" if name and name not in ("object", "topic", "thing", "entity") else "What"
+    return (
+        f"Which {_shorten(name)}" if name and name not in ("object", "topic", "thing", "entity") else "What"
+    )
 
 
 def _is_verb_form(word: str) -> bool:

@@ -62,5 +62,7 @@ def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: floa
 def failures(jobs: Sequence[Job]) -> list[str]:
     """One line for each job that did not end well."""
     return [
-        f"{job}: {job.error or 'cancelled'}" for job in jobs if job.state in (JobState.FAILED, JobState.CANCELLED)
+        f"{job}: {job.error or 'cancelled'}"
+        for job in jobs
+        if job.state in (JobState.FAILED, JobState.CANCELLED)
     ]

@@ -16,11 +16,11 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(aside, "wb") as file:
+        with aside.open("wb") as file:
             torch.save(state, file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, path)
+        aside.replace(path)
     except RuntimeError as error:  # torch hides the OSError of the write behind its own
         raise OSError(f"cannot write {path}: {error}") from error
     finally:

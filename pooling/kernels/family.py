@@ -41,7 +41,7 @@ RULES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Families:
-    """People 0..n-1 in order of birth or marriage, tree after tree; parents have smaller numbers than children."""
+    """People 0..n-1 in order of birth or marriage, tree after tree: parents come before their children."""
 
     parents: Parents  # [n, 2]: mother, father; -1, -1 for founders and those who married in
     female: Flags  # [n]
@@ -55,7 +55,7 @@ class Shape:
     people: int = 60  # most people of one tree
     generations: int = 4  # founders included
     children: tuple[int, int] = (2, 5)  # fewest and most children of a couple
-    marriage: float = 0.75  # probability that a child who may have children marries somebody from outside
+    marriage: float = 0.9  # probability that a child who may have children marries somebody from outside
 
 
 def draw_families(families: int, shape: Shape, rng: np.random.Generator) -> Families:
@@ -112,7 +112,9 @@ def _kinship(parents: Parents) -> dict[str, Pairs]:
     child_id = np.flatnonzero((parents >= 0).all(axis=1))
     mother, father = parents[child_id].T
 
-    def matrix(rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], width: int) -> sparse.csr_array:
+    def matrix(
+        rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], width: int
+    ) -> sparse.csr_array:
         # [n, width], 1 where row stands in the relation to column
         return sparse.csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(n, width))
 
@@ -141,7 +143,7 @@ def _without_self(kin: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((coo.data[other], (coo.row[other], coo.col[other])), shape=kin.shape)
 
 
-def _pairs(kin: sparse.sparray) -> Pairs:
+def _pairs(kin: sparse.csr_array | sparse.csc_array) -> Pairs:
     """(row, column) of what is not zero, without the diagonal, sorted by row, then column."""
     coo = kin.tocoo()
     found = (coo.data != 0) & (coo.row != coo.col)
@@ -160,9 +162,9 @@ class Division:
 
 
 def divide_facts(num_facts: int, density: float, train_share: float, rng: np.random.Generator) -> Division:
-    """Each fact is missing with probability 1 − d, test with d(1 − η), else train; valid is 5 % of train.
+    """Each fact is missing with probability 1 − d, test with d(1 − η), else train; valid is 5 % of those.
 
-    `density` is d, `train_share` is η (spec/metrics.md §6); valid takes at least one fact where train has two.
+    `density` is d and `train_share` η (spec/metrics.md §6); valid takes at least one fact if train has two.
     """
     draw = rng.random(num_facts)
     missing = draw >= density

@@ -8,14 +8,14 @@ import numpy as np
 
 
 class Overlap(NamedTuple):
-    """shared int[S, S]: triples that both systems found (its diagonal: that one found); only int[S]: nobody else."""
+    """shared int[S, S]: triples that both systems found (diagonal: that one found); only int[S]: no other."""
 
     shared: np.ndarray
     only: np.ndarray
 
 
 def overlap(systems: np.ndarray, indptr: np.ndarray, num_systems: int) -> Overlap:
-    """Overlap of S systems. systems int[f]: who made each finding; indptr int[n + 1]: findings of each triple."""
+    """Overlap of S systems: who made each finding, int[f]; where those of each triple are, int[n + 1]."""
     found = np.zeros((len(indptr) - 1, num_systems), dtype=bool)
     found[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), systems] = True
     counts = found.astype(np.int64)

@@ -6,9 +6,10 @@ entities but the masked (known) ones. Ranks are positions among the candidates, 
 - optimistic: 1 + candidates with a higher score; pessimistic: candidates with an equal or higher score;
 - strict: ties are broken by one seeded random permutation of the entities, never by id.
 
-The score of the wanted answer is read from the very row it is compared with: from another kernel it would differ
-in the last bits, and ties would be missed (LibKGE issues 221 and 242).
-Ranks: Berrendorf et al. (2020), On the ambiguity of rank-based evaluation of entity alignment or link prediction.
+The score of the wanted answer is read from the very row it is compared with: from another
+kernel it would differ in the last bits, and ties would be missed (LibKGE issues 221 and 242).
+Source: Berrendorf et al. (2020), On the ambiguity of rank-based evaluation of entity alignment or link
+prediction methods.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ class Questions(NamedTuple):
 
 
 class Csr(NamedTuple):
-    """A list of entities per question: `indices[indptr[i]:indptr[i + 1]]`, ascending; int64[n+1], int32[nnz]."""
+    """Entities of each question: `indices[indptr[i]:indptr[i + 1]]`, ascending; int64[n+1], int32[nnz]."""
 
     indptr: np.ndarray
     indices: np.ndarray
 
 
 class Scored(NamedTuple):
-    """Result of a pass: n questions × K candidates, and three ranks for each of the w wanted pairs (CSR order)."""
+    """Result of a pass: n questions × K candidates; three ranks for each of w wanted pairs (CSR order)."""
 
     top_entity: np.ndarray  # int32 [n, K], -1 where there are fewer candidates
     top_score: np.ndarray  # float32 [n, K], -inf there
@@ -58,7 +59,7 @@ class Scored(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """Ranks of m triples, each int32[2m]: the tail question of every triple, then the head question of every one."""
+    """Ranks of m triples, each int32[2m]: all their tail questions, then all their head questions."""
 
     strict: np.ndarray
     optimistic: np.ndarray
@@ -112,7 +113,9 @@ class Scorer:
 
         @torch.no_grad()
         def scores(side, entity, relation, out=None):
-            side, entity, relation = (torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation))
+            side, entity, relation = (
+                torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation)
+            )
             query = self.spec.query(self.model, entity, 2 * relation + side)  # [B, d]
             if squares is None:
                 out = torch.mm(query, features.T, out=out)
@@ -183,8 +186,10 @@ def score_questions(
 ) -> Scored:
     """Score every question once; return its first `top_k` candidates and the ranks of its wanted answers.
 
-    `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count in
-    ranks but are kept out of the top list. `seed` is of the tie permutation. `progress(done, total)` is called
+    `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count
+    in
+    ranks but are kept out of the top list. `seed` is of the tie permutation. `progress(done, total)` is
+    called
     after every batch. A pass that `should_stop` ends raises InterruptedError.
     ValueError: a wanted entity is masked, or a score is not finite; the message names the question.
     """
@@ -288,7 +293,8 @@ def _count(
 def _top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return values and columns of the k best of each row, equal scores in column order.
 
-    torch.topk promises no order among equals, neither inside the list nor at its end, so rows with ties are redone.
+    torch.topk promises no order among equals, neither inside the list nor at its end, so rows with ties are
+    redone.
     """
     # One more than asked for shows whether the tie reaches over the end.
     values, columns = torch.topk(scores, min(k + 1, scores.shape[1]), dim=1)
@@ -324,7 +330,8 @@ def rank_of_triples(
 ) -> Ranks:
     """Return the filtered ranks of both sides of triples int[m, 3].
 
-    The other answers that `filters` (int[·, 3] each) and the triples themselves hold for a question do not count.
+    The other answers that `filters` (int[·, 3] each) and the triples themselves hold for a question do not
+    count.
     """
     triples = np.asarray(triples).reshape(-1, 3)
     num_entities = scorer.num_entities
@@ -345,7 +352,8 @@ def rank_of_triples(
         should_stop=should_stop,
     )
     row = np.repeat(np.arange(len(questions.side)), np.diff(wanted.indptr))
-    # The place of each triple's two (question, answer) pairs among the wanted ones, which are in ascending order.
+    # The place of each triple's two (question, answer) pairs among the wanted ones, which are in ascending
+    # order.
     pair = np.concatenate([tail_q * num_entities + triples[:, 2], head_q * num_entities + triples[:, 0]])
     place = np.searchsorted(row * num_entities + wanted.indices, pair)
     # Answers of one question are not counted against each other: take off those that stand above.
@@ -357,7 +365,7 @@ def rank_of_triples(
 
 
 def _before(row: np.ndarray, rank: np.ndarray, side: str) -> np.ndarray:
-    """How many of the same row have a smaller rank ("left"), or a smaller or equal one ("right", itself included)."""
+    """How many of the same row have a smaller rank ("left"), or an equal or smaller one ("right")."""
     key = row.astype(np.int64) << 32 | rank.astype(np.int64)
     ordered = np.sort(key)
     start = np.searchsorted(ordered, row.astype(np.int64) << 32)

@@ -1,7 +1,9 @@
 """Train a system: PyKEEN's model, our loop. Resumable, seeded, with early stopping on the validation MRR.
 
-Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). The loss is cross-entropy of the
-right answer against all entities, or, on large graphs, against entities that are drawn once per batch and shared by
+Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). The loss is cross-entropy
+of the
+right answer against all entities, or, on large graphs, against entities that are drawn once per batch and
+shared by
 its rows, plus the answers of the other rows: one matrix product instead of a lookup per negative.
 Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
 """
@@ -17,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch.nn.functional import dropout, log_softmax
 
+from pooling.kernels.batches import BATCHES
 from pooling.kernels.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
 from pooling.kernels.ranking import Scorer, rank_of_triples
 from pooling.systems import SystemSpec, Value, get_system
@@ -26,7 +28,7 @@ from pooling.systems import SystemSpec, Value, get_system
 REPORT_SECONDS = 0.5
 
 
-class TrainingCancelled(Exception):
+class TrainingCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
     """Training was asked to stop; the checkpoint of the last whole epoch is kept."""
 
 
@@ -45,7 +47,7 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class TrainResult:
-    """What training gave. `seconds` count all sessions of a resumed training; `history` has one dict per epoch."""
+    """What training gave. `seconds` span all sessions of a resumed training; `history`: a dict per epoch."""
 
     epochs_done: int
     best_epoch: int
@@ -66,7 +68,7 @@ def resolve_device(device: str = "auto") -> str:
 def build_model(
     spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], seed: int
 ) -> torch.nn.Module:
-    """Build the PyKEEN model; the same seed gives the same first weights. Leaves torch's global seed as it was."""
+    """Build the PyKEEN model; the same seed gives the same weights. Leaves torch's global seed as it was."""
     from pykeen.triples import KGInfo
 
     info = KGInfo(num_entities=num_entities, num_relations=num_relations, create_inverse_triples=True)
@@ -92,8 +94,10 @@ def train_system(
 ) -> TrainResult:
     """Train system `name` on triples int[n, 3]; the best epoch's weights stay in `directory`.
 
-    A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole epoch,
-    with the same result as if it had not been interrupted (on one device); one of others is refused (ValueError).
+    A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
+    epoch,
+    with the same result as if it had not been interrupted (on one device); one of others is refused
+    (ValueError).
     Raises TrainingCancelled as soon as `should_stop()` is true, and ValueError where the loss is not finite.
     """
     keep_freed_memory()
@@ -123,7 +127,8 @@ def load_scorer(
 def keep_freed_memory() -> None:
     """Let this process keep freed blocks for the next batch, where the C library is glibc.
 
-    Otherwise the gradients of the entity table (15 MB each on FB15k-237) come as fresh pages in every batch, and
+    Otherwise the gradients of the entity table (15 MB each on FB15k-237) come as fresh pages in every batch,
+    and
     touching these costs more than the arithmetic on them: 81 ms a batch against 59 ms (ComplEx, one core).
     """
     trim_threshold, mmap_threshold, gigabyte = -1, -3, 1 << 30
@@ -135,7 +140,7 @@ def keep_freed_memory() -> None:
 
 @contextlib.contextmanager
 def _threads(number: int | None) -> Iterator[None]:
-    """Use `number` CPU threads within the block: two busy two-thread processes on two cores are far slower."""
+    """Use `number` CPU threads within: two busy two-thread processes on two cores are far slower."""
     before = torch.get_num_threads()
     torch.set_num_threads(number or before)
     try:
@@ -148,10 +153,30 @@ class _Run:
     """The state of one training."""
 
     def __init__(
-        self, spec, train, valid, num_entities, num_relations, settings, seed, device, directory, on_progress, should_stop
+        self,
+        spec,
+        train,
+        valid,
+        num_entities,
+        num_relations,
+        settings,
+        seed,
+        device,
+        directory,
+        on_progress,
+        should_stop,
     ) -> None:
-        self.spec, self.settings, self.seed, self.device, self.directory = spec, settings, seed, device, directory
-        self.on_progress, self.should_stop = on_progress or (lambda report: None), should_stop or (lambda: False)
+        self.spec, self.settings, self.seed, self.device, self.directory = (
+            spec,
+            settings,
+            seed,
+            device,
+            directory,
+        )
+        self.on_progress, self.should_stop = (
+            on_progress or (lambda report: None),
+            should_stop or (lambda: False),
+        )
         self.num_entities, self.num_relations = num_entities, num_relations
         self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
         self.identity = {
@@ -197,7 +222,9 @@ class _Run:
             self.epoch += 1
             mrr = self.validate() if self.validates(self.epoch) else None
             self.seconds = time.monotonic() - self.started
-            is_best = mrr is None and not len(self.valid_triples) or mrr is not None and mrr > (self.best_mrr or -1)
+            is_best = (mrr is None and not len(self.valid_triples)) or (
+                mrr is not None and mrr > (self.best_mrr or -1)
+            )
             if is_best:
                 self.best_epoch, self.best_mrr = self.epoch, mrr
             row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
@@ -206,7 +233,13 @@ class _Run:
             self.save(is_best)
             self.report(self.epoch, 1.0, loss)
         return TrainResult(
-            self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early, self.history
+            self.epoch,
+            self.best_epoch,
+            self.best_mrr,
+            self.seconds,
+            self.device,
+            self.stopped_early,
+            self.history,
         )
 
     def is_over(self, epoch_seconds: float) -> bool:
@@ -224,7 +257,9 @@ class _Run:
         self.epoch_started = time.monotonic()
         devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
         with torch.random.fork_rng(devices=devices):
-            torch.manual_seed(int(np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
+            torch.manual_seed(
+                int(np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
+            )
             self.set_rate(epoch)
             self.model.train()
             total, count, size = 0.0, 0, len(self.batches)
@@ -241,11 +276,13 @@ class _Run:
                     self.report(epoch, (i + 1) / size, float(total) / count)
         mean = float(total) / max(count, 1)
         if not np.isfinite(mean):
-            raise ValueError(f"the loss of {self.spec.name} is not finite in epoch {epoch}: lower the learning_rate")
+            raise ValueError(
+                f"the loss of {self.spec.name} is not finite in epoch {epoch}: lower the learning_rate"
+            )
         return mean
 
     def set_rate(self, epoch: int) -> None:
-        """Let the learning rate fall geometrically from `learning_rate` to `decay` times it in the last epoch."""
+        """Let the rate fall geometrically from `learning_rate` to `decay` times it in the last epoch."""
         share = (epoch - 1) / max(self.settings["epochs"] - 1, 1)
         for group in self.optimizer.param_groups:
             group["lr"] = self.settings["learning_rate"] * self.settings["decay"] ** share
@@ -256,7 +293,7 @@ class _Run:
         return bool(len(self.valid_triples)) and due
 
     def validate(self) -> float:
-        """Return the filtered MRR on the validation triples, or on the same seeded sample of them each time."""
+        """Return the filtered MRR on the validation triples, or on one seeded sample of them."""
         sample, size = self.valid_triples, self.settings["validation_sample"]
         if size and size < len(sample):
             sample = sample[np.random.default_rng(self.seed).choice(len(sample), size, replace=False)]
@@ -267,13 +304,17 @@ class _Run:
         return ranks.mrr
 
     def save(self, is_best: bool) -> None:
-        """Write the checkpoint of this epoch; the best weights first, so that the checkpoint never names others."""
+        """Write the checkpoint of this epoch; the best weights first, so that it never names others."""
         model = self.model.state_dict()
         if is_best:
-            write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})
+            write_checkpoint(
+                self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity}
+            )
         keys = ("identity", "epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")
         state = {key: getattr(self, key) for key in keys}
-        write_checkpoint(self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state})
+        write_checkpoint(
+            self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state}
+        )
 
     def report(self, epoch: int, fraction: float, loss: float) -> None:
         """Tell the caller where training stands."""
@@ -285,97 +326,13 @@ class _Run:
             left = min(left, max(self.settings["max_seconds"] - spent, 0.0))
         last = self.history[-1]["validation_mrr"] if self.history else None
         self.on_progress(
-            EpochReport(epoch, self.settings["epochs"], fraction, loss, last, self.best_mrr, 0.0 if self.stopped_early else left)
+            EpochReport(
+                epoch,
+                self.settings["epochs"],
+                fraction,
+                loss,
+                last,
+                self.best_mrr,
+                0.0 if self.stopped_early else left,
+            )
         )
-
-
-def column_scores(spec, model, query: torch.Tensor, columns: torch.Tensor | None) -> torch.Tensor:
-    """Scores [B, C] of query vectors [B, d] against the entities `columns` [C], or all; differentiable."""
-    features, bias = spec.features(model)
-    if columns is not None:
-        features, bias = features[columns], None if bias is None else bias[columns]
-    if not spec.distance:
-        scores = query @ features.T
-        return scores if bias is None else scores + bias
-    squares = torch.addmm((features * features).sum(1), query, features.T, alpha=-2)
-    # The slope of the root is infinite at zero
-    return -(squares + (query * query).sum(1, keepdim=True)).clamp_min(1e-8).sqrt()
-
-
-class TripleBatches:
-    """Rows are triples, each with one right answer (1-vs-all, or shared negatives)."""
-
-    def __init__(self, triples: np.ndarray, num_entities: int, settings: Mapping[str, Value], device: str) -> None:
-        head, relation, tail = torch.as_tensor(np.asarray(triples, np.int64), device=device).T
-        self.entity, self.relation = torch.cat([head, tail]), torch.cat([2 * relation, 2 * relation + 1])
-        self.answer = torch.cat([tail, head])
-        self.num_entities, self.settings, self.device = num_entities, settings, device
-
-    def __len__(self) -> int:
-        return -(-len(self.answer) // self.settings["batch_size"])
-
-    def draw(self) -> Iterator[torch.Tensor]:
-        """Yield row numbers, shuffled. A last row alone is left out: batch normalisation cannot do with one."""
-        order = torch.randperm(len(self.answer)).to(self.device)
-        yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
-
-    def loss(self, spec: SystemSpec, model: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
-        """Mean cross-entropy of the rows' answers."""
-        answer, drawn = self.answer[rows], self.settings["num_negatives"]
-        query = dropout(spec.query(model, self.entity[rows], self.relation[rows]), self.settings["dropout"])
-        if not drawn:
-            return -log_softmax(column_scores(spec, model, query, None) * self.settings["scale"], 1).gather(
-                1, answer[:, None]
-            ).mean()  # fmt: skip
-        columns = torch.cat([answer, torch.randint(self.num_entities, (drawn,), device=self.device)])
-        scores = column_scores(spec, model, query, columns) * self.settings["scale"]
-        own = torch.arange(len(rows), device=self.device)
-        same = columns == answer[:, None]  # the row's own answer again, drawn or of another row: not wrong
-        same[own, own] = False
-        return -log_softmax(scores.masked_fill(same, -torch.inf), 1)[own, own].mean()
-
-
-class QuestionBatches:
-    """Rows are questions, each with all its training answers (k-vs-all, or shared negatives).
-
-    FB15k-237 has 3.6 triples per question: a costly encoder such as ConvE's then runs 3.6 times less often.
-    """
-
-    def __init__(self, triples: np.ndarray, num_entities: int, settings: Mapping[str, Value], device: str) -> None:
-        head, relation, tail = np.asarray(triples, np.int64).T
-        given = np.concatenate([2 * relation * num_entities + head, (2 * relation + 1) * num_entities + tail])
-        pairs = np.unique(given * num_entities + np.concatenate([tail, head]))
-        keys, self.start, self.count = np.unique(pairs // num_entities, return_index=True, return_counts=True)
-        self.answers = pairs % num_entities
-        self.relation, self.entity = (torch.as_tensor(x, device=device) for x in np.divmod(keys, num_entities))
-        self.num_entities, self.settings, self.device = num_entities, settings, device
-
-    def __len__(self) -> int:
-        return -(-len(self.count) // self.settings["batch_size"])
-
-    def draw(self) -> Iterator[torch.Tensor]:
-        """Yield question numbers, shuffled. A last one alone is left out: batch normalisation needs two."""
-        order = torch.randperm(len(self.count))
-        yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
-
-    def loss(self, spec: SystemSpec, model: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
-        """Cross-entropy per question, its right answers sharing the mass equally; mean over questions."""
-        chosen = rows.numpy()
-        start, count = self.start[chosen], self.count[chosen]
-        row = np.repeat(np.arange(len(chosen)), count)
-        answers = self.answers[np.arange(len(row)) + np.repeat(start - (np.cumsum(count) - count), count)]
-        drawn = self.settings["num_negatives"]
-        columns, place = None, answers
-        if drawn:  # the union of all answers of the batch and of the drawn entities
-            negatives = torch.randint(self.num_entities, (drawn,)).numpy()
-            columns, place = np.unique(np.concatenate([answers, negatives]), return_inverse=True)
-            columns, place = torch.as_tensor(columns, device=self.device), place[: len(answers)]
-        row, place = (torch.as_tensor(x, device=self.device) for x in (row, place))
-        share = torch.as_tensor(np.repeat(1.0 / count, count), dtype=torch.float32, device=self.device)
-        rows = rows.to(self.device)
-        query = dropout(spec.query(model, self.entity[rows], self.relation[rows]), self.settings["dropout"])
-        scores = column_scores(spec, model, query, columns) * self.settings["scale"]
-        return -(log_softmax(scores, 1)[row, place] * share).sum() / len(chosen)
-
-
-BATCHES = {"triples": TripleBatches, "questions": QuestionBatches}

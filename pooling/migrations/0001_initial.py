@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
             name='Job',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('train', 'train system'), ('build-pool', 'build pool'), ('score', 'score run'), ('evaluate', 'compute evaluation curves')], max_length=20)),
+                ('kind', models.CharField(choices=[('train', 'train system'), ('build-pool', 'build pool'), ('score', 'score run'), ('evaluate', 'compute stability curve'), ('export', 'export test set')], max_length=20)),
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
                 ('params', models.JSONField(default=dict)),
                 ('stage', models.CharField(blank=True, max_length=200)),
@@ -238,7 +238,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['train', 'build-pool', 'score', 'evaluate'])), name='job_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['train', 'build-pool', 'score', 'evaluate', 'export'])), name='job_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='job',

@@ -38,6 +38,6 @@ SPEC = SystemSpec(
     features=features,
     distance=False,
     small={"embedding_dim": 32, "learning_rate": 0.01, "batch_size": 512, "dropout": 0.2, "init_std": 0.1},
-    large={"embedding_dim": 64, "dropout": 0.3, "init_std": 0.1, "learning_rate": 0.001, "optimizer": "adam"},
+    large={"embedding_dim": 64, "dropout": 0.3, "init_std": 0.1, "learning_rate": 0.1},
     extra_settings={"init_std": init_std},
 )

@@ -24,7 +24,7 @@ LARGE_EPOCH_SCORES = 5e8
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting that a user may change: its type, its bounds (inclusive) or its choices, and what it does."""
+    """A setting that a user may change: its type, its bounds (inclusive) or choices, and what it does."""
 
     type: type
     help: str
@@ -41,7 +41,7 @@ class Setting:
         return f"{kind} from {self.low:g} to {self.high:g}"
 
     def parse(self, key: str, text: Any) -> Value:
-        """Return the value that `text` stands for; ValueError names the key, the value and what is allowed."""
+        """Return the value of `text`; ValueError names the key, the value and what is allowed."""
         error = ValueError(f"setting {key}={text}: must be {self.allowed}")
         try:
             value = self.type(text)
@@ -64,14 +64,18 @@ COMMON_SETTINGS: dict[str, Setting] = {
     "num_negatives": Setting(int, "entities drawn per batch as wrong answers; 0: all entities", 0, 1_000_000),
     "optimizer": Setting(str, "rule that updates the weights", choices=("adam", "adagrad")),
     "objective": Setting(
-        str, "cross-entropy per triple, or per question over all its answers", choices=("triples", "questions")
+        str,
+        "cross-entropy per triple, or per question over all its answers",
+        choices=("triples", "questions"),
     ),
     "scale": Setting(float, "scores are multiplied by this in the loss (an inverse temperature)", 1e-3, 1e3),
     "decay": Setting(float, "learning rate of the last epoch, as a share of the first", 1e-4, 1),
     "validate_every": Setting(int, "epochs between two validations", 1, 10000),
     "validation_sample": Setting(int, "validation triples that are ranked; 0: all", 0, 100_000_000),
     "patience": Setting(int, "validations without improvement before training stops; 0: never", 0, 10000),
-    "max_seconds": Setting(float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9),
+    "max_seconds": Setting(
+        float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9
+    ),
 }
 
 
@@ -79,8 +83,10 @@ COMMON_SETTINGS: dict[str, Setting] = {
 class SystemSpec:
     """One registry row: what a system is called, how it is built, and its one scoring form.
 
-    `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, d], bias [E] or None)`; relation
-    ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them. The score of
+    `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, d], bias [E] or None)`;
+    relation
+    ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them. The score
+    of
     entity e is `query · feature_e + bias_e`, or `-‖query - feature_e‖₂` where `distance` is true.
     """
 
@@ -132,7 +138,7 @@ LARGE: dict[str, Value] = {
     "embedding_dim": 256,
     "learning_rate": 0.18,
     "batch_size": 1024,
-    "epochs": 12,
+    "epochs": 16,
     "dropout": 0.0,
     "num_negatives": 1000,
     "optimizer": "adagrad",

@@ -40,6 +40,6 @@ SPEC = SystemSpec(
     features=features,
     distance=True,
     small={},
-    large={"learning_rate": 0.001, "optimizer": "adam"},
+    large={"learning_rate": 0.003, "optimizer": "adam", "scale": 4.0, "decay": 0.1, "epochs": 20},
     extra_settings={},
 )

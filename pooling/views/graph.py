@@ -6,8 +6,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from pooling.artifacts import ArtifactError
-from pooling.domain.graph import open_graph
+from pooling.domain.graph import GraphError, open_graph
 from pooling.enums import Category
 from pooling.kernels.degrees import Degrees, degrees
 from pooling.models import Graph
@@ -36,9 +35,7 @@ def graph(request: HttpRequest, name: str) -> HttpResponse:
         "graph": graph,
         "page": page_of(request, relations),
         "categories": Category.choices,
-        "by_category": list(
-            graph.relations.values("category").annotate(n=Count("id")).order_by("category")
-        ),
+        "by_category": list(graph.relations.values("category").annotate(n=Count("id")).order_by("category")),
         "category": category,
         "query": query,
         "degrees": _degrees(graph),
@@ -52,6 +49,6 @@ def _degrees(graph: Graph) -> Degrees | None:
     """None where the files are not to be read: the page says so, and still shows what the rows know."""
     try:
         arrays = open_graph(graph)
-    except ArtifactError:
+    except GraphError:
         return None
     return degrees(arrays.train, graph.num_entities)

@@ -38,7 +38,9 @@ class Standing:
 def standing(job: Job) -> Standing:
     running = job.state == JobState.RUNNING
     end = job.finished_at or timezone.now()
-    so_far = (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
+    so_far = (
+        (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
+    )
     left = job.seconds_left if running else None
     rate = (job.total - job.done) / left if left else None
     # training reports hundredths of an epoch
@@ -74,7 +76,9 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
         "job": found,
         "standing": standing(found),
         "log": "\n".join(found.log.splitlines()[-LOG_LINES:]),
-        "curves": history_curves(found.system.history) if found.system and found.kind == JobKind.TRAIN else [],
+        "curves": history_curves(found.system.history)
+        if found.system and found.kind == JobKind.TRAIN
+        else [],
         "no_worker": found.state == JobState.QUEUED and not live_workers().exists(),
     }
     part = request.GET.get("part") == "progress"

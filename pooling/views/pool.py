@@ -18,7 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from pooling.domain.graph import open_graph
 from pooling.domain.job import start_job
 from pooling.domain.pool import Finding, create_pool, unpack_provenance
-from pooling.enums import FilterReason, JobKind
+from pooling.enums import FilterReason, JobKind, SystemState
 from pooling.errors import UserError
 from pooling.forms import PoolForm
 from pooling.kernels.graph import GraphArrays
@@ -45,13 +45,19 @@ def pools(request: HttpRequest) -> HttpResponse:
 @manager_required
 def new(request: HttpRequest) -> HttpResponse:
     """The form that builds a pool; the graph is chosen first, because the systems follow from it."""
-    graphs = list(Graph.objects.order_by("name"))
-    chosen = request.POST.get("graph") or request.GET.get("graph") or (graphs[0].name if graphs else "")
-    graph = next((g for g in graphs if g.name == chosen), None)
+    trained = Q(systems__state=SystemState.TRAINED)
+    graphs = list(Graph.objects.annotate(trained=Count("systems", filter=trained)).order_by("name"))
+    chosen = request.POST.get("graph") or request.GET.get("graph")
+    ready = sorted(graphs, key=lambda graph: not graph.trained)  # with trained systems first
+    graph = next((g for g in ready if g.name == chosen), None) if chosen else next(iter(ready), None)
     form = None
     if graph is not None:
         form = PoolForm(graph, request.POST or None, request.FILES or None)
-        if request.method == "POST" and form.is_valid() and (pool := _build(request, graph, form)) is not None:
+        if (
+            request.method == "POST"
+            and form.is_valid()
+            and (pool := _build(request, graph, form)) is not None
+        ):
             messages.success(request, f"Building of {pool.name} is queued.")
             return redirect("pool", pool.name)
     return render(request, "pooling/pool_new.html", {"graphs": graphs, "graph": graph, "form": form})
@@ -127,17 +133,19 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _overlap(pool: Pool) -> list[dict[str, Any]]:
-    """One row a system: what it found, what only it found, what it shares with each; empty without provenance."""
+    """One row a system: what it found, alone or with each other one; empty without provenance."""
     key = f"overlap:{pool.pk}:{pool.state}"
     if (found := cache.get(key)) is None:
         packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
         counts = [len(p) // PROVENANCE.itemsize for p in packed]
         systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        shared, only = overlap(systems, indptr, len(pool.contributors)) if len(systems) else ([], [])
+        if not len(systems):
+            return []
+        shared, only = overlap(systems, indptr, len(pool.contributors))
         found = [
-            {"name": name, "found": int(row[i]), "only": int(only[i]), "shared": [int(n) for n in row]}
-            for i, (name, row) in enumerate(zip(pool.contributors, shared, strict=False))
+            {"name": name, "found": int(shared[i, i]), "only": int(only[i]), "shared": shared[i].tolist()}
+            for i, name in enumerate(pool.contributors)
         ]
         cache.set(key, found, 600)
     return found

@@ -24,11 +24,15 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True)
         seeds = parser.add_mutually_exclusive_group()
         seeds.add_argument("--seeds", type=Path, metavar="FILE", help="TSV of test triples")
-        seeds.add_argument("--sample", type=float, default=None, help="share of the test triples, default 0.05")
+        seeds.add_argument(
+            "--sample", type=float, default=None, help="share of the test triples, default 0.05"
+        )
         parser.add_argument("--seed", type=int, default=42, help="of the sample")
         parser.add_argument("--depth", type=int, default=10)
         parser.add_argument("--systems", help="comma-separated; default: all trained ones")
-        parser.add_argument("--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none")
+        parser.add_argument(
+            "--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none"
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -13,7 +13,9 @@ from pooling.management.shell import run_jobs, user_errors
 
 
 class Command(BaseCommand):
-    help = "Score the pooled and test triples of a pool with every trained system of its graph, where missing."
+    help = (
+        "Score the pooled and test triples of a pool with every trained system of its graph, where missing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
@@ -28,4 +30,6 @@ class Command(BaseCommand):
         for system in systems:
             system.refresh_from_db()
             run = system.run
-            self.stdout.write(f"{system.name:12} {run.num_rank_rows:,} rank rows, {run.num_questions:,} questions")
+            self.stdout.write(
+                f"{system.name:12} {run.num_rank_rows:,} rank rows, {run.num_questions:,} questions"
+            )

@@ -22,7 +22,9 @@ class Command(BaseCommand):
         parser.add_argument("graph")
         parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated; default: all")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-        parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings other than the preset")
+        parser.add_argument(
+            "--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings other than the preset"
+        )
         parser.add_argument("--seeds", type=int, default=1, help="systems of each kind, seeds 0 to N-1")
         parser.add_argument("--json", action="store_true", help="print the trained systems as JSON")
 
@@ -47,7 +49,11 @@ class Command(BaseCommand):
             self.stdout.write(
                 json.dumps(
                     {
-                        s.name: {"validation_mrr": s.validation_mrr, "epochs": s.epochs_done, "seconds": s.train_seconds}
+                        s.name: {
+                            "validation_mrr": s.validation_mrr,
+                            "epochs": s.epochs_done,
+                            "seconds": s.train_seconds,
+                        }
                         for s in trained
                     }
                 )

@@ -1,23 +1,17 @@
 """Training learns, repeats itself, survives interruptions and full disks."""
 
 import dataclasses
-import os
 import resource
 
 import numpy as np
 import pytest
 import torch
 
+from pooling.kernels import batches as batching
 from pooling.kernels import checkpoints, training
+from pooling.kernels.batches import QuestionBatches, TripleBatches
 from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.training import (
-    QuestionBatches,
-    TrainingCancelled,
-    TripleBatches,
-    build_model,
-    load_scorer,
-    train_system,
-)
+from pooling.kernels.training import TrainingCancelled, build_model, load_scorer, train_system
 from pooling.systems import SYSTEMS, get_system, resolve_settings
 
 ENTITIES, RELATIONS = 30, 2
@@ -31,7 +25,9 @@ def cycle():
     return triples[:54], triples[54:]
 
 
-def train_on_cycle(directory, name="distmult", *, seed=1, on_progress=None, should_stop=None, valid=None, **overrides):
+def train_on_cycle(
+    directory, name="distmult", *, seed=1, on_progress=None, should_stop=None, valid=None, **overrides
+):
     train, held_out = cycle()
     settings = {"embedding_dim": 8, "epochs": 6, "batch_size": 16, **overrides}
     return train_system(
@@ -46,6 +42,7 @@ def train_on_cycle(directory, name="distmult", *, seed=1, on_progress=None, shou
         directory=directory,
         on_progress=on_progress,
         should_stop=should_stop,
+        threads=1,
     )
 
 
@@ -63,16 +60,20 @@ def without_times(result):
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("shared", [{}, {"num_negatives": 10}, {"objective": "questions", "num_negatives": 10}])
+@pytest.mark.parametrize(
+    "shared", [{}, {"num_negatives": 10}, {"objective": "questions", "num_negatives": 10}]
+)
 def test_train_system_learns(tmp_path, name, shared):
     rate = {"learning_rate": 0.02} if name == "conve" else {}  # its batch normalisation copes
     result = train_on_cycle(tmp_path, name, epochs=15, **shared, **rate)
     losses = [row["loss"] for row in result.history]
-    assert losses[-1] < 0.8 * losses[0]
+    assert losses[-1] < 0.85 * losses[0]
     assert (result.epochs_done, result.device, result.stopped_early) == (15, "cpu", False)
 
 
-@pytest.mark.parametrize("overrides", [{}, {"num_negatives": 5}, {"objective": "questions"}, {"optimizer": "adagrad"}])
+@pytest.mark.parametrize(
+    "overrides", [{}, {"num_negatives": 5}, {"objective": "questions"}, {"optimizer": "adagrad"}]
+)
 @pytest.mark.parametrize("name", ["rotate", "conve"])
 def test_train_system_resumed_equals_uninterrupted(tmp_path, name, overrides):
     expected = train_on_cycle(tmp_path / "whole", name, **overrides)
@@ -116,7 +117,7 @@ def test_train_system_finished_is_not_trained_again(tmp_path):
 
 def test_train_system_other_settings_refused(tmp_path):
     train_on_cycle(tmp_path)
-    with pytest.raises(ValueError, match="belongs to another training"):
+    with pytest.raises(ValueError, match=r"belongs to another training"):
         train_on_cycle(tmp_path, epochs=9)
 
 
@@ -124,7 +125,12 @@ def test_train_system_keeps_best_epoch(tmp_path, monkeypatch):
     figures = iter([0.1, 0.5, 0.3, 0.4, 0.2, 0.1])
     monkeypatch.setattr(training._Run, "validate", lambda self: next(figures))
     kept = {}
-    result = train_on_cycle(tmp_path, on_progress=lambda r: kept.update({r.epoch: weights(tmp_path)}))
+
+    def keep(report):  # an epoch is saved before its end is reported
+        if report.fraction == 1:
+            kept[report.epoch] = weights(tmp_path)
+
+    result = train_on_cycle(tmp_path, on_progress=keep)
     assert (result.best_epoch, result.validation_mrr) == (2, 0.5)
     assert same_weights(weights(tmp_path, checkpoints.BEST), kept[2])
     assert not same_weights(kept[2], kept[6])
@@ -158,7 +164,9 @@ def test_train_system_no_validation_keeps_last(tmp_path):
 def test_load_scorer_ranks_as_validation_did(tmp_path):
     train, held_out = cycle()
     result = train_on_cycle(tmp_path)
-    chosen = resolve_settings("distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 6, "batch_size": 16})
+    chosen = resolve_settings(
+        "distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 6, "batch_size": 16}
+    )
     scorer = load_scorer("distmult", tmp_path, ENTITIES, RELATIONS, chosen, "cpu")
     assert rank_of_triples(scorer, held_out, train, num_relations=RELATIONS).mrr == result.validation_mrr
 
@@ -175,9 +183,9 @@ def test_train_system_progress_counts_down(tmp_path, monkeypatch):
 
 
 def test_train_system_diverging_fails(tmp_path, monkeypatch):
-    scores = training.column_scores
-    monkeypatch.setattr(training, "column_scores", lambda *args: scores(*args) * torch.nan)
-    with pytest.raises(ValueError, match="not finite.*learning_rate"):
+    scores = batching.column_scores
+    monkeypatch.setattr(batching, "column_scores", lambda *args: scores(*args) * torch.nan)
+    with pytest.raises(ValueError, match=r"not finite.*learning_rate"):
         train_on_cycle(tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -188,12 +196,12 @@ def test_write_checkpoint_full_disk_leaves_old_one(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
-        with pytest.raises(OSError, match="checkpoint.pt|too large"):
+        with pytest.raises(OSError, match=r"checkpoint\.pt|too large"):
             checkpoints.write_checkpoint(path, {"epoch": 2, "model": {"w": torch.zeros(100_000)}})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert checkpoints.read_checkpoint(path)["epoch"] == 1
-    assert os.listdir(tmp_path) == ["checkpoint.pt"]
+    assert [p.name for p in tmp_path.iterdir()] == ["checkpoint.pt"]
 
 
 def rows_of(batches, rows):
@@ -204,26 +212,34 @@ def rows_of(batches, rows):
 def test_triple_batches_hold_both_directions():
     batches = TripleBatches(np.array([[0, 1, 5], [2, 0, 3]]), 6, {"batch_size": 10}, "cpu")
     (rows,) = batches.draw()
-    found = {(e, r, a) for (e, r), a in zip(rows_of(batches, rows), batches.answer[rows].tolist(), strict=True)}
+    found = {
+        (e, r, a) for (e, r), a in zip(rows_of(batches, rows), batches.answer[rows].tolist(), strict=True)
+    }
     assert found == {(0, 2, 5), (5, 3, 0), (2, 0, 3), (3, 1, 2)}
 
 
 def test_shared_negatives_loss_equals_literal():
     """The row's own answer counts once, however often it is drawn or is another row's answer."""
     triples = np.array([[0, 0, 1], [2, 0, 1], [3, 0, 4], [1, 0, 4]])
-    chosen = resolve_settings("distmult", 6, 4, {"num_negatives": 9, "dropout": 0, "embedding_dim": 5, "scale": 2})
+    chosen = resolve_settings(
+        "distmult", 6, 4, {"num_negatives": 9, "dropout": 0, "embedding_dim": 5, "scale": 2}
+    )
     model, spec = build_model(get_system("distmult"), 6, 1, chosen, 0), get_system("distmult")
     batches = TripleBatches(triples, 6, chosen, "cpu")
     rows = torch.arange(8)
     torch.manual_seed(0)
     loss = batches.loss(spec, model, rows)
     torch.manual_seed(0)
-    columns = batches.answer.tolist() + torch.randint(6, (9,)).tolist()
+    answers = batches.answer.tolist()
+    columns = answers + torch.randint(6, (9,)).tolist()
     scores = 2 * model.score_t(torch.stack([batches.entity, batches.relation], 1)).detach()
     expected = []
-    for i, answer in enumerate(batches.answer.tolist()):
-        others = [scores[i, c] for c in columns if c != answer]
-        expected.append(torch.logsumexp(torch.stack([scores[i, answer], *others]), 0) - scores[i, answer])
+    for i, answer in enumerate(answers):
+        total = scores[i, answer].exp()
+        for c in columns:  # 9 of 6 entities are drawn, 8 are answers: each stands for 1 / (expected count)
+            if c != answer:
+                total = total + scores[i, c].exp() / (9 / 6 + answers.count(c))
+        expected.append(total.log() - scores[i, answer])
     torch.testing.assert_close(loss.detach(), torch.stack(expected).mean())
 
 
@@ -231,7 +247,10 @@ def test_shared_negatives_loss_equals_literal():
 def test_question_batches_loss_equals_literal(negatives):
     triples = np.array([[0, 0, 1], [0, 0, 2], [3, 0, 1], [0, 0, 1]])
     chosen = resolve_settings(
-        "distmult", 9, 4, {"num_negatives": negatives, "dropout": 0, "embedding_dim": 5, "objective": "questions"}
+        "distmult",
+        9,
+        4,
+        {"num_negatives": negatives, "dropout": 0, "embedding_dim": 5, "objective": "questions"},
     )
     model, spec = build_model(get_system("distmult"), 9, 1, chosen, 0), get_system("distmult")
     batches = QuestionBatches(triples, 9, chosen, "cpu")
@@ -243,11 +262,13 @@ def test_question_batches_loss_equals_literal(negatives):
     torch.manual_seed(0)
     drawn = torch.randint(9, (4,)).tolist() if negatives else range(9)
     columns = sorted(set(drawn) | {a for found in answers.values() for a in found})
+    times = {a: sum(a in found for found in answers.values()) for a in range(9)}
+    chance = {c: 1 - np.exp(-(4 / 9 + times[c])) if negatives else 1.0 for c in columns}
     expected = []
     for question, found in answers.items():
         scores = model.score_t(torch.tensor([question]))[0].detach()
-        mean = torch.stack([scores[a] for a in found]).mean()
-        expected.append(torch.logsumexp(scores[columns], 0) - mean)
+        total = sum(scores[c].exp() / (1.0 if c in found else chance[c]) for c in columns)
+        expected += [total.log() - scores[a] for a in found]
     torch.testing.assert_close(loss.detach(), torch.stack(expected).mean())
 
 
@@ -258,10 +279,19 @@ def test_umls_figures(tmp_path):
 
     data = pykeen.datasets.UMLS()
     train, valid, test = (f.mapped_triples.numpy() for f in (data.training, data.validation, data.testing))
-    figures = dict(transe=0.715, rotate=0.849, complex=0.887, distmult=0.883, rescal=0.890, conve=0.851)
+    figures = {
+        "transe": 0.715,
+        "rotate": 0.849,
+        "complex": 0.887,
+        "distmult": 0.883,
+        "rescal": 0.890,
+        "conve": 0.851,
+    }
     for name, figure in figures.items():
         chosen = resolve_settings(name, data.num_entities, len(train))
         args = (data.num_entities, data.num_relations, chosen)
         train_system(name, train, valid, *args, seed=1, device="cpu", directory=tmp_path / name, threads=1)
-        ranks = rank_of_triples(load_scorer(name, tmp_path / name, *args, "cpu"), test, train, valid, num_relations=46)
+        ranks = rank_of_triples(
+            load_scorer(name, tmp_path / name, *args, "cpu"), test, train, valid, num_relations=46
+        )
         assert ranks.mrr > figure - 0.025, name

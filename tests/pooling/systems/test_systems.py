@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from pooling.kernels.batches import column_scores
 from pooling.kernels.ranking import HEAD, TAIL, Scorer
-from pooling.kernels.training import build_model, column_scores
+from pooling.kernels.training import build_model
 from pooling.systems import SYSTEMS, get_system, resolve_settings
 
 ENTITIES, RELATIONS = 40, 6
@@ -32,8 +33,12 @@ def test_scores_equal_pykeen(name):
     entity, relation = torch.randint(ENTITIES, (30,)), torch.randint(RELATIONS, (30,))
     tails = model.predict_t(torch.stack([entity, relation], 1))
     heads = model.predict_h(torch.stack([relation, entity], 1))
-    torch.testing.assert_close(scorer.scores(torch.full((30,), TAIL), entity, relation), tails, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(scorer.scores(torch.full((30,), HEAD), entity, relation), heads, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        scorer.scores(torch.full((30,), TAIL), entity, relation), tails, rtol=1e-4, atol=1e-4
+    )
+    torch.testing.assert_close(
+        scorer.scores(torch.full((30,), HEAD), entity, relation), heads, rtol=1e-4, atol=1e-4
+    )
     assert not torch.allclose(tails, heads)  # the side matters
 
 
@@ -45,7 +50,9 @@ def test_training_scores_equal_pykeen(name):
     columns = torch.tensor([3, 0, 39, 3])
     expected = model.score_t(torch.stack([entity, relation], 1))
     query = spec.query(model, entity, relation)
-    torch.testing.assert_close(column_scores(spec, model, query, columns), expected[:, columns], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        column_scores(spec, model, query, columns), expected[:, columns], rtol=1e-4, atol=1e-4
+    )
     torch.testing.assert_close(column_scores(spec, model, query, None), expected, rtol=1e-4, atol=1e-4)
 
 
@@ -65,7 +72,7 @@ def test_build_leaves_global_seed():
 
 
 def test_get_system_unknown_names_known():
-    with pytest.raises(ValueError, match="'transx'.*transe, rotate, complex, distmult, rescal, conve"):
+    with pytest.raises(ValueError, match=r"'transx'.*transe, rotate, complex, distmult, rescal, conve"):
         get_system("transx")
 
 

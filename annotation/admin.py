@@ -1,0 +1,34 @@
+"""A look at the rows for who runs the site; labels and judgements are made by the domain only, so nothing is edited."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from annotation.models import Campaign, Judgement, Label
+
+
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Campaign)
+class CampaignAdmin(ReadOnly):
+    list_display = ("pool", "state", "evidence_rule", "lease_minutes")
+
+
+@admin.register(Label)
+class LabelAdmin(ReadOnly):
+    list_display = ("item", "annotator", "answer", "created_at")
+    list_select_related = ("item__campaign__pool", "annotator")
+
+
+@admin.register(Judgement)
+class JudgementAdmin(ReadOnly):
+    list_display = ("triple", "verdict", "origin", "decided_at")
+    list_filter = ("verdict", "origin")

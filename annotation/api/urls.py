@@ -1,0 +1,16 @@
+"""Addresses of API v1, below /api/v1/."""
+
+from django.urls import path
+
+from annotation.api import views
+
+urlpatterns = [
+    path("campaigns/<slug:pool>/claim", views.Claim.as_view(), name="api-claim"),
+    path("campaigns/<slug:pool>/labels", views.OwnLabels.as_view(), name="api-own-labels"),
+    path("campaigns/<slug:pool>/claim-disputed", views.ClaimDisputed.as_view(), name="api-claim-disputed"),
+    path("slots/renew", views.Renew.as_view(), name="api-renew"),
+    path("slots/release", views.Release.as_view(), name="api-release"),
+    path("labels", views.Submit.as_view(), name="api-submit"),
+    path("labels/<uuid:label>/change", views.Change.as_view(), name="api-change"),
+    path("decisions", views.SubmitDecision.as_view(), name="api-submit-decision"),
+]

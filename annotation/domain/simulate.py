@@ -1,0 +1,140 @@
+"""Simulated people: they answer from a known truth, with seeded errors, through the same moves as anybody."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+from uuid import UUID, uuid5
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.domain.label import submit, verified_hosts
+from annotation.domain.label_file import Triple
+from annotation.domain.person import add_person
+from annotation.domain.queue import claim, claim_disputed, release
+from annotation.enums import Answer, CampaignRole, ItemState
+from annotation.models import Campaign, Label, Slot
+from pooling.domain.graph import open_graph
+
+NAME = "sim-annotator-"
+ADJUDICATOR = "sim-adjudicator"
+_BATCH = 40
+_IDS = UUID("6d1c7e0c-6f4f-4d6a-9f0e-0d7c0b6b4a11")
+_OTHER = {Answer.YES: Answer.NO, Answer.NO: Answer.YES, Answer.CANT_TELL: Answer.CANT_TELL}
+
+Tell = Callable[[int, int], None]  # labels given in this call, labels to give
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How simulated people answer. `truth` says Y or N of a triple; can't tell of one that it does not have."""
+
+    truth: Mapping[Triple, Answer]
+    open_world: bool = True  # False: what truth does not have is false
+    annotators: int = 5
+    error_rate: float = 0.05
+    seed: int = 0
+    leave: float = 0.0  # share of the items, the last in order, and of the disputes that is left to people
+    limit: int | None = None  # labels of simulated people in this campaign, in all
+
+
+@dataclass(frozen=True)
+class Simulated:
+    labels: int
+    adjudicated: int
+    seconds: float
+
+
+def simulate(campaign: Campaign, how: Simulation, tell: Tell | None = None) -> Simulated:
+    """Label what is there until nothing, the limit, or the share to be left is left. Continues where it was stopped."""
+    return _Run(campaign, how, tell or (lambda done, total: None)).run()
+
+
+class _Run:
+    def __init__(self, campaign: Campaign, how: Simulation, tell: Tell) -> None:
+        self.campaign, self.how, self.tell = campaign, how, tell
+        self.graph = open_graph(campaign.pool.graph)
+        self.hosts = verified_hosts(campaign)
+        self.link = next((s.search_url for s in campaign.sources.exclude(search_url="")), "")
+        self.people = [self._person(f"{NAME}{i}", CampaignRole.ANNOTATOR) for i in range(1, how.annotators + 1)]
+        self.adjudicator = self._person(ADJUDICATOR, CampaignRole.ADJUDICATOR)
+        self.given = Label.objects.filter(
+            item__campaign=campaign, annotator__in=[*self.people, self.adjudicator], supersedes=None
+        ).count()
+        self.done = 0
+        self.cutoff = campaign.items.count() - round(campaign.items.count() * how.leave)
+        waiting = Slot.objects.filter(
+            item__campaign=campaign, item__order__lt=self.cutoff, item__state=ItemState.OPEN
+        ).exclude(state="answered")
+        self.total = min(waiting.count(), self._left())
+        self.start = time.monotonic()
+
+    def run(self) -> Simulated:
+        active = list(self.people)
+        while active and self._left() > 0:
+            active = [person for person in active if self._annotate(person)]
+        adjudicated = self._adjudicate()
+        return Simulated(self.done, adjudicated, time.monotonic() - self.start)
+
+    def _person(self, name: str, role: str) -> User:
+        user, made = add_person(name, role, self.campaign)
+        if made is not None:
+            user.set_unusable_password()
+            user.save()
+        return user
+
+    def _left(self) -> int:
+        return 2**62 if self.how.limit is None else max(0, self.how.limit - self.given - self.done)
+
+    def _annotate(self, person: User) -> bool:
+        """One batch by one person; whether there was any."""
+        with transaction.atomic():
+            slots = claim(self.campaign, person, _BATCH)
+            ours = [slot for slot in slots if slot.item.order < self.cutoff][: self._left()]
+            for slot in ours:
+                self._answer(person, slot, self.how.error_rate)
+            release(person, [slot.pk for slot in slots if slot not in ours])
+        return bool(ours)
+
+    def _adjudicate(self) -> int:
+        """All but the share of the disputes that is left to people, counted over settled and waiting ones."""
+        disputes = Slot.objects.filter(item__campaign=self.campaign, number=3)
+        total = disputes.count()
+        answered = disputes.filter(state="answered").count()
+        count = 0
+        wanted = total - round(total * self.how.leave) - answered
+        while count < wanted and self._left() > 0:
+            with transaction.atomic():
+                room = min(_BATCH, wanted - count, self._left())
+                slots = claim_disputed(self.campaign, self.adjudicator, room, wait_for_windows=False)[:room]
+                for slot in slots:
+                    self._answer(self.adjudicator, slot, 0.0)
+            if not slots:
+                break
+            count += len(slots)
+        return count
+
+    def _answer(self, person: User, slot: Slot, error_rate: float) -> None:
+        triple = slot.item.triple
+        unknown = Answer.CANT_TELL if self.how.open_world else Answer.NO
+        answer = self.how.truth.get((triple.head, triple.relation, triple.tail), unknown)
+        # seeded by person and triple, so that neither the order nor a restart changes who errs where
+        number = 0 if person == self.adjudicator else 1 + self.people.index(person)
+        if np.random.default_rng([self.how.seed, number, triple.pk]).random() < error_rate:
+            answer = _OTHER[answer]
+        reason = "The source decides." if answer != Answer.CANT_TELL else "No source says."
+        is_final = person == self.adjudicator
+        result = submit(
+            person, slot.pk, slot.lease or _IDS, uuid5(_IDS, f"{slot.pk}:{person.pk}"), answer,
+            source_url="" if answer == Answer.CANT_TELL else self.link.replace("{query}", quote(self._subject(slot))),
+            comment=reason if is_final or answer == Answer.CANT_TELL else "",
+            active_ms=2500 + (slot.pk * 7919) % 9000, hosts=self.hosts,
+        )  # fmt: skip
+        if not result.repeated:
+            self.done += 1
+            self.tell(self.done, max(self.total, self.done))
+
+    def _subject(self, slot: Slot) -> str:
+        return self.graph.label(slot.item.triple.head)

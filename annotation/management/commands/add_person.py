@@ -1,0 +1,27 @@
+"""Give a person a role."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.domain.campaign import get_campaign
+from annotation.domain.person import ROLES, add_person
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = "Give a person a role; a new person gets a password, printed once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("--role", required=True, choices=ROLES)
+        parser.add_argument("--campaign", metavar="POOL", help="for annotator and adjudicator")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with user_errors():
+            campaign = get_campaign(options["campaign"]) if options["campaign"] else None
+            user, password = add_person(options["name"], options["role"], campaign)
+        where = f" of {campaign}" if campaign else ""
+        made = f"; password: {password}" if password else ""
+        self.stdout.write(f"{user.username} is {options['role']}{where}{made}")

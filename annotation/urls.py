@@ -1,0 +1,15 @@
+"""Pages of annotators and adjudicators; those of managers are in annotation/campaign_urls.py."""
+
+from django.urls import path
+
+from annotation.views.adjudicate import adjudicate
+from annotation.views.annotate import annotate
+from annotation.views.guidelines import guidelines
+from annotation.views.label import my_labels
+
+urlpatterns = [
+    path("campaigns/<slug:pool>/annotate", annotate, name="annotate"),
+    path("campaigns/<slug:pool>/labels", my_labels, name="my-labels"),
+    path("campaigns/<slug:pool>/adjudicate", adjudicate, name="adjudicate"),
+    path("campaigns/<slug:pool>/guidelines", guidelines, name="guidelines"),
+]

@@ -1,0 +1,16 @@
+"""The adjudication page: both answers side by side, names hidden; its questions come through API v1."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import ensure_csrf_cookie
+
+from annotation.permissions import is_adjudicator
+from annotation.views.annotate import loop_config
+from annotation.views.page import find_campaign
+
+
+@ensure_csrf_cookie
+def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool, is_adjudicator)
+    config = loop_config(request, campaign, "api-claim-disputed", "api-submit-decision")
+    return render(request, "annotation/adjudicate_page.html", {"campaign": campaign, "config": config})

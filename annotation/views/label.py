@@ -1,0 +1,71 @@
+"""Own labels: what a person answered last, to be changed while that is possible."""
+
+from uuid import uuid4
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation.domain.label import change, changeable_slots, own_labels
+from annotation.domain.question import word
+from annotation.forms import LabelForm
+from annotation.models import Campaign, Label
+from annotation.permissions import is_annotator
+from annotation.views.page import find_campaign
+from pooling.domain.graph import open_graph
+from pooling.errors import UserError
+
+LAST = 50
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def my_labels(request: HttpRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool, is_annotator)
+    user: User = request.user  # type: ignore[assignment]
+    refused = None
+    if request.method == "POST":
+        refused = LabelForm(request.POST)
+        if refused.is_valid() and _change(request, user, refused):
+            return redirect("my-labels", pool)
+    return render(
+        request, "annotation/label_list.html",
+        {"campaign": campaign, "rows": _rows(user, campaign, refused), "last": LAST},
+        status=422 if refused else 200,
+    )  # fmt: skip
+
+
+def _change(request: HttpRequest, user: User, form: LabelForm) -> bool:
+    asked = form.cleaned_data
+    label = Label.objects.filter(client_id=asked["label"], annotator=user).first()
+    if label is None:
+        raise Http404
+    try:
+        change(user, label.pk, asked["client_id"], asked["answer"], asked["source_url"], asked["comment"])
+    except UserError as error:
+        form.add_error(None, str(error))
+        return False
+    messages.success(request, "The label is changed.")
+    return True
+
+
+def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dict[str, object]]:
+    graph = open_graph(campaign.pool.graph)
+    changeable = changeable_slots(user, campaign)
+    rows = []
+    for label in own_labels(user, campaign)[:LAST]:
+        form = None
+        if label.slot_id in changeable:
+            form = LabelForm(
+                initial={
+                    "label": label.client_id, "client_id": uuid4(), "answer": label.answer,
+                    "source_url": label.source_url, "comment": label.comment,
+                },
+                auto_id=f"l{label.pk}_%s",
+            )  # fmt: skip
+            if refused is not None and refused.data.get("label") == str(label.client_id):
+                refused.auto_id = form.auto_id
+                form = refused
+        rows.append({"label": label, "question": word(label.item, label.template, graph).statement, "form": form})
+    return rows

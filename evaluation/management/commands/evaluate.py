@@ -1,0 +1,52 @@
+"""Measures of every system of a pool's graph under a label set."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.domain import figures
+from evaluation.domain.labelset import HELP
+from pooling.domain.pool import get_pool
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = "Evaluate the runs of a pool's systems. A label never touches a model: this reads rank rows."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("--measures", default=",".join(figures.DEFAULT_MEASURES), help="comma-separated")
+        parser.add_argument("--labels", default="current", help=HELP)
+        parser.add_argument(
+            "--assumed", choices=["judged", "unjudged"], default="judged",
+            help="whether filtered triples count as judged negatives",
+        )  # fmt: skip
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        measures = [name.strip() for name in options["measures"].split(",") if name.strip()]
+        try:
+            with user_errors():
+                content = figures.metrics(
+                    get_pool(options["pool"]), options["labels"], measures, options["assumed"] == "judged"
+                )
+        except ValueError as error:
+            raise CommandError(f"--measures: {error}") from error
+        if content["left_out"]:
+            self.stderr.write(
+                f"Left out, rank rows missing: {', '.join(content['left_out'])}; run score_runs {options['pool']}."
+            )
+        if options["json"]:
+            self.stdout.write(json.dumps({"labels": content["labels"], "systems": content["systems"]}))
+            return
+        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in content["counts"].items())
+        self.stdout.write(f"{content['name']}: {counts}")
+        width = max(len(name) for name in [*content["systems"], "system"])
+        names = list(content["n"])
+        self.stdout.write(f"{'system':{width}}  " + "  ".join(f"{name:>13}" for name in names))
+        for system, row in content["systems"].items():
+            cells = "  ".join(f"{'undefined' if row[n] is None else format(row[n], '.4f'):>13}" for n in names)
+            self.stdout.write(f"{system:{width}}  {cells}")
+        self.stdout.write(f"{'n':{width}}  " + "  ".join(f"{content['n'][name]:>13,}" for name in names))

@@ -1,0 +1,27 @@
+"""Write the questions of a pool as TREC topics."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evaluation.domain.export import pool_topics
+from pooling.artifacts import writing
+from pooling.domain.pool import get_pool
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = "Write both questions of every seed triple: question id, side, entity, relation, text."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with user_errors():
+            lines = list(pool_topics(get_pool(options["pool"])))
+            with writing(options["file"]) as aside:
+                aside.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        self.stdout.write(f"{options['file']}: {len(lines) - 1:,} questions")

@@ -1,0 +1,26 @@
+"""Freeze the present judgements of a pool under a name."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evaluation.domain.qrels import freeze_qrels
+from pooling.domain.pool import get_pool
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = "Freeze the judgements of this moment; the file never changes again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with user_errors():
+            qrels = freeze_qrels(get_pool(options["pool"]), options["name"])
+        self.stdout.write(
+            f"{qrels}: {qrels.num_positive:,} positive, {qrels.num_negative:,} negative, "
+            f"{qrels.num_assumed_negative:,} assumed negative, {qrels.num_unjudged:,} unjudged; SHA-256 {qrels.sha256}"
+        )

@@ -1,0 +1,69 @@
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation.models import Campaign, Label
+from tests.annotation.world import make_pool
+
+
+def run(*args: str) -> str:
+    out = StringIO()
+    call_command(*args, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def test_open_campaign_twice_says_that_it_is_open(graph) -> None:
+    make_pool(graph)
+    assert run("open_campaign", "p1") == "p1: campaign open, 6 items in 2 questions\n"
+    assert run("open_campaign", "p1") == "p1: the campaign is already open, with 6 items\n"
+    assert Campaign.objects.count() == 1
+
+
+@pytest.mark.parametrize("command", [["open_campaign", "p2"], ["import_labels", "p2", "x.tsv"]])
+def test_unknown_pool_lists_those_there_are(world, command) -> None:
+    with pytest.raises(CommandError, match=r"no pool 'p2'.*p1"):
+        run(*command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["add_person", "x", "--role", "annotator", "--campaign", "p2"], ["simulate_annotators", "p2", "--truth", "x"]],
+)
+def test_unknown_campaign_lists_those_there_are(world, command) -> None:
+    with pytest.raises(CommandError, match=r"no campaign of a pool 'p2'. Campaigns: p1"):
+        run(*command)
+
+
+def test_add_person_prints_the_password_once(world) -> None:
+    assert run("add_person", "dora", "--role", "annotator", "--campaign", "p1").startswith(
+        "dora is annotator of p1; password: "
+    )
+    assert run("add_person", "dora", "--role", "annotator", "--campaign", "p1") == "dora is annotator of p1\n"
+    with pytest.raises(CommandError, match="labels blind"):
+        run("add_person", "dora", "--role", "manager")
+
+
+def test_import_labels_prints_json(world, tmp_path) -> None:
+    path = tmp_path / "l.tsv"
+    path.write_text("p1\tlived_in\tc0\tY\np1\tlived_in\tc0\n")
+    report = json.loads(run("import_labels", "p1", str(path), "--json"))
+    assert report == {
+        "read": 2, "imported": 1, "known": 0, "positive": 1, "negative": 0, "undecided": 0,
+        "skipped": [{"line": 2, "reason": "has no label"}], "notes": [],
+    }  # fmt: skip
+
+
+def test_simulate_stops_at_its_limit(world, tmp_path) -> None:
+    path = tmp_path / "l.tsv"
+    path.write_text("p1\tlived_in\tc0\tY\n")
+    out = run("simulate_annotators", "p1", "--truth", str(path), "--limit", "4", "--error-rate", "0")
+    assert out.startswith("p1: 4 labels and 0 adjudications in ")
+    assert Label.objects.count() == 4
+
+
+def test_closed_world_of_a_graph_that_has_none_is_refused(world) -> None:
+    with pytest.raises(CommandError, match="has no closed world"):
+        run("simulate_annotators", "p1", "--truth", "closed-world")

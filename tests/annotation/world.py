@@ -1,0 +1,123 @@
+"""A small world to label: a graph of people and cities, a pool with provenance, a campaign, and its people."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.domain.campaign import open_campaign
+from annotation.domain.label import SubmitResult, submit
+from annotation.domain.person import add_person
+from annotation.domain.queue import claim
+from annotation.models import Campaign, Item, Label, Slot
+from annotation.models.slot import lease_of
+from pooling.domain.graph import import_graph, open_graph
+from pooling.domain.graph_tsv import read_tsv
+from pooling.enums import PoolOrigin, PoolState
+from pooling.kernels.pool import PROVENANCE
+from pooling.models import Graph, Pool, PooledTriple, SeedTriple
+
+LINK = "https://en.wikipedia.org/wiki/Ada"
+PASSWORD = "a long pass phrase"
+PEOPLE, CITIES = 12, 10
+
+
+def make_graph(folder: Path, name: str = "small") -> Graph:
+    """Relation lived_in (N-N): person i is known to have lived in city i and i + 1; two test triples."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lived = [(f"p{i}", "lived_in", f"c{(i + step) % CITIES}") for i in range(PEOPLE) for step in (0, 1)]
+    write = {"train": lived, "valid": [("p0", "lived_in", "c5")], "test": [("p1", "lived_in", "c7"), ("p2", "lived_in", "c7")]}
+    for split, rows in write.items():
+        (folder / f"{split}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    labels = {f"p{i}": f"Person {i}" for i in range(PEOPLE)} | {f"c{i}": f"City {i}" for i in range(CITIES)}
+    (folder / "entity_labels.tsv").write_text("".join(f"{key}\t{label}\n" for key, label in labels.items()))
+    (folder / "relation_templates.tsv").write_text(
+        "lived_in\tHas {subject} lived in {object}?\tWhere has {subject} lived?\tWho has lived in {object}?\n"
+    )
+    return import_graph(name, read_tsv(folder), options={})
+
+
+def findings(*records: tuple[int, int, int]) -> bytes:
+    """Packed provenance of (system, side, rank)."""
+    return np.array(list(records), dtype=PROVENANCE).tobytes()
+
+
+def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
+    """`items` triples for people, found by the tail question of p1 (even) or the head question of c7 (odd)."""
+    arrays = open_graph(graph)
+    index = arrays.entity_index
+    pool = Pool.objects.create(
+        graph=graph, name=name, origin=PoolOrigin.BUILT, state=PoolState.READY, depth=10, seed_source="test",
+        contributors=["secret-system-a", "secret-system-b"],
+    )  # fmt: skip
+    SeedTriple.objects.create(pool=pool, head=index["p1"], relation=0, tail=index["c7"])
+    tails = [(index["p1"], 0, index[f"c{c}"]) for c in range(CITIES) if c not in (1, 2, 7)]
+    heads = [(index[f"p{p}"], 0, index["c7"]) for p in range(PEOPLE) if p not in (1, 2, 6, 7)]
+    chosen = [pair for both in zip(tails, heads, strict=False) for pair in both][:items]
+    PooledTriple.objects.bulk_create(
+        PooledTriple(
+            pool=pool, head=h, relation=r, tail=t, depth=7,
+            provenance=findings((0, 0, 7), (1, 1, 9)) if h == index["p1"] else findings((0, 0, 9), (1, 1, 7)),
+        )
+        for h, r, t in chosen
+    )  # fmt: skip
+    PooledTriple.objects.create(
+        pool=pool, head=index["p9"], relation=0, tail=index["c2"], depth=3, provenance=findings((0, 0, 3)), reason="types"
+    )
+    return pool
+
+
+@dataclass
+class World:
+    pool: Pool
+    campaign: Campaign
+    ann: User
+    ben: User
+    cleo: User
+    ada: User  # adjudicator
+    manager: User
+    researcher: User
+    stranger: User
+
+
+def make_world(folder: Path, items: int = 6) -> World:
+    pool = make_pool(make_graph(folder), items=items)
+    campaign = open_campaign(pool, seed=1)
+    people = {name: add_person(name, "annotator", campaign, PASSWORD)[0] for name in ("ann", "ben", "cleo")}
+    return World(
+        pool, campaign, **people,
+        ada=add_person("ada", "adjudicator", campaign, PASSWORD)[0],
+        manager=add_person("manager", "manager", password=PASSWORD)[0],
+        researcher=add_person("researcher", "researcher", password=PASSWORD)[0],
+        stranger=User.objects.create_user("stranger", password=PASSWORD),
+    )  # fmt: skip
+
+
+def answer(user: User, slot: Slot, given: str = "Y", **more: Any) -> SubmitResult:
+    """Submit with a verified link, a reason and a new client id, unless told otherwise."""
+    lease = lease_of(slot.pk, user.pk)
+    fields = {"client_id": uuid4(), "source_url": LINK, "comment": "because"} | more
+    return submit(user, slot.pk, lease, answer=given, **fields)
+
+
+def slot_for(campaign: Campaign, user: User, item: Item | int) -> Slot:
+    """Claim until this item is in the person's hands."""
+    pk = item.pk if isinstance(item, Item) else item
+    return next(slot for slot in claim(campaign, user, 50) if slot.item_id == pk)
+
+
+def label_item(world: World, item: Item, **answers: str) -> None:
+    """label_item(world, item, ann="Y", ben="N"), each in turn."""
+    for name, given in answers.items():
+        user = getattr(world, name)
+        answer(user, slot_for(world.campaign, user, item), given)
+
+
+def windows_closed(item: Item) -> None:
+    """Make the labels of an item so old that nobody can change them."""
+    Label.objects.filter(item=item).update(created_at=timezone.now() - timedelta(minutes=60))

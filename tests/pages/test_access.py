@@ -1,0 +1,120 @@
+"""Every route of the site as everybody; a route that is not in the table fails the first test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+ROLES = (None, "annotator", "adjudicator", "researcher", "manager")
+POST_ONLY = (401, 405, 405, 405, 405)
+JOB = object()  # the job of the world
+EVALUATORS = (302, 403, 403, 200, 200)
+MANAGERS = (302, 403, 403, 403, 200)
+
+# name -> (arguments, what GET answers a stranger, annotator, adjudicator, researcher, manager)
+PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
+    "login": ((), (200, 302, 302, 302, 302)),
+    "logout": ((), (302, 405, 405, 405, 405)),
+    "home": ((), (302, 200, 200, 200, 200)),
+    "graphs": ((), EVALUATORS),
+    "graph": (("town",), EVALUATORS),
+    "systems": (("town",), EVALUATORS),
+    "system": (("town", "rotate"), EVALUATORS),
+    "runs": (("town",), EVALUATORS),
+    "systems-all": ((), EVALUATORS),
+    "pools": ((), EVALUATORS),
+    "pool-new": ((), MANAGERS),
+    "pool": (("town-pool",), EVALUATORS),
+    "pool-triples": (("town-pool",), EVALUATORS),
+    "pool-filter": (("town-pool",), EVALUATORS),
+    "pool-questions": (("town-pool",), EVALUATORS),
+    "campaign": (("town-pool",), EVALUATORS),
+    "people": ((), MANAGERS),
+    "jobs": ((), MANAGERS),
+    "job": ((JOB,), MANAGERS),
+    "job-cancel": ((JOB,), (302, 403, 403, 403, 405)),
+    "job-retry": ((JOB,), (302, 403, 403, 403, 405)),
+    "annotate": (("town-pool",), (302, 200, 200, 403, 403)),
+    "my-labels": (("town-pool",), (302, 200, 200, 403, 403)),
+    "adjudicate": (("town-pool",), (302, 403, 200, 403, 403)),
+    "guidelines": (("town-pool",), (302, 200, 200, 200, 200)),
+    "api-claim": (("town-pool",), POST_ONLY),
+    "api-own-labels": (("town-pool",), (401, 200, 200, 403, 403)),
+    "api-claim-disputed": (("town-pool",), POST_ONLY),
+    "api-renew": ((), POST_ONLY),
+    "api-release": ((), POST_ONLY),
+    "api-submit": ((), POST_ONLY),
+    "api-change": (("00000000-0000-0000-0000-000000000000",), POST_ONLY),
+    "api-submit-decision": ((), POST_ONLY),
+    "evaluation": (("town-pool",), EVALUATORS),
+    "evaluation-version": (("town-pool",), EVALUATORS),
+    "evaluation-compute": (("town-pool",), (302, 405, 405, 405, 405)),
+    "export": (("town-pool",), EVALUATORS),
+    "export-start": (("town-pool", "none"), (302, 405, 405, 405, 405)),
+    "export-download": (("town-pool", "none"), (302, 403, 403, 404, 404)),
+}
+
+
+def routes(patterns: list | None = None) -> Iterator[tuple[str, URLPattern]]:
+    """Name and pattern of every route of the site; the admin looks after its own."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        if not isinstance(pattern, URLResolver):
+            yield str(pattern.name), pattern
+        elif pattern.app_name != "admin":
+            yield from routes(pattern.url_patterns)
+
+
+def url_of(name: str, world: dict) -> str:
+    arguments = [world["job"].pk if argument is JOB else argument for argument in PAGES[name][0]]
+    return reverse(name, args=arguments)
+
+
+def test_every_route_is_in_the_table():
+    assert {name for name, _ in routes()} == set(PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_get_as_everybody(name: str, world: dict, sign_in):
+    url = url_of(name, world)
+    assert tuple(sign_in(role).get(url).status_code for role in ROLES) == PAGES[name][1]
+
+
+# state-changing requests with nothing useful in them: name -> (data, answer to each role)
+POSTS = {
+    "systems": ({}, (302, 403, 403, 403, 200)),
+    "pool-new": ({"graph": "town"}, (302, 403, 403, 403, 200)),
+    "pool-questions": ({"relation": "0"}, (302, 403, 403, 403, 200)),
+    "campaign": ({"act": "person"}, (302, 403, 403, 403, 200)),
+    "job-cancel": ({}, (302, 403, 403, 403, 302)),
+    "job-retry": ({}, (302, 403, 403, 403, 302)),
+}
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_post_as_everybody(name: str, world: dict, sign_in):
+    data, expected = POSTS[name]
+    url = url_of(name, world)
+    assert tuple(sign_in(role).post(url, data).status_code for role in ROLES) == expected
+
+
+def test_a_stranger_is_sent_to_sign_in_and_comes_back_to_the_page(world: dict, client):
+    sent = {name for name in PAGES if PAGES[name][1][0] == 302}
+    for name in sent:
+        url = url_of(name, world)
+        assert client.get(url)["Location"] in (f"/login?next={url}", "/login")
+
+
+def test_person_without_any_role_sees_home_and_nothing_else(world: dict, client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("nobody"))
+    assert client.get("/").status_code == 200
+    assert b"You are in no campaign yet" in client.get("/").content
+    assert client.get("/pools").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "url", ["/graphs/none", "/graphs/town/systems/none", "/pools/none", "/pools/none/triples", "/jobs/999999"]
+)
+def test_what_does_not_exist_is_404(url: str, sign_in):
+    assert sign_in("manager").get(url).status_code == 404

@@ -1,0 +1,121 @@
+"""What every page has: escaping, a strict policy, navigation by role, no inline code, no other host."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from config.stages import STAGES
+from tests.pages.test_access import PAGES
+from tests.pages.world import EVIL, make_pool
+
+TEMPLATES = sorted(Path(settings.BASE_DIR, "templates").rglob("*.html"))
+EVALUATOR_PAGES = [
+    "/", "/graphs", "/graphs/town", "/graphs/town/systems", "/graphs/town/systems/rotate",
+    "/graphs/town/runs", "/systems", "/pools", "/pools/new", "/pools/town-pool", "/pools/town-pool/triples",
+    "/pools/town-pool/filter", "/pools/town-pool/evaluation", "/pools/town-pool/export",
+    "/pools/town-pool/questions", "/pools/town-pool/campaign", "/people", "/jobs",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", EVALUATOR_PAGES)
+def test_imported_text_is_escaped_and_nothing_is_inline(url: str, world: dict, sign_in):
+    html = sign_in("manager").get(url).content.decode()
+    assert EVIL not in html
+    assert re.findall(r"<script(?![^>]*\bsrc=)[^>]*>", html) == []
+    assert re.findall(r"\s(?:style|on\w+)=", html) == []
+
+
+def test_a_label_that_would_be_a_script_is_text(world: dict, sign_in):
+    for url in ("/pools/town-pool/triples", "/pools/town-pool/filter"):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in sign_in("manager").get(url).content.decode()
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_templates_hold_no_inline_code_and_no_other_host(path: Path):
+    text = path.read_text()
+    assert (
+        re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*json)[^>]*>|<style|\sstyle=|\son\w+=|\|safe\b", text) == []
+    )
+    assert re.findall(r"(?:src|href)=\"(?:https?:)?//", text) == []
+
+
+def test_policy_allows_own_code_only(sign_in):
+    policy = sign_in("manager").get("/")["Content-Security-Policy"]
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert directives["script-src"] == "'self'"
+    assert directives["style-src"] == "'self'"
+    assert directives["default-src"] == "'self'"
+
+
+def links(html: str) -> list[str]:
+    nav = re.search(r'<nav class="site-nav".*?</nav>', html, re.S)
+    return re.findall(r">([^<>\n]+)</a>", nav.group()) if nav else []
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        (None, []),
+        ("annotator", ["Home", "Annotate", "My labels", "Guidelines"]),
+        ("adjudicator", ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines"]),
+        ("researcher", ["Home", "Pools", "Graphs", "Systems"]),
+        ("manager", ["Home", "Pools", "Graphs", "Systems", "People", "Jobs"]),
+    ],
+)
+def test_navigation_is_that_of_the_role(role: str | None, expected: list[str], sign_in):
+    assert links(sign_in(role).get("/" if role else "/login").content.decode()) == expected
+
+
+def test_navigation_names_the_pool_when_there_are_two_campaigns(world: dict, sign_in):
+    from annotation.domain.campaign import open_campaign
+    from annotation.models import Membership
+
+    second = open_campaign(make_pool(world["graph"], "second"))
+    Membership.objects.create(campaign=second, person=world["annotator"], role="annotator")
+    assert links(sign_in("annotator").get("/").content.decode())[:4] == [
+        "Home", "Annotate second", "My labels second", "Guidelines second",
+    ]  # fmt: skip
+
+
+def test_current_page_is_marked_once(sign_in):
+    html = sign_in("manager").get("/pools/town-pool/filter").content.decode()
+    assert re.findall(r'<a href="([^"]+)" aria-current="page"', html) == ["/pools", "/pools/town-pool/filter"]
+
+
+def test_researcher_reads_and_is_offered_no_act(sign_in):
+    client = sign_in("researcher")
+    for url in EVALUATOR_PAGES:
+        if url in ("/pools/new", "/people", "/jobs"):
+            continue
+        html = client.get(url).content.decode()
+        assert re.findall(r'<form method="post"[^>]*action="(?!/logout)', html) == [], url
+        assert html.count("csrfmiddlewaretoken") == 1, url
+
+
+def test_stages_in_the_order_of_the_pipeline(world: dict):
+    assert [stage.key for stage in STAGES] == [
+        "graph", "systems", "runs", "pool", "filter", "questions", "labels", "adjudication", "qrels",
+        "measures", "test-set",
+    ]  # fmt: skip
+    assert {stage.url(world["pool"]).split("/")[1] for stage in STAGES} == {"graphs", "pools"}
+    assert {stage.url_name for stage in STAGES} <= {*PAGES, "evaluation", "export"}
+
+
+def test_sign_in_and_out(client, world: dict):
+    assert client.get("/pools")["Location"] == "/login?next=/pools"
+    wrong = client.post("/login", {"username": "manager", "password": "wrong"})
+    assert "do not fit" in wrong.content.decode()
+    right = client.post("/login", {"username": "manager", "password": "look around here", "next": "/pools"})
+    assert right["Location"] == "/pools"
+    assert client.post("/logout")["Location"] == "/login"
+    assert client.get("/").status_code == 302
+
+
+def test_unknown_address_says_so_even_to_a_stranger(client, db):
+    response = client.get("/nothing/here")
+    assert response.status_code == 404
+    assert "Nothing here" in response.content.decode()

@@ -1,0 +1,206 @@
+"""The status page: the state, figures and next step of every stage, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from annotation.domain.campaign import open_campaign
+from annotation.enums import ItemState, JudgementOrigin, Verdict
+from annotation.models import Item, Judgement, Membership
+from config.stages import STAGES
+from evaluation.domain.standing import standing
+from evaluation.domain.status import _STAGE_OF_JOB, State, next_status, stage_statuses
+from evaluation.models import Qrels
+from pooling.enums import JobKind, JobState, PoolState, SystemState
+from pooling.models import Job, Pool, System, Worker
+from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
+
+STATUS_QUERIES = 16  # two of them the session and the person
+
+
+def states(pool: Pool) -> dict[str, str]:
+    return {status.stage.key: status.state.value for status in stage_statuses(standing(pool))}
+
+
+def figures(pool: Pool, key: str) -> dict[str, tuple[int, int | None]]:
+    found = next(s for s in stage_statuses(standing(pool)) if s.stage.key == key)
+    return {figure.label: (figure.value, figure.of) for figure in found.figures}
+
+
+@pytest.fixture
+def graph(db, tmp_path: Path):
+    return make_graph(tmp_path / "tsv")
+
+
+def test_every_stage_and_every_kind_of_job_has_its_place():
+    assert set(_STAGE_OF_JOB) == set(JobKind)
+    assert set(_STAGE_OF_JOB.values()) <= {stage.key for stage in STAGES}
+
+
+def test_imported_pool_without_systems(graph):
+    pool = make_pool(graph)
+    assert states(pool) == {
+        "graph": "done", "systems": "waiting", "runs": "waiting", "pool": "done", "filter": "done",
+        "questions": "done", "labels": "waiting", "adjudication": "waiting", "qrels": "waiting",
+        "measures": "waiting", "test-set": "waiting",
+    }  # fmt: skip
+    assert figures(pool, "filter") == {"filtered": (3, 7), "to people": (4, 7)}
+    assert figures(pool, "pool") == {
+        "seed triples": (2, None),
+        "pooled triples": (7, None),
+        "depth": (10, None),
+    }
+    step = next_status(stage_statuses(standing(pool)))
+    assert (step.stage.key, step.step.url) == ("systems", "/graphs/town/systems")
+
+
+def test_built_pool_is_covered_by_the_job_that_built_it(graph):
+    system = make_system(graph, "rotate")
+    pool = make_pool(graph, systems=[system])
+    assert states(pool)["runs"] == "waiting"
+    make_job(JobKind.BUILD_POOL, JobState.DONE, pool=pool)
+    assert states(pool)["runs"] == "done"
+    assert figures(pool, "runs") == {"systems scored for this pool": (1, 1), "rank rows": (40, None)}
+
+
+def test_run_that_is_newer_than_an_imported_pool_covers_it(graph):
+    system = make_system(graph, "rotate")
+    pool = make_pool(graph)
+    assert states(pool)["runs"] == "waiting"
+    system.run.save()
+    assert states(pool)["runs"] == "done"
+
+
+def test_building_pool_with_and_without_a_job(graph):
+    pool = make_pool(graph, systems=[make_system(graph, "rotate")])
+    pool.triples.all().delete()
+    Pool.objects.update(state=PoolState.BUILDING)
+    pool.refresh_from_db()
+    assert states(pool)["pool"] == "attention"
+    make_job(JobKind.BUILD_POOL, pool=pool)
+    assert states(pool)["pool"] == "running"
+    assert [states(pool)[key] for key in ("filter", "questions", "labels")] == ["waiting"] * 3
+
+
+def test_failed_training_needs_attention(graph):
+    system = make_system(graph, "rotate", run=False, state=SystemState.FAILED)
+    assert states(make_pool(graph, systems=[system]))["systems"] == "attention"
+
+
+def test_failed_building_needs_attention(graph):
+    pool = make_pool(graph)
+    Pool.objects.update(state=PoolState.FAILED)
+    pool.refresh_from_db()
+    assert next_status(stage_statuses(standing(pool))).stage.key == "pool"
+
+
+def test_campaign_needs_two_annotators(graph):
+    pool = make_pool(graph)
+    campaign = open_campaign(pool)
+    make_person("one", campaign=campaign, role="annotator")
+    assert states(pool)["labels"] == "attention"
+    make_person("two", campaign=campaign, role="annotator")
+    assert states(pool)["labels"] == "waiting"
+    assert figures(pool, "labels") == {"labels": (0, 8), "annotators": (2, None)}
+
+
+def label(campaign, person, number: int, count: int) -> None:
+    for item in Item.objects.filter(campaign=campaign)[:count]:
+        item.slots.filter(number=number).update(state="answered", annotator=person)
+
+
+def test_dispute_without_adjudicator_needs_attention(graph):
+    pool = make_pool(graph)
+    campaign = open_campaign(pool)
+    people = [make_person(name, campaign=campaign, role="annotator") for name in ("one", "two")]
+    label(campaign, people[0], 1, 4)
+    label(campaign, people[1], 2, 3)
+    assert (states(pool)["labels"], states(pool)["adjudication"]) == ("running", "running")
+    Item.objects.filter(pk=campaign.items.first().pk).update(state=ItemState.DISPUTED)
+    assert states(pool)["adjudication"] == "attention"
+    assert figures(pool, "adjudication")["waiting"] == (1, None)
+    Membership.objects.create(campaign=campaign, person=make_person("judge"), role="adjudicator")
+    assert states(pool)["adjudication"] == "running"
+    Item.objects.update(state=ItemState.SETTLED)
+    assert (states(pool)["labels"], states(pool)["adjudication"]) == ("done", "done")
+
+
+def judge(pool: Pool, verdict: Verdict, count: int, origin: JudgementOrigin = JudgementOrigin.IMPORT) -> None:
+    free = pool.triples.filter(judgement=None, reason="")[:count]
+    Judgement.objects.bulk_create(
+        Judgement(pool=pool, triple=triple, verdict=verdict, origin=origin, decided_at=timezone.now())
+        for triple in free
+    )
+
+
+def test_imported_labels_and_frozen_qrels(graph):
+    pool = make_pool(graph)
+    judge(pool, Verdict.POSITIVE, 1)
+    judge(pool, Verdict.NEGATIVE, 2)
+    assert states(pool)["labels"] == "done"
+    assert figures(pool, "labels") == {"judged elsewhere": (3, 4)}
+    assert figures(pool, "qrels") == {"positive": (3, None), "negative": (2, None)}
+    Qrels.objects.create(
+        pool=pool, name="first", artifact="x", sha256="0", num_positive=3, num_negative=2,
+        num_assumed_negative=3, num_unjudged=1,
+    )  # fmt: skip
+    assert figures(pool, "qrels")["judged since the last"] == (0, None)
+    assert states(pool)["test-set"] == "done"
+    judge(pool, Verdict.NEGATIVE, 1)
+    assert figures(pool, "qrels")["judged since the last"] == (1, None)
+
+
+def build_many(graph, count: int) -> Pool:
+    systems = [make_system(graph, "rotate" if i == 0 else f"rotate-s{i}") for i in range(count)]
+    pool = make_pool(graph, systems=systems)
+    campaign = open_campaign(pool)
+    for i in range(count):
+        make_person(f"person{i}", campaign=campaign, role="annotator")
+        make_job(system=systems[i], state=JobState.QUEUED)
+        Qrels.objects.create(
+            pool=pool, name=f"q{i}", artifact="x", sha256="0", num_positive=0, num_negative=0,
+            num_assumed_negative=0, num_unjudged=0,
+        )  # fmt: skip
+    return pool
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_do_not_grow(graph, client, count: int, django_assert_num_queries):
+    pool = build_many(graph, count)
+    client.force_login(make_person("boss", site="manager"))
+    with django_assert_num_queries(STATUS_QUERIES):
+        client.get(pool.get_absolute_url())
+
+
+def test_no_worker_is_said_while_jobs_wait(graph, client):
+    pool = build_many(graph, 1)
+    client.force_login(make_person("boss", site="manager"))
+    assert "No worker is running" in client.get(pool.get_absolute_url()).content.decode()
+    make_worker()
+    assert "No worker is running" not in client.get(pool.get_absolute_url()).content.decode()
+    Worker.objects.update(seen_at=timezone.now() - timedelta(minutes=5))
+    assert "No worker is running" in client.get(pool.get_absolute_url()).content.decode()
+    Job.objects.all().delete()
+    assert "No worker is running" not in client.get(pool.get_absolute_url()).content.decode()
+
+
+def test_page_refreshes_itself_only_while_jobs_are_live(graph, client):
+    pool = build_many(graph, 1)
+    client.force_login(make_person("boss", site="manager"))
+    part = client.get(pool.get_absolute_url(), {"part": "stages"}).content.decode()
+    assert part.count("hx-trigger") == 1
+    assert "<html" not in part
+    Job.objects.update(state=JobState.DONE)
+    assert client.get(pool.get_absolute_url(), {"part": "stages"}).content.decode().count("hx-trigger") == 0
+
+
+def test_other_systems_of_the_graph_are_no_part_of_a_built_pool(graph):
+    pool = make_pool(graph, systems=[make_system(graph, "rotate")])
+    make_system(graph, "conve", run=False, state=SystemState.FAILED)
+    assert figures(pool, "systems") == {"trained": (1, 1)}
+    assert System.objects.count() == 2
+    assert states(pool)["systems"] == State.DONE
