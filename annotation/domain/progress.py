@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.domain.queue import waiting_disputes, waiting_items
-from annotation.enums import CampaignRole
-from annotation.models import Campaign, Label
+from annotation.enums import CampaignRole, SlotState
+from annotation.models import Campaign, Label, Slot
+from annotation.models.slot import ADJUDICATION
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,17 @@ def own_progress(user: User) -> list[OwnProgress]:
     for campaign in campaigns:
         roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
         today, total = label_counts(user, campaign)
+        held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
         is_adjudicator = CampaignRole.ADJUDICATOR in roles
         found.append(
             OwnProgress(
                 campaign, roles, today, total,
-                has_questions=waiting_items(campaign, user).exists(),
-                disputes=waiting_disputes(campaign, user).count() if is_adjudicator else None,
+                has_questions=held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists(),
+                disputes=_disputes(campaign, user, held) if is_adjudicator else None,
             )
         )  # fmt: skip
     return found
+
+
+def _disputes(campaign: Campaign, user: User, held: QuerySet[Slot]) -> int:
+    return held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()

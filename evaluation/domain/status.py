@@ -231,7 +231,7 @@ def _measures(at: Standing) -> Told:
         return Told(State.NOT_STARTED)
     figures = [Figure("systems compared", sum(at.covers(system) for system in at.systems))]
     step = Step("See how the systems compare.", reverse("evaluation", args=[at.pool.name]))
-    return Told(State.DONE if at.judged else State.RUNNING, figures, step)
+    return Told(State.DONE if at.judged else State.NOT_STARTED, figures, step)
 
 
 def _test_set(at: Standing) -> Told:

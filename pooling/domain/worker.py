@@ -11,7 +11,15 @@ from django.conf import settings
 
 from pooling.domain.job import live_workers
 from pooling.enums import JobState
+from pooling.errors import UserError
 from pooling.models import Job
+
+
+MAX_DEATHS = 3
+
+
+class WorkerError(UserError):
+    """No worker can be kept alive."""
 
 
 def start_worker() -> subprocess.Popen[bytes]:
@@ -20,7 +28,7 @@ def start_worker() -> subprocess.Popen[bytes]:
     command = [
         sys.executable, "-m", "celery", "-A", "config", "worker", "--queues", "cpu,gpu",
         "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
-        "--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--quiet",
+        "--loglevel", "WARNING", "--without-gossip", "--without-mingle",
     ]  # fmt: skip
     return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment)
 
@@ -36,16 +44,32 @@ def stop_worker(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def worker_for_a_while() -> Iterator[None]:
-    """Make sure that somebody does the jobs: a worker that lives already, or one for this block."""
+def worker_for_a_while() -> Iterator[Callable[[], None]]:
+    """Make sure that somebody does the jobs: a worker that lives already, or one for this block.
+
+    Gives a function to call now and then: it starts another worker where the block's own has died.
+    """
     if live_workers().exists():
-        yield
+        yield lambda: None
         return
-    process = start_worker()
+    process = [start_worker()]
+    deaths = [0]
+
+    def look_after() -> None:
+        if process[0].poll() is None:
+            return
+        deaths[0] += 1
+        if deaths[0] > MAX_DEATHS:
+            raise WorkerError(
+                f"The local worker ended {deaths[0]} times (exit code {process[0].returncode}); the jobs wait. "
+                "Start it by hand to see why: celery -A config worker --queues cpu,gpu"
+            )
+        process[0] = start_worker()
+
     try:
-        yield
+        yield look_after
     finally:
-        stop_worker(process)
+        stop_worker(process[0])
 
 
 def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: float = 1.0) -> list[Job]:

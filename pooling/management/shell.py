@@ -83,8 +83,14 @@ def run_jobs(jobs: Sequence[Job], out: TextIO = sys.stderr) -> list[Job]:
     """Have a worker do the jobs, show their progress, and raise CommandError if one did not end well."""
     if not jobs:
         return []
-    with worker_for_a_while():
-        rows = wait_for(jobs, _tell(out))
+    tell = _tell(out)
+    with user_errors(), worker_for_a_while() as look_after:
+
+        def every_second(rows: list[Job]) -> None:
+            tell(rows)
+            look_after()
+
+        rows = wait_for(jobs, every_second)
     if problems := failures(rows):
         raise CommandError("\n".join(problems))
     return rows

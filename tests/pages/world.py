@@ -1,4 +1,4 @@
-"""A small site to look at: a graph with names that must be escaped, systems, a pool, a campaign, people, jobs."""
+"""A small site to look at: names that must be escaped, systems, a pool, a campaign, people, jobs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def make_graph(folder: Path, name: str = "town") -> Graph:
 def make_system(graph: Graph, name: str, *, run: bool = True, **fields: object) -> System:
     history = [{"epoch": e, "loss": 2 / e, "validation_mrr": 0.4 - 0.3 / e} for e in range(1, 11)]
     values = {
-        "kind": name.partition("-")[0], "state": SystemState.TRAINED, "artifact": "systems/x", "history": history,
+        "kind": name.partition("-")[0], "state": SystemState.TRAINED, "artifact": "systems/x",
+        "history": history,
         "epochs_done": 10, "best_epoch": 10, "validation_mrr": 0.37, "train_seconds": 83.5, "device": "cpu",
         "settings": {"embedding_dim": 64, "epochs": 10},
     }  # fmt: skip
@@ -57,7 +58,7 @@ def make_system(graph: Graph, name: str, *, run: bool = True, **fields: object) 
 
 
 def make_pool(graph: Graph, name: str = "town-pool", *, systems: list[System] | None = None) -> Pool:
-    """Seeds p0-knows-p3 and p1-knows-p4; pooled triples to people and one of each filter; imported without systems."""
+    """Two seeds, four triples to people, one of each filter; imported if there are no systems."""
     systems = systems or []
     names = [system.name for system in systems]
     pool = Pool.objects.create(
@@ -97,7 +98,8 @@ def make_person(name: str, *, site: str = "", campaign: Campaign | None = None, 
 
 def make_job(kind: JobKind = JobKind.TRAIN, state: JobState = JobState.RUNNING, **fields: object) -> Job:
     values = {
-        "stage": "epoch 4 of 10, loss 0.5000, validation MRR 0.325", "done": 350, "total": 1000, "seconds_left": 65.0,
+        "stage": "epoch 4 of 10, loss 0.5000, validation MRR 0.325", "done": 350, "total": 1000,
+        "seconds_left": 65.0,
         "unit": "% of an epoch", "log": "12:00:00 training rotate\n", "worker": "host-1", "attempts": 1,
         "started_at": timezone.now() - timedelta(seconds=35), "heartbeat_at": timezone.now(),
     }  # fmt: skip

@@ -1,0 +1,272 @@
+"""API v1: every endpoint as annotator, adjudicator, manager, researcher, stranger and nobody; and what it must not tell."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from annotation.models import Item, Label, Slot, SurplusLabel
+from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
+
+ITEM = {"slot", "lease", "group", "question", "group_question", "subject", "object", "searches"}
+CLAIM, SUBMIT, DECIDE = "/api/v1/campaigns/p1/claim", "/api/v1/labels", "/api/v1/decisions"
+DISPUTED, OWN = "/api/v1/campaigns/p1/claim-disputed", "/api/v1/campaigns/p1/labels"
+ANY = str(uuid4())
+
+
+def post(client: Client, url: str, body: Any = None):
+    return client.post(url, json.dumps(body or {}), content_type="application/json")
+
+
+def given(item: dict[str, Any], **more: Any) -> dict[str, Any]:
+    fields = {"slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "answer": "Y", "source_url": LINK}
+    return fields | more
+
+
+@pytest.fixture
+def ann(world, as_user) -> Client:
+    return as_user(world.ann)
+
+
+@pytest.fixture
+def items(ann) -> list[dict[str, Any]]:
+    return post(ann, CLAIM, {"count": 1}).json()["items"]
+
+
+@pytest.fixture
+def dispute(world) -> Item:
+    """Ann: yes, with comment; Ben: no. Old enough to be adjudicated."""
+    item = world.campaign.items.order_by("order").first()
+    label_item(world, item, ann="Y", ben="N")
+    windows_closed(item)
+    return item
+
+
+# -- who may -----------------------------------------------------------------------------------------------------
+
+ENDPOINTS = {
+    "claim": ("post", CLAIM), "submit": ("post", SUBMIT), "own": ("get", OWN), "disputed": ("post", DISPUTED),
+    "decide": ("post", DECIDE), "change": ("post", f"/api/v1/labels/{ANY}/change"), "renew": ("post", "/api/v1/slots/renew"),
+    "release": ("post", "/api/v1/slots/release"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        ("nobody", {"claim": 401, "submit": 401, "own": 401, "disputed": 401, "decide": 401, "change": 401, "renew": 401, "release": 401}),
+        ("stranger", {"claim": 404, "submit": 404, "own": 404, "disputed": 404, "decide": 404, "change": 404, "renew": 200, "release": 200}),
+        ("manager", {"claim": 403, "submit": 403, "own": 403, "disputed": 403, "decide": 403, "change": 404, "renew": 200, "release": 200}),
+        ("researcher", {"claim": 403, "submit": 403, "own": 403, "disputed": 403, "decide": 403, "change": 404, "renew": 200, "release": 200}),
+        ("ann", {"claim": 200, "submit": 404, "own": 200, "disputed": 403, "decide": 403, "change": 404, "renew": 200, "release": 200}),
+        ("ada", {"claim": 200, "submit": 404, "own": 200, "disputed": 200, "decide": 404, "change": 404, "renew": 200, "release": 200}),
+    ],
+)  # fmt: skip
+def test_every_endpoint_as_everybody(world, dispute, as_user, who, expected) -> None:
+    slot, third = Slot.objects.filter(item=dispute).exclude(number=3).first(), Slot.objects.get(number=3)
+    bodies = {
+        "submit": given({"slot": slot.pk, "lease": ANY}), "decide": given({"slot": third.pk, "lease": ANY}, comment="x"),
+        "change": {"client_id": ANY, "answer": "Y"}, "renew": {"slots": [slot.pk]}, "release": {"slots": [slot.pk]},
+    }  # fmt: skip
+    client = as_user(getattr(world, who, None))
+    seen = {}
+    for name, (method, url) in ENDPOINTS.items():
+        response = client.get(url) if method == "get" else post(client, url, bodies.get(name))
+        seen[name] = response.status_code
+        if response.status_code >= 400:
+            assert set(response.json()) == {"error"}
+    assert seen == expected
+
+
+def test_without_csrf_token_nothing_is_done(world) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
+    response = post(client, CLAIM)
+    assert (response.status_code, Slot.objects.filter(state="leased").count()) == (403, 0)
+
+
+def test_manager_who_was_made_member_by_hand_still_cannot_label(world, as_user) -> None:
+    world.campaign.members.create(person=world.manager, role="annotator")
+    assert post(as_user(world.manager), CLAIM).status_code == 403
+
+
+# -- claim and submit --------------------------------------------------------------------------------------------
+
+
+def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
+    body = post(ann, CLAIM, {"count": 2}).json()
+    assert set(body) == {"campaign", "items", "progress"}
+    assert set(body["campaign"]) == {"pool", "is_open", "evidence_rule", "sources", "guidelines", "lease_seconds"}
+    assert len(body["items"]) == 3
+    item = body["items"][0]
+    subject, object_ = item["subject"]["label"], item["object"]["label"]
+    assert item["question"] == f"Has {subject} lived in {object_}?"
+    wikipedia = item["searches"][0]
+    assert wikipedia["both"] == (
+        f"https://en.wikipedia.org/w/index.php?search={subject} {object_}".replace(" ", "%20")
+    )
+    assert body["progress"] == {"today": 0, "total": 0}
+
+
+def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
+    response = post(ann, SUBMIT, given(items[0], count=8, active_ms=1500))
+    body = response.json()
+    assert response.status_code == 201
+    label = Label.objects.get()
+    assert (label.answer, label.source_url, label.active_ms) == ("Y", LINK, 1500)
+    assert (body["label"], body["kept"], body["repeated"], body["message"]) == (str(label.client_id), "label", False, "")
+    assert {item["slot"] for item in items[1:]} < {item["slot"] for item in body["items"]}
+    assert body["progress"] == {"today": 1, "total": 1}
+
+
+def test_double_submit_is_one_label(ann, items) -> None:
+    body = given(items[0])
+    first, second = post(ann, SUBMIT, body), post(ann, SUBMIT, body)
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["label"] == second.json()["label"] and second.json()["repeated"] is True
+    assert Label.objects.count() == 1
+
+
+def test_slot_of_somebody_else_is_refused(world, as_user, items) -> None:
+    response = post(as_user(world.ben), SUBMIT, given(items[0]))
+    assert (response.status_code, Label.objects.count(), SurplusLabel.objects.count()) == (404, 0, 0)
+    assert response.json() == {"error": "This question was not given to you. Load the page again; no label was changed."}
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://evil.example/wikipedia.org", ""])
+def test_refused_link_names_the_allowed_hosts(ann, items, url) -> None:
+    response = post(ann, SUBMIT, given(items[0], source_url=url))
+    assert (response.status_code, Label.objects.count()) == (422, 0)
+    assert "wikipedia.org" in response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"answer": "maybe"}, "answer"), ({"client_id": "1"}, "client_id"), ({"comment": "x" * 10_000}, "comment"),
+        ({"comment": "a\0b"}, "comment"), ({"slot": "x"}, "slot"), ({"lease": ""}, "lease"), ({"active_ms": -1}, "active_ms"),
+    ],
+)  # fmt: skip
+def test_malformed_answers_say_which_field(ann, items, more, field) -> None:
+    response = post(ann, SUBMIT, given(items[0], **more))
+    assert (response.status_code, Label.objects.count()) == (400, 0)
+    assert set(response.json()["fields"]) == {field} and response.json()["error"].startswith(f"{field}: ")
+
+
+def test_late_answer_is_said_to_be_surplus(world, ann, items) -> None:
+    Slot.objects.filter(pk=items[0]["slot"]).update(annotator=world.ben)
+    body = post(ann, SUBMIT, given(items[0])).json()
+    assert body["kept"] == "surplus" and "kept as a surplus label" in body["message"]
+
+
+def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
+    client.get("/campaigns/p1/annotate")
+    form = {"slots": [item["slot"] for item in items], "csrfmiddlewaretoken": client.cookies["csrftoken"].value}
+    kind = "application/x-www-form-urlencoded"
+    url = "/api/v1/slots/release"
+    assert client.post(url, urlencode(form | {"csrfmiddlewaretoken": "x"}, doseq=True), content_type=kind).status_code == 403
+    response = client.post(url, urlencode(form, doseq=True), content_type=kind)
+    assert (response.status_code, response.json()) == (200, {"slots": 3})
+    assert Slot.objects.filter(state="leased").count() == 0
+
+
+def test_change_by_the_public_id(world, ann, items) -> None:
+    label = post(ann, SUBMIT, given(items[0])).json()["label"]
+    new = str(uuid4())
+    response = post(ann, f"/api/v1/labels/{label}/change", {"client_id": new, "answer": "N", "source_url": LINK})
+    assert (response.status_code, response.json()["label"]) == (200, new)
+    assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
+    own = ann.get(OWN).json()["labels"]
+    assert [(entry["label"], entry["answer"], entry["changeable"]) for entry in own] == [(new, "N", True)]
+
+
+def test_change_of_somebody_elses_label_is_not_found(world, as_user, ann, items) -> None:
+    label = post(ann, SUBMIT, given(items[0])).json()["label"]
+    body = {"client_id": str(uuid4()), "answer": "N", "source_url": LINK}
+    assert post(as_user(world.ben), f"/api/v1/labels/{label}/change", body).status_code == 404
+
+
+# -- blindness ---------------------------------------------------------------------------------------------------
+
+
+def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_user) -> None:
+    """The pool has telling names and ranks; Ann has answered everything with a telling comment and link."""
+    for item in world.campaign.items.all():
+        slot = slot_for(world.campaign, world.ann, item)
+        answer(world.ann, slot, "N", comment="ann-was-here", source_url="https://www.imdb.com/ann-was-here")
+    ben = as_user(world.ben)
+    claimed = post(ben, CLAIM, {"count": 50}).json()
+    told = post(ben, SUBMIT, given(claimed["items"][0], count=8)).json()
+    own = ben.get(OWN).json()
+    for item in claimed["items"] + told["items"]:
+        assert set(item) == ITEM
+        assert set(item["subject"]) == set(item["object"]) == {"key", "label"}
+        assert {frozenset(search) for search in item["searches"]} == {frozenset({"source", "both", "subject", "object"})}
+    assert set(told) == {"label", "kept", "repeated", "message", "items", "progress"}
+    assert told["progress"] == {"today": 1, "total": 1}
+    assert set(own) == {"labels"}
+    assert [set(entry) for entry in own["labels"]] == [
+        {"label", "question", "answer", "source_url", "comment", "created_at", "changeable"}
+    ]
+    text = json.dumps([claimed, told, own])
+    for secret in ("secret-system", "ann-was-here", "rank", "depth", "score", "provenance", "disputed", "settled"):
+        assert secret not in text
+
+
+def test_answer_to_a_submit_is_the_same_whether_the_other_agreed(world, as_user) -> None:
+    bodies = []
+    for item, other in zip(world.campaign.items.order_by("order")[:3], (None, "Y", "N"), strict=True):
+        if other:
+            label_item(world, item, ann=other)
+        slot = slot_for(world.campaign, world.ben, item)
+        body = post(as_user(world.ben), SUBMIT, given({"slot": slot.pk, "lease": str(slot.lease)})).json()
+        bodies.append({key: value for key, value in body.items() if key not in ("label", "progress")})
+    assert bodies[0] == bodies[1] == bodies[2] == {"kept": "label", "repeated": False, "message": "", "items": []}
+
+
+# -- adjudication ------------------------------------------------------------------------------------------------
+
+
+def test_adjudicator_sees_both_answers_without_names(world, as_user, dispute) -> None:
+    Label.objects.filter(annotator=world.ann).update(active_ms=900, comment="clear", source_url=LINK)
+    Label.objects.filter(annotator=world.ben).update(active_ms=9000, comment="", source_url="")
+    body = post(as_user(world.ada), DISPUTED).json()
+    (item,) = body["items"]
+    assert set(item) == ITEM | {"answers"}
+    assert [answer["name"] for answer in item["answers"]] == ["A", "B"]
+    assert sorted([tuple(answer.values())[1:] for answer in item["answers"]]) == [
+        ("N", "", "", False),
+        ("Y", LINK, "clear", True),
+    ]
+    assert not any(name in json.dumps(body) for name in ('"ann"', '"ben"', "annotator"))
+
+
+def test_order_of_a_and_b_is_drawn_by_item(world, as_user) -> None:
+    for item in world.campaign.items.all():
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    client = as_user(world.ada)
+    first = [item["answers"] for item in post(client, DISPUTED, {"count": 50}).json()["items"]]
+    assert {answers[0]["answer"] for answers in first} == {"Y", "N"}
+    assert [item["answers"] for item in post(client, DISPUTED, {"count": 50}).json()["items"]] == first
+
+
+def test_decision_needs_a_reason_and_settles(world, as_user, dispute) -> None:
+    client = as_user(world.ada)
+    (item,) = post(client, DISPUTED).json()["items"]
+    assert post(client, DECIDE, given(item)).status_code == 409
+    response = post(client, DECIDE, given(item, comment="the page says so", count=4))
+    assert (response.status_code, response.json()["items"]) == (201, [])
+    dispute.refresh_from_db()
+    assert dispute.state == "settled"
+
+
+def test_third_slot_is_not_answered_through_the_annotators_endpoint(world, as_user, dispute) -> None:
+    client = as_user(world.ada)
+    (item,) = post(client, DISPUTED).json()["items"]
+    assert post(client, SUBMIT, given(item, comment="x")).status_code == 404

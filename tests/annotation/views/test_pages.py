@@ -1,0 +1,92 @@
+"""Pages of annotators and adjudicators, as everybody; and imported text, which is shown as text."""
+
+import json
+import re
+from uuid import uuid4
+
+import pytest
+
+from annotation.models import Campaign, Label
+from tests.annotation.world import LINK, label_item, windows_closed
+
+PAGES = ("annotate", "labels", "adjudicate", "guidelines")
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        ("nobody", [302, 302, 302, 302]), ("stranger", [404, 404, 404, 404]), ("ann", [200, 200, 403, 200]),
+        ("ada", [200, 200, 200, 200]), ("manager", [403, 403, 403, 200]), ("researcher", [403, 403, 403, 200]),
+    ],
+)  # fmt: skip
+def test_every_page_as_everybody(world, as_user, who, expected) -> None:
+    client = as_user(getattr(world, who, None))
+    assert [client.get(f"/campaigns/p1/{page}").status_code for page in PAGES] == expected
+    assert client.get("/campaigns/other/annotate").status_code == (302 if who == "nobody" else 404)
+
+
+@pytest.mark.parametrize("page", ["annotate", "adjudicate"])
+def test_loop_page_tells_its_script_where_to_go_and_no_more(world, as_user, page) -> None:
+    html = as_user(world.ada).get(f"/campaigns/p1/{page}").content.decode()
+    found = re.search(r'<script id="config" type="application/json">(.*?)</script>', html)
+    assert found is not None
+    config = json.loads(found[1])
+    assert set(config) == {"person", "pool", "lease_seconds", "evidence_rule", "sources", "urls"}
+    assert set(config["urls"]) == {"claim", "submit", "change", "renew", "release", "login"}
+    assert config["urls"]["change"] == "/api/v1/labels/{label}/change"
+    assert "secret-system" not in html
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_inline_script_or_style(world, as_user, page) -> None:
+    html = as_user(world.ada).get(f"/campaigns/p1/{page}").content.decode()
+    scripts = re.findall(r"<script(?![^>]*(?:src=|application/json))", html)
+    assert (scripts, re.findall(r"<style|\sstyle=|\son\w+=", html)) == ([], [])
+
+
+def test_guidelines_are_text(world, as_user) -> None:
+    Campaign.objects.update(guidelines="<script>alert(1)</script> {{ secret }} {% now 'Y' %}")
+    html = as_user(world.ann).get("/campaigns/p1/guidelines").content.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; {{ secret }} {% now &#x27;Y&#x27; %}" in html
+
+
+def test_my_labels_shows_own_labels_and_changes_them(world, as_user) -> None:
+    item = world.campaign.items.first()
+    label_item(world, item, ben="N", ann="Y")
+    Label.objects.filter(annotator=world.ann).update(comment="<b>bold</b>")
+    client = as_user(world.ann)
+    html = client.get("/campaigns/p1/labels").content.decode()
+    assert html.count('<li class="card">') == 1 and "&lt;b&gt;bold&lt;/b&gt;" in html
+    label = Label.objects.get(annotator=world.ann)
+    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "N", "source_url": "https://evil.example/"}
+    response = client.post("/campaigns/p1/labels", form)
+    assert response.status_code == 422 and "which is not a verified source" in response.content.decode()
+    response = client.post("/campaigns/p1/labels", form | {"source_url": LINK})
+    assert (response.status_code, response["Location"]) == (302, "/campaigns/p1/labels")
+    assert Label.objects.get(annotator=world.ann, superseded_by=None).answer == "N"
+
+
+def test_label_of_somebody_else_is_not_changed_through_the_page(world, as_user) -> None:
+    label_item(world, world.campaign.items.first(), ben="N")
+    label = Label.objects.get()
+    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "Y", "source_url": LINK}
+    assert as_user(world.ann).post("/campaigns/p1/labels", form).status_code == 404
+
+
+def test_old_label_has_no_change_form(world, as_user) -> None:
+    item = world.campaign.items.first()
+    label_item(world, item, ann="N")
+    client = as_user(world.ann)
+    assert "<summary>Change</summary>" in client.get("/campaigns/p1/labels").content.decode()
+    windows_closed(item)
+    assert "<summary>Change</summary>" not in client.get("/campaigns/p1/labels").content.decode()
+
+
+@pytest.mark.parametrize("labels", [1, 3])
+def test_queries_of_my_labels_do_not_grow(world, as_user, labels, django_assert_num_queries) -> None:
+    for item in world.campaign.items.all()[:labels]:
+        label_item(world, item, ann="Y")
+    client = as_user(world.ann)
+    client.get("/campaigns/p1/labels")
+    with django_assert_num_queries(8):
+        client.get("/campaigns/p1/labels")

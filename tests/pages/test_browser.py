@@ -1,0 +1,107 @@
+"""In a browser: the switch of the theme, and htmx under the strict policy (parts that refresh, and stop)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+
+from pooling.enums import JobState
+from pooling.models import Job
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+WIDTHS = (360, 1440)
+
+
+@pytest.fixture
+def page(world: dict, live_server, monkeypatch) -> Iterator:
+    """A page signed in as manager; nothing may be written to its console."""
+    from playwright.sync_api import sync_playwright
+
+    # playwright runs an event loop in this thread; the test still talks to the database from it
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    client = Client()
+    client.force_login(world["manager"])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        context = browser.new_context(base_url=live_server.url, color_scheme="light")
+        context.add_cookies(
+            [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
+        )
+        page = context.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        yield page
+        browser.close()
+    assert said == []
+
+
+def ground(page) -> str:
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_theme_follows_the_device_until_it_is_chosen_and_the_choice_stays(page):
+    page.goto("/")
+    light = ground(page)
+    page.emulate_media(color_scheme="dark")
+    dark = ground(page)
+    assert light != dark
+    switch = page.get_by_role("button", name="Theme")
+    assert switch.text_content() == "Theme: auto"
+    switch.click()
+    assert (switch.text_content(), ground(page)) == ("Theme: light", light)
+    page.goto("/pools")
+    assert (switch.text_content(), ground(page)) == ("Theme: light", light)
+    switch.click()
+    page.emulate_media(color_scheme="light")
+    assert (switch.text_content(), ground(page)) == ("Theme: dark", dark)
+    switch.click()
+    assert (switch.text_content(), ground(page)) == ("Theme: auto", light)
+
+
+def test_job_refreshes_itself_and_stops_when_it_is_over(page, world: dict):
+    page.goto(f"/jobs/{world['job'].pk}")
+    assert page.locator("#job progress").get_attribute("value") == "35"
+    Job.objects.update(done=500, stage="epoch 5 of 10")
+    page.get_by_text("epoch 5 of 10").wait_for(timeout=10_000)
+    assert page.locator("#job progress").get_attribute("value") == "50"
+    Job.objects.update(state=JobState.DONE)
+    page.locator("#job .badge-done").wait_for(timeout=10_000)
+    assert page.locator("#job[hx-trigger]").count() == 0
+
+
+def test_preview_follows_what_is_typed_and_saves_nothing(page):
+    page.goto("/pools/town-pool/questions")
+    page.get_by_text("Change", exact=True).click()
+    page.get_by_label("Statement").fill("Has {subject} met {object}?")
+    page.get_by_text("Has ada met emil?").wait_for(timeout=10_000)
+    page.get_by_label("Statement").fill("Has {subject} met?")
+    page.get_by_text("the statement has no {object}").wait_for(timeout=10_000)
+    page.reload()
+    assert page.get_by_text("Does ada know emil?").count() == 1
+
+
+def test_no_page_is_wider_than_its_screen(page, world: dict):
+    from tests.pages.test_frame import EVALUATOR_PAGES
+
+    # the dashboard draws charts; its own tests look at it
+    urls = [url for url in EVALUATOR_PAGES if not url.endswith("/evaluation")]
+    wide = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        for url in (*urls, f"/jobs/{world['job'].pk}"):
+            page.goto(url)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append((url, width))
+    assert wide == []
+
+
+def test_keyboard_reaches_the_content_first(page):
+    page.goto("/pools")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
