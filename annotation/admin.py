@@ -1,4 +1,4 @@
-"""A look at the rows for who runs the site; labels and judgements are made by the domain only, so nothing is edited."""
+"""A look at the rows for who runs the site. Only the domain makes labels: nothing is edited here."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from annotation.models import Campaign, Judgement, Label
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+class ReadOnly(admin.ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -15,11 +15,11 @@ class EvidenceError(UserError):
     """A link that does not show where the answer comes from."""
 
 
-class NotYours(UserError):
+class NotYours(UserError):  # noqa: N818
     """A slot or label that this person does not hold."""
 
 
-class AnswerRefused(UserError):
+class AnswerRefused(UserError):  # noqa: N818
     """An answer that cannot be kept as it is: withdrawn slot, time over, an id used before."""
 
 

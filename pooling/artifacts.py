@@ -46,7 +46,7 @@ def writing(path: Path) -> Iterator[Path]:
 
 def write_json(path: Path, content: Any) -> None:
     with writing(path) as aside:
-        aside.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+        aside.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def sha256_of(path: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task, signals
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.utils import timezone
 
 from pooling.domain import job as jobs
@@ -29,7 +29,7 @@ def _watch(name: str, queues: str) -> None:
         try:
             Worker.objects.update_or_create(name=name, defaults={"queues": queues, "seen_at": timezone.now()})
             jobs.sweep()
-        except DatabaseError:
+        except Exception:  # whatever it was, the next beat tries again: a silent watcher is a dead worker
             jobs.logger.warning("worker %s could not write its heartbeat", name, exc_info=True)
         finally:
             connection.close()

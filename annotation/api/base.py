@@ -41,7 +41,9 @@ class Endpoint(APIView):
         if isinstance(exc, Http404 | exceptions.NotFound):
             return Response({"error": "There is nothing here that you can see."}, status.HTTP_404_NOT_FOUND)
         if isinstance(exc, exceptions.ValidationError):
-            return Response({"error": _in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST)
+            return Response(
+                {"error": _in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST
+            )
         response = super().handle_exception(exc)
         if isinstance(response.data, dict) and "detail" in response.data:
             response.data = {"error": str(response.data["detail"])}
@@ -49,7 +51,9 @@ class Endpoint(APIView):
 
     def campaign(self, pool: str) -> Campaign:
         """The campaign, if this person may see it (else 404) and work in it (else 403)."""
-        found = visible_campaigns(self.request.user).filter(pool__name=pool).prefetch_related("sources").first()
+        found = (
+            visible_campaigns(self.request.user).filter(pool__name=pool).prefetch_related("sources").first()
+        )
         if found is None:
             raise Http404
         self.check_role(found)

@@ -1,4 +1,4 @@
-"""What goes over the wire. An item says what is asked, and nothing of who proposed it or what others answered."""
+"""What goes over the wire: what is asked, and nothing of who proposed it or what others answered."""
 
 import random
 from typing import Any
@@ -97,8 +97,8 @@ def disputes_data(campaign: Campaign, slots: list[Slot]) -> list[dict[str, Any]]
         random.Random(f"{campaign.seed}:{slot.item_id}").shuffle(answers)
         item["answers"] = [
             {
-                "name": name, "answer": label.answer, "source_url": label.source_url, "comment": label.comment,
-                "quick": label.active_ms < QUICK_MS,
+                "name": name, "answer": label.answer, "source_url": label.source_url,
+                "comment": label.comment, "quick": label.active_ms < QUICK_MS,
             }
             for name, label in zip("AB", answers, strict=False)
         ]  # fmt: skip

@@ -27,7 +27,7 @@ def _valid(serializer: Any, request: Request) -> dict[str, Any]:
 
 
 class Claim(Endpoint):
-    """POST {count}: questions to answer, those held already first; whole groups, so there may be more than asked."""
+    """POST {count}: questions to answer, those held first; whole groups, so more may come than asked."""
 
     take: Callable[..., list[Slot]] = staticmethod(queue.claim)
     show: Callable[..., list[dict[str, Any]]] = staticmethod(data.items_data)

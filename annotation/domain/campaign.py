@@ -1,4 +1,4 @@
-"""Opening a campaign: items and slots of a pool, in a seeded random order that keeps the items of a question together."""
+"""Opening a campaign: items and slots of a pool in a seeded random order, those of one question together."""
 
 import json
 from collections.abc import Callable
@@ -21,8 +21,12 @@ _BATCH = 2000
 
 
 class Grouping(NamedTuple):
-    """For n triples: side int8[n] (tail 0, head 1) of the question each is shown under; group int64[n], the place of
-    that question in the random order; order int64[n], the triples in the order in which they are given out."""
+    """How n triples are given out.
+
+    side int8[n]: of the question each is shown under (tail 0, head 1)
+    group int64[n]: the place of that question in the random order
+    order int64[n]: the triples in the order in which they are given out
+    """
 
     side: np.ndarray
     group: np.ndarray
@@ -33,20 +37,24 @@ def open_campaign(
     pool: Pool, *, seed: int = 0, evidence_rule: str = EvidenceRule.BOTH, lease_minutes: int = 15,
     created_by: User | None = None, progress: Callable[[int, int], None] | None = None,
 ) -> Campaign:  # fmt: skip
-    """Make an item with two slots of every pooled triple that people judge. CampaignError if that cannot be."""
+    """Make an item with two slots of every pooled triple that people judge. CampaignError if it cannot be."""
     if pool.state != PoolState.READY:
         raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
     if Campaign.objects.filter(pool=pool).exists():
         raise CampaignError(f"The campaign of pool {pool.name} is already open.")
     if evidence_rule not in EvidenceRule.values:
-        raise CampaignError(f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}.")
+        raise CampaignError(
+            f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
+        )
     rows = list(
         pool.triples.filter(reason=FilterReason.NONE)
         .order_by("pk")
         .values_list("pk", "head", "relation", "tail", "provenance")
     )
     if not rows:
-        raise CampaignError(f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it.")
+        raise CampaignError(
+            f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it."
+        )
     triples = np.array([row[1:4] for row in rows], dtype=np.int64)
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
     sides = question_sides(triples, [bytes(row[4]) for row in rows], seeds)
@@ -63,15 +71,17 @@ def open_campaign(
 
 
 def question_sides(triples: np.ndarray, provenance: list[bytes], seeds: np.ndarray) -> np.ndarray:
-    """Side (tail 0, head 1) of the question that found each triple at the best rank, the tail question in a tie.
+    """Side (tail 0, head 1) of the question that found each triple at the best rank; in a tie the tail's.
 
-    A triple without provenance belongs to the tail question of a seed if its head and relation are those of one.
+    Without provenance a triple belongs to the tail question of a seed that has its head and relation.
     triples int[n, 3]; provenance: n packed findings; seeds int[m, 3]. Returns int8[n].
     """
     lengths = np.array([len(packed) for packed in provenance], dtype=np.int64) // PROVENANCE.itemsize
     findings = np.frombuffer(b"".join(provenance), dtype=PROVENANCE)
     asked = set(map(tuple, seeds[:, :2].tolist()))
-    sides = np.array([0 if pair in asked else 1 for pair in map(tuple, triples[:, :2].tolist())], dtype=np.int8)
+    sides = np.array(
+        [0 if pair in asked else 1 for pair in map(tuple, triples[:, :2].tolist())], dtype=np.int8
+    )
     found = lengths > 0
     if found.any():
         best_first = findings["rank"].astype(np.int64) * 2 + findings["side"]
@@ -92,7 +102,8 @@ def group_randomly(triples: np.ndarray, sides: np.ndarray, rng: np.random.Genera
 def _add_sources(campaign: Campaign) -> None:
     verified = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
     Source.objects.bulk_create(
-        Source(campaign=campaign, name=one["name"], host=one["host"], search_url=one["search"]) for one in verified
+        Source(campaign=campaign, name=one["name"], host=one["host"], search_url=one["search"])
+        for one in verified
     )
 
 
@@ -119,6 +130,7 @@ def get_campaign(pool_name: str) -> Campaign:
     if campaign is None:
         names = ", ".join(Campaign.objects.order_by("pool__name").values_list("pool__name", flat=True))
         raise CampaignError(
-            f"There is no campaign of a pool {pool_name!r}. Campaigns: {names or 'none yet; open_campaign makes one'}."
+            f"There is no campaign of a pool {pool_name!r}. "
+            f"Campaigns: {names or 'none yet; open_campaign makes one'}."
         )
     return campaign

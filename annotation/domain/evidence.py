@@ -9,10 +9,10 @@ from annotation.enums import Answer, EvidenceRule
 from annotation.errors import EvidenceError
 
 MAX_LENGTH = 2000
-_REQUIRED = {
+_REQUIRED: dict[str, set[str]] = {
     EvidenceRule.BOTH: {Answer.YES, Answer.NO},
     EvidenceRule.YES: {Answer.YES},
-    EvidenceRule.NEVER: set[str](),
+    EvidenceRule.NEVER: set(),
 }
 
 
@@ -21,7 +21,7 @@ def is_required(rule: str, answer: str) -> bool:
 
 
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:
-    """Raise EvidenceError unless `url` may stand as the evidence of `answer`. An empty one may where none is required."""
+    """Raise EvidenceError unless `url` may stand as evidence of `answer`; empty where none is required."""
     if not url:
         if is_required(rule, answer):
             raise EvidenceError(f"A {Answer(answer).label} needs a link to its evidence. {_allowed(hosts)}")
@@ -32,7 +32,11 @@ def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> 
 
 
 def _allowed(hosts: Collection[str]) -> str:
-    return f"Links may go to: {', '.join(sorted(hosts))}." if hosts else "This campaign has no verified sources yet."
+    return (
+        f"Links may go to: {', '.join(sorted(hosts))}."
+        if hosts
+        else "This campaign has no verified sources yet."
+    )
 
 
 def _problem(url: str, hosts: Collection[str]) -> str:

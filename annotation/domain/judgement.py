@@ -1,4 +1,4 @@
-"""Judgements follow from labels: two that agree, else the adjudicator's; imported ones where people have none."""
+"""Judgements follow from labels: two that agree, else the adjudicator's, else imported ones."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ def majority(answers: Iterable[str]) -> Verdict:
 
 
 def judge_item(item: Item, *, now: datetime | None = None) -> None:
-    """Bring state, third slot and judgement of an item in line with its labels. The caller has locked the item."""
+    """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
     now = now or timezone.now()
     current = Label.objects.filter(item=item, superseded_by=None).order_by("slot__number")
     state, verdict = decide(dict(current.values_list("slot__number", "answer")))
@@ -68,13 +68,15 @@ def judge_item(item: Item, *, now: datetime | None = None) -> None:
 
 
 def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
-    """The judgement is never deleted: the time of the last decision is the version of all that is computed from it."""
+    """Never deletes a judgement: the time of the last decision is the version of all that is computed."""
     judgement = Judgement.objects.filter(triple_id=item.triple_id).first()
     origin = JudgementOrigin.PEOPLE
     if verdict is None:
         if judgement is None or judgement.origin == JudgementOrigin.IMPORT:
             return
-        imported = list(ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True))
+        imported = list(
+            ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True)
+        )
         origin = JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
         verdict = majority(imported)
     if judgement is None:
@@ -102,12 +104,12 @@ def labels_version(pool: Pool) -> str:
     return f"{last['at'].isoformat()}/{last['n']}" if last["n"] else ""
 
 
-# -- labels made elsewhere --------------------------------------------------------------------------------------
+# -- labels made elsewhere -----------------------------------------------------------------------------------
 
 
 @dataclass
 class ImportReport:
-    """What an import did. Lines count labels; positive, negative, undecided count the triples that the file is about."""
+    """What an import did, in lines; positive, negative, undecided count the triples it is about."""
 
     read: int = 0
     imported: int = 0
@@ -120,14 +122,16 @@ class ImportReport:
 
 
 def import_labels(pool: Pool, path: Path) -> ImportReport:
-    """Add the labels of a file to those made elsewhere, and judge by their majority what people have not judged.
+    """Add the labels of a file to those made elsewhere; their majority judges what people have not judged.
 
     Bad lines are skipped and named; the same file again adds nothing.
     """
     report = ImportReport()
     triples = {
         (head, relation, tail): (pk, reason)
-        for pk, head, relation, tail, reason in pool.triples.values_list("pk", "head", "relation", "tail", "reason")
+        for pk, head, relation, tail, reason in pool.triples.values_list(
+            "pk", "head", "relation", "tail", "reason"
+        )
     }
     seeds = set(pool.seeds.values_list("head", "relation", "tail"))
     first_line: dict[int, int] = {}
@@ -138,7 +142,11 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
             report.skipped.append(line)
         elif line.triple not in triples:
             is_seed = line.triple in seeds
-            reason = "is a seed triple, positive by definition" if is_seed else f"is a triple outside pool {pool.name}"
+            reason = (
+                "is a seed triple, positive by definition"
+                if is_seed
+                else f"is a triple outside pool {pool.name}"
+            )
             report.skipped.append(SkippedLine(line.line, reason))
         else:
             pk, filtered = triples[line.triple]

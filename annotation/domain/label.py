@@ -56,13 +56,14 @@ def verified_hosts(campaign: Campaign) -> list[str]:
 
 
 def submit(
-    user: User, slot_id: int, lease: UUID, client_id: UUID, answer: str, source_url: str = "", comment: str = "",
-    active_ms: int = 0, *, hosts: Collection[str] | None = None, now: datetime | None = None,
+    user: User, slot_id: int, lease: UUID, client_id: UUID, answer: str, source_url: str = "",
+    comment: str = "", active_ms: int = 0, *, hosts: Collection[str] | None = None,
+    now: datetime | None = None,
 ) -> SubmitResult:  # fmt: skip
     """Keep an answer to a slot that this person was given.
 
-    Raises NotYours for anybody else's slot, EvidenceError for its link, AnswerRefused when it cannot be kept. An
-    answer after the lease is kept in its slot if that is still free, else apart as a surplus label.
+    Raises NotYours for anybody else's slot, EvidenceError for its link, AnswerRefused when it cannot be kept.
+    An answer after the lease is kept in its slot if that is still free, else apart as a surplus label.
     `hosts`: the verified hosts, where a caller that submits many knows them.
     """
     if lease != lease_of(slot_id, user.pk):
@@ -90,7 +91,7 @@ def change(
     user: User, label_id: int, client_id: UUID, answer: str, source_url: str = "", comment: str = "",
     active_ms: int = 0, *, now: datetime | None = None,
 ) -> SubmitResult:  # fmt: skip
-    """Supersede an own label, for some minutes and among one's last ten, whatever others have answered meanwhile."""
+    """Supersede an own label, for some minutes and among one's last ten, whatever others have answered."""
     now = now or timezone.now()
     given = Given(client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_ACTIVE_MS))
     with _one_client_id(client_id), transaction.atomic():
@@ -117,7 +118,9 @@ def changeable_slots(user: User, campaign: Campaign, *, now: datetime | None = N
 def own_labels(user: User, campaign: Campaign) -> QuerySet[Label]:
     """The present labels of a person, newest first."""
     labels = Label.objects.filter(annotator=user, item__campaign=campaign, superseded_by=None)
-    return labels.select_related("item__triple", "item__campaign__pool__graph", "template", "slot").order_by("-pk")
+    return labels.select_related("item__triple", "item__campaign__pool__graph", "template", "slot").order_by(
+        "-pk"
+    )
 
 
 def _lock(slots: QuerySet[Slot]) -> Slot | None:
@@ -132,7 +135,10 @@ def _one_client_id(client_id: UUID) -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        if Label.objects.filter(client_id=client_id).exists() or SurplusLabel.objects.filter(client_id=client_id).exists():
+        if (
+            Label.objects.filter(client_id=client_id).exists()
+            or SurplusLabel.objects.filter(client_id=client_id).exists()
+        ):
             raise AnswerRefused(_USED) from error
         raise
 
@@ -164,7 +170,7 @@ def _check(slot: Slot, given: Given, hosts: Collection[str] | None) -> None:
 
 
 def _take_late(slot: Slot, user: User) -> bool:
-    """The lease is over and was given back: the answer still counts if nobody has the slot, nor the person another."""
+    """After the lease an answer counts if nobody has the slot, nor this person another one."""
     try:
         with transaction.atomic():
             return move_slots(Slot.objects.filter(pk=slot.pk), "answer late", annotator=user) == 1
@@ -177,7 +183,12 @@ def _keep(
 ) -> Label:
     item = slot.item
     label = Label.objects.create(
-        slot=slot, item=item, annotator=user, supersedes=supersedes, template_id=_shown(slot), **given._asdict()
+        slot=slot,
+        item=item,
+        annotator=user,
+        supersedes=supersedes,
+        template_id=_shown(slot),
+        **given._asdict(),
     )
     if supersedes is None and not item.started:
         Item.objects.filter(pk=item.pk).update(started=True)

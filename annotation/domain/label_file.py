@@ -29,7 +29,7 @@ class SkippedLine(NamedTuple):
 
 
 def read_label_file(path: Path, graph: GraphArrays) -> Iterator[LabelLine | SkippedLine]:
-    """Every line that is not empty, understood or skipped with the reason. PoolError if the file cannot be read."""
+    """Every line that is not empty, understood or skipped with the reason. PoolError if unreadable."""
     for number, fields in read_tsv(path):
         yield _line(number, fields, graph)
 
@@ -60,5 +60,5 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
 
 
 def read_truth(path: Path, graph: GraphArrays) -> Mapping[Triple, Answer]:
-    """A label file as the truth of a simulation: the last label of a triple counts; skipped lines are unknown."""
+    """A label file as the truth of a simulation: the last label of a triple counts, skipped lines do not."""
     return {line.triple: line.answer for line in read_label_file(path, graph) if isinstance(line, LabelLine)}

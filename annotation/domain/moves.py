@@ -1,4 +1,4 @@
-"""The allowed moves of slots and items, in one table each. Every move is a conditional UPDATE with its rows counted."""
+"""The allowed moves of slots and items, a table each. A move is a conditional UPDATE, its rows counted."""
 
 from datetime import datetime
 from typing import Any

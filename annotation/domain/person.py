@@ -18,9 +18,9 @@ def add_person(
 ) -> tuple[User, str | None]:
     """Give a person a role, making the person if there is none of that name.
 
-    Returns the person and the password that was made for a new one without `password`. PersonError: an unknown role,
-    a campaign role without campaign, or site-wide and campaign roles in one person, since who sees what systems
-    proposed must not label.
+    Returns the person and the password that was made for a new one without `password`. PersonError: unknown
+    role, a campaign role without campaign, or site-wide and campaign roles in one person, since who sees what
+    systems proposed must not label.
     """
     _check_role(role, campaign)
     with transaction.atomic():

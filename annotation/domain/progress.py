@@ -31,7 +31,9 @@ def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
 
 def own_progress(user: User) -> list[OwnProgress]:
     """One entry for each campaign that the person is a member of, by name."""
-    campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
+    campaigns = (
+        Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
+    )
     found = []
     for campaign in campaigns:
         roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
@@ -41,11 +43,15 @@ def own_progress(user: User) -> list[OwnProgress]:
         found.append(
             OwnProgress(
                 campaign, roles, today, total,
-                has_questions=held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists(),
+                has_questions=_has_questions(campaign, user, held),
                 disputes=_disputes(campaign, user, held) if is_adjudicator else None,
             )
         )  # fmt: skip
     return found
+
+
+def _has_questions(campaign: Campaign, user: User, held: QuerySet[Slot]) -> bool:
+    return held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
 
 
 def _disputes(campaign: Campaign, user: User, held: QuerySet[Slot]) -> int:

@@ -88,7 +88,7 @@ def save_template(
 
 
 def import_templates(graph: Graph, file: Path, user: User | None = None) -> int:
-    """TSV relation, statement, tail question, head question: the whole file or nothing; how many relations changed."""
+    """TSV relation, statement, tail question, head question: all or nothing; how many relations changed."""
     relations = {relation.key: relation for relation in graph.relations.all()}
     problems: list[str] = []
     rows: dict[str, tuple[str, str, str]] = {}
@@ -111,7 +111,9 @@ def _newest_versions(graph: Graph) -> dict[int, int]:
     return dict(graph.relations.values_list("pk").annotate(newest=Max("templates__version")))
 
 
-def _line_problem(fields: list[str], relations: dict[str, Relation], rows: dict[str, tuple[str, str, str]]) -> str:
+def _line_problem(
+    fields: list[str], relations: dict[str, Relation], rows: dict[str, tuple[str, str, str]]
+) -> str:
     if len(fields) != 4:
         return f"has {len(fields)} columns where relation, statement, tail question, head question are 4"
     if fields[0] not in relations:
@@ -126,7 +128,7 @@ def _line_problem(fields: list[str], relations: dict[str, Relation], rows: dict[
 
 
 def wording(item: Item, template: QuestionTemplate | None = None) -> Wording:
-    """What a person reads of an item; `template` is the version that was or is to be shown (default: the newest)."""
+    """What a person reads of an item. `template`: the version that was or is to be shown, else the newest."""
     graph = item.campaign.pool.graph
     if template is None:
         template = current_template(Relation.objects.get(graph=graph, index=item.triple.relation))

@@ -1,4 +1,4 @@
-"""The queue: who is given which slot. Slots are leased for minutes; a lease that is over frees its slot by itself."""
+"""The queue: who is given which slot. Slots are leased for minutes; a lease that is over frees its slot."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -21,10 +21,10 @@ MAX_LEASED = 50
 
 
 def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | None = None) -> list[Slot]:
-    """Lease slots to an annotator until `count` are held, whole groups at a time; what is held already comes first.
+    """Lease slots to an annotator until `count` are held, whole groups at a time; those held come first.
 
-    Items with a label are given out first, then the seeded random order of groups. An item on which the person has a
-    slot is never offered again. Slots come with item, triple and the question template that is to be shown.
+    Items with a label are given out first, then the seeded random order of groups. An item on which a person
+    has a slot is not offered again. Slots come with item, triple and the question template to be shown.
     """
     now = now or timezone.now()
     count = min(count, MAX_LEASED)
@@ -44,9 +44,14 @@ def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | Non
 
 
 def claim_disputed(
-    campaign: Campaign, user: User, count: int = 4, *, now: datetime | None = None, wait_for_windows: bool = True
+    campaign: Campaign,
+    user: User,
+    count: int = 4,
+    *,
+    now: datetime | None = None,
+    wait_for_windows: bool = True,
 ) -> list[Slot]:
-    """Lease third slots to an adjudicator, oldest dispute first, never of an item that the person has labelled.
+    """Lease third slots to an adjudicator, oldest dispute first, never of an item labelled by this person.
 
     A dispute is offered once nobody can change the labels any more; simulations need not wait for that.
     """
@@ -74,7 +79,9 @@ def waiting_disputes(
     items = _unseen(campaign.items.filter(state=ItemState.DISPUTED), user)
     if wait_for_windows:
         since = now - timedelta(minutes=campaign.undo_minutes)
-        items = items.filter(~Exists(Label.objects.filter(item=OuterRef("pk"), supersedes=None, created_at__gt=since)))
+        items = items.filter(
+            ~Exists(Label.objects.filter(item=OuterRef("pk"), supersedes=None, created_at__gt=since))
+        )
     return Slot.objects.filter(claimable(now), item__in=items, number=ADJUDICATION)
 
 
@@ -99,7 +106,8 @@ def held_slots(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[S
     slots = Slot.objects.filter(
         annotator=user, state=SlotState.LEASED, item__campaign=campaign, number__in=numbers
     ).select_related("item__triple", "template__relation")
-    return list(slots.order_by("item__order"))
+    # sorted here: asked to sort, SQLite walks all items of the campaign in their order
+    return sorted(slots.order_by(), key=lambda slot: slot.item.order)
 
 
 def _until(campaign: Campaign, now: datetime) -> datetime:
@@ -117,7 +125,7 @@ def _unseen(items: QuerySet[Item], user: User) -> QuerySet[Item]:
 
 
 def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
-    """Row locks where the database has them; SQLite has one writer at a time instead (transaction_mode IMMEDIATE)."""
+    """Row locks where the database has them; SQLite has one writer at a time (transaction_mode IMMEDIATE)."""
     return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
 
 
@@ -135,17 +143,19 @@ def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: da
 
 def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> int:
     items = _unseen(campaign.items.filter(group=group, state=ItemState.OPEN), user)
-    free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related("item__triple")
+    free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related(
+        "item__triple"
+    )
     places: dict[int, list[Slot]] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, []).append(slot)
-    # Which of two free slots a person gets is drawn: a slot id must not tell whether another person was first.
+    # Which of two free slots a person gets is drawn: a slot id must not tell whether another was first.
     chosen = [slots[lease_of(item, user.pk).int % len(slots)] for item, slots in places.items()]
     return _lease(campaign, user, chosen[:room], now)
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> int:
-    """Lease locked slots, one UPDATE for each relation, whose question template is remembered with the slot."""
+    """Lease locked slots, one UPDATE a relation, whose question template is remembered with the slot."""
     by_relation: dict[int, list[int]] = {}
     for slot in slots:
         by_relation.setdefault(slot.item.triple.relation, []).append(slot.pk)

@@ -29,10 +29,10 @@ Tell = Callable[[int, int], None]  # labels given in this call, labels to give
 
 @dataclass(frozen=True)
 class Simulation:
-    """How simulated people answer. `truth` says Y or N of a triple; can't tell of one that it does not have."""
+    """How simulated people answer."""
 
     truth: Mapping[Triple, Answer]
-    open_world: bool = True  # False: what truth does not have is false
+    open_world: bool = True  # what truth does not have: can't tell; else: no
     annotators: int = 5
     error_rate: float = 0.05
     seed: int = 0
@@ -48,7 +48,7 @@ class Simulated:
 
 
 def simulate(campaign: Campaign, how: Simulation, tell: Tell | None = None) -> Simulated:
-    """Label what is there until nothing, the limit, or the share to be left is left. Continues where it was stopped."""
+    """Label until nothing, the limit, or the share to be left is left. Continues where it was stopped."""
     return _Run(campaign, how, tell or (lambda done, total: None)).run()
 
 
@@ -58,7 +58,9 @@ class _Run:
         self.graph = open_graph(campaign.pool.graph)
         self.hosts = verified_hosts(campaign)
         self.link = next((s.search_url for s in campaign.sources.exclude(search_url="")), "")
-        self.people = [self._person(f"{NAME}{i}", CampaignRole.ANNOTATOR) for i in range(1, how.annotators + 1)]
+        self.people = [
+            self._person(f"{NAME}{i}", CampaignRole.ANNOTATOR) for i in range(1, how.annotators + 1)
+        ]
         self.adjudicator = self._person(ADJUDICATOR, CampaignRole.ADJUDICATOR)
         self.given = Label.objects.filter(
             item__campaign=campaign, annotator__in=[*self.people, self.adjudicator], supersedes=None
@@ -128,7 +130,7 @@ class _Run:
         is_final = person == self.adjudicator
         result = submit(
             person, slot.pk, slot.lease or _IDS, uuid5(_IDS, f"{slot.pk}:{person.pk}"), answer,
-            source_url="" if answer == Answer.CANT_TELL else self.link.replace("{query}", quote(self._subject(slot))),
+            source_url="" if answer == Answer.CANT_TELL else self._link(slot),
             comment=reason if is_final or answer == Answer.CANT_TELL else "",
             active_ms=2500 + (slot.pk * 7919) % 9000, hosts=self.hosts,
         )  # fmt: skip
@@ -136,5 +138,6 @@ class _Run:
             self.done += 1
             self.tell(self.done, max(self.total, self.done))
 
-    def _subject(self, slot: Slot) -> str:
-        return self.graph.label(slot.item.triple.head)
+    def _link(self, slot: Slot) -> str:
+        """The search for the subject at the first verified source."""
+        return self.link.replace("{query}", quote(self.graph.label(slot.item.triple.head)))

@@ -12,14 +12,20 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.OPEN)
     evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.BOTH)
     lease_minutes = models.PositiveSmallIntegerField(default=15)
-    undo_minutes = models.PositiveSmallIntegerField(default=15, help_text="how long an own label can be changed")
+    undo_minutes = models.PositiveSmallIntegerField(
+        default=15, help_text="how long an own label can be changed"
+    )
     guidelines = models.TextField(blank=True)
-    seed = models.PositiveIntegerField(default=0, help_text="of the random order in which questions are given out")
+    seed = models.PositiveIntegerField(
+        default=0, help_text="of the random order in which questions are given out"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"
+            ),
             models.CheckConstraint(
                 condition=models.Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"
             ),
@@ -38,8 +44,13 @@ class Membership(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "person", "role"], name="membership_once"),
-            models.CheckConstraint(condition=models.Q(role__in=CampaignRole.values), name="membership_role_known"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=CampaignRole.values), name="membership_role_known"
+            ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.person} as {self.role}"
 
 
 class Source(models.Model):

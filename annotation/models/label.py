@@ -13,13 +13,18 @@ class _Answered(models.Model):
     answer = models.CharField(max_length=1, choices=Answer)
     source_url = models.CharField(max_length=2000, blank=True)
     comment = models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")
-    client_id = models.UUIDField(unique=True, help_text="made by the page: a repeated submit is the same label")
+    client_id = models.UUIDField(
+        unique=True, help_text="made by the page: a repeated submit is the same label"
+    )
     template = models.ForeignKey(QuestionTemplate, on_delete=models.PROTECT, related_name="+")
     active_ms = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.answer} ({self.client_id})"
 
 
 class Label(_Answered):

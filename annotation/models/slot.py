@@ -39,10 +39,15 @@ class Item(models.Model):
             models.Index(fields=["campaign", "group"]),
         ]
 
+    def __str__(self) -> str:
+        return f"item {self.pk} ({self.state})"
+
 
 def lease_of(slot_id: int, person_id: int) -> UUID:
-    """The secret that only a person who was given this slot has had; it outlives the lease, so that an answer that
-    comes late can be told from one for somebody else's slot."""
+    """The secret that only a person who was given this slot knows.
+
+    It outlives the lease, so that a late answer can be told from one for somebody else's slot.
+    """
     mac = salted_hmac("annotation.lease", f"{slot_id}:{person_id}", algorithm="sha256")
     return UUID(bytes=mac.digest()[:16])
 
@@ -74,7 +79,11 @@ class Slot(models.Model):
                 name="slot_held_by_one",
             ),
         ]
-        indexes = [models.Index(fields=["state", "leased_until"]), models.Index(fields=["annotator", "state"])]
+        # none on state: SQLite would read every free slot by it instead of the few of one group
+        indexes = [models.Index(fields=["annotator", "state"])]
+
+    def __str__(self) -> str:
+        return f"slot {self.number} of item {self.item_id} ({self.state})"
 
     @property
     def lease(self) -> UUID | None:

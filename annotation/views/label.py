@@ -67,5 +67,7 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id
                 form = refused
-        rows.append({"label": label, "question": word(label.item, label.template, graph).statement, "form": form})
+        rows.append(
+            {"label": label, "question": word(label.item, label.template, graph).statement, "form": form}
+        )
     return rows

@@ -12,9 +12,9 @@ from annotation.permissions import Person, visible_campaigns
 def find_campaign(
     request: HttpRequest, pool: str, allowed: Callable[[Person, Campaign], bool] | None = None
 ) -> Campaign:
-    campaign = visible_campaigns(request.user).filter(pool__name=pool).first()  # type: ignore[arg-type]
+    campaign = visible_campaigns(request.user).filter(pool__name=pool).first()
     if campaign is None:
         raise Http404
-    if allowed is not None and not allowed(request.user, campaign):  # type: ignore[arg-type]
+    if allowed is not None and not allowed(request.user, campaign):
         raise PermissionDenied
     return campaign

@@ -132,7 +132,8 @@ def _table(content: dict[str, Any]) -> dict[str, Any]:
     best = {}
     for measure in measures:
         values = [row[measure.name] for row in content["systems"].values() if row[measure.name] is not None]
-        best[measure.name] = (max if measure.higher_is_better else min)(values) if values else None
+        ranks = measure.name in figures.RANKING_MEASURES
+        best[measure.name] = (max if measure.higher_is_better else min)(values) if values and ranks else None
     return {
         "key": content["labels"], "name": content["name"], "counts": content["counts"],
         "measures": [(measure, content["n"][measure.name]) for measure in measures],

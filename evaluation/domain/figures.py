@@ -22,6 +22,8 @@ from pooling.models import Job, Pool
 
 DEFAULT_MEASURES = tuple(measure.name for measure in MEASURES)
 CURVE_MEASURES = ("micro_mrr", "micro_hits@10", "macro_mrr", "macro_hits@10", "map@20", "ndcg@20")
+# judged@k says how far labels reach, not how good a system is: it orders nothing
+RANKING_MEASURES = tuple(name for name in DEFAULT_MEASURES if not name.startswith("judged"))
 LABEL_SETS = ("seeds", "current", "full-test")
 BOOTSTRAP_SEED = STABILITY_SEED = 7
 ALPHA = 0.05
@@ -66,9 +68,9 @@ def correlations(pool: Pool, one: str = "seeds", other: str = "current") -> Cont
     """Tau-b of each measure between two label sets, with a 95 % bootstrap interval over questions."""
     table = pool_table(pool)
     sets = [label_set(pool, table, key) for key in (one, other)]
-    found = [values(s.prepared, s.state, DEFAULT_MEASURES) for s in sets]
+    found = [values(s.prepared, s.state, RANKING_MEASURES) for s in sets]
     rows = {}
-    for name in DEFAULT_MEASURES:
+    for name in RANKING_MEASURES:
         interval = bootstrap_tau(found[0][name], found[1][name], np.random.default_rng(BOOTSTRAP_SEED))
         rows[name] = {
             "tau": _number(interval.tau), "low": _number(interval.low), "high": _number(interval.high),

@@ -1,5 +1,6 @@
 """Label sets: the labels that an evaluation uses, as one state for each triple of the pool's table."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,7 @@ def label_set(pool: Pool, table: PoolTable, key: str) -> LabelSet:
         return LabelSet(key, "seeds only", state, table.pool)
     if key == "current":
         return LabelSet(key, "current labels", current_state(pool, table), table.pool)
-    if kind == "depth" and argument.isdigit():
+    if kind == "depth" and re.fullmatch("[0-9]{1,9}", argument):
         state = current_state(pool, table)
         state[(table.depth > int(argument)) & (state != LabelState.NOT_POOLED)] = LabelState.UNJUDGED
         return LabelSet(key, f"labels to depth {argument}", state, table.pool)

@@ -13,6 +13,7 @@ from evaluation.domain.table import EvaluationError, PoolTable
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import artifact_path, check_sha256, sha256_of, writing
+from pooling.enums import PoolState
 from pooling.models import Pool
 
 STATE_NAMES = {
@@ -56,9 +57,9 @@ def freeze_qrels(pool: Pool, name: str, user: AbstractBaseUser | None = None) ->
         raise EvaluationError(
             f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name."
         )
+    if pool.state != PoolState.READY:
+        raise EvaluationError(f"Pool {pool.name} is {pool.get_state_display()}: freeze it when it is ready.")
     triples, state = pooled_state(pool)
-    if not len(triples):
-        raise EvaluationError(f"Pool {pool.name} is empty: build it first.")
     head, relation, tail = triples.T
     names = [STATE_NAMES[LabelState(value)] for value in state.tolist()]
     content = pa.table({"head": head, "relation": relation, "tail": tail, "state": names})

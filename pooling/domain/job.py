@@ -17,7 +17,7 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 
 from config.celery import app as celery_app
-from pooling.enums import JobKind, JobState
+from pooling.enums import JobKind, JobState, PoolState, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, Pool, System, Worker
 
@@ -94,12 +94,17 @@ def _send_on_commit(job: Job) -> None:
 
 
 def _send(job_id: int, kind: str) -> None:
-    celery_app.send_task("pooling.run_job", kwargs={"job_id": job_id}, queue=QUEUES[JobKind(kind)])
+    try:
+        celery_app.send_task("pooling.run_job", kwargs={"job_id": job_id}, queue=QUEUES[JobKind(kind)])
+    except Exception as error:  # each broker has errors of its own
+        # the row is the truth: it stays queued, and the sweeper sends again what nobody picked up
+        logger.error("job %s: no message could be sent: %s", job_id, error)
 
 
 def request_cancel(job: Job) -> None:
     """A queued job is cancelled at once, a running one at its next step."""
     if _move(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=timezone.now()):
+        _leave_subject(job, JobState.CANCELLED)
         return
     if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
         raise JobError(f"Job {job.pk} is over already: there is nothing to cancel.")
@@ -223,10 +228,21 @@ def execute(job_id: int, worker: str) -> bool:
             progress.log(traceback.format_exc(limit=-5))
         state, end = JobState.FAILED, {"error": message, "seconds_left": None}
     # Only the attempt that still owns the row may end it.
-    Job.objects.filter(pk=job_id, state=JobState.RUNNING, worker=worker, attempts=job.attempts).update(
-        state=state, finished_at=timezone.now(), **end
-    )
+    own = Job.objects.filter(pk=job_id, state=JobState.RUNNING, worker=worker, attempts=job.attempts)
+    if own.update(state=state, finished_at=timezone.now(), **end):
+        _leave_subject(job, state)
     return True
+
+
+def _leave_subject(job: Job, state: JobState) -> None:
+    """A system that is trained no more, a pool that is built no more, must not say that it is."""
+    if state == JobState.DONE:
+        return
+    if job.kind == JobKind.TRAIN:
+        left = SystemState.CANCELLED if state == JobState.CANCELLED else SystemState.FAILED
+        System.objects.filter(pk=job.system_id, state=SystemState.TRAINING).update(state=left)
+    if job.kind == JobKind.BUILD_POOL:
+        Pool.objects.filter(pk=job.pool_id, state=PoolState.BUILDING).update(state=PoolState.FAILED)
 
 
 def sweep() -> list[Job]:
@@ -240,12 +256,13 @@ def sweep() -> list[Job]:
         stamp = now.strftime("%H:%M:%S")
         # a beat in the meantime changes heartbeat_at: then the job is alive, and this UPDATE finds no row
         mine = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, heartbeat_at=job.heartbeat_at)
-        if job.attempts >= settings.JOB_MAX_ATTEMPTS:
-            mine.update(
-                state=JobState.FAILED,
-                finished_at=now,
-                error=f"Its worker died {job.attempts} times. See the log, then start it again.",
-            )
+        if job.cancel_requested:
+            if mine.update(state=JobState.CANCELLED, finished_at=now, seconds_left=None):
+                _leave_subject(job, JobState.CANCELLED)
+        elif job.attempts >= settings.JOB_MAX_ATTEMPTS:
+            error = f"Its worker died {job.attempts} times. See the log, then start it again."
+            if mine.update(state=JobState.FAILED, finished_at=now, seconds_left=None, error=error):
+                _leave_subject(job, JobState.FAILED)
         elif mine.update(
             state=JobState.QUEUED,
             heartbeat_at=now,

@@ -16,7 +16,7 @@ from pooling.domain.pool_files import read_pool_file, read_seed_file
 from pooling.domain.run import TOP_K, read_topk, score_for_pool, score_system
 from pooling.domain.system import get_systems
 from pooling.enums import JobKind, PoolOrigin, PoolState
-from pooling.errors import PoolError, UserError
+from pooling.errors import PoolError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
 from pooling.kernels.ranking import questions_of
@@ -71,6 +71,8 @@ def create_pool(
         share, seed = 0.05 if sample is None else sample, 42 if seed is None else seed
         if not 0 < share <= 1:
             raise PoolError(f"Sample {share}: give a share of the test triples above 0 and at most 1.")
+        if not len(arrays.test):
+            raise PoolError(f"Graph {graph.name} has no test triples to sample seeds from.")
         seeds = arrays.test[sample_seeds(len(arrays.test), share, np.random.default_rng(seed))]
         source = f"sample {share:g} of test, seed {seed}"
     with transaction.atomic():
@@ -114,7 +116,9 @@ def build_pool(pool: Pool, progress: Progress) -> None:
         candidates = []
         for system in sorted(systems, key=lambda s: pool.contributors.index(s.name)):
             topk = read_topk(system.run)
-            candidates.append(topk.entity[find(topk.keys, keys)])
+            place = find(topk.keys, keys)
+            # a question whose every entity is known has no candidate, and no place in the run
+            candidates.append(np.where((place >= 0)[:, None], topk.entity[place], -1))
         store_pooled(pool, gather(questions, candidates, pool.depth), seeds, graph)
         progress.log(
             f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}"
@@ -135,9 +139,11 @@ def _score_seeds(system: System, seeds: np.ndarray, graph: GraphArrays, progress
 def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: GraphArrays) -> None:
     """Filter the triples and write them, all or none."""
     if not len(gathered.triples):
-        raise PoolError(
-            f"Pool {pool.name} is empty: no system returned a candidate that is not known already."
-        )
+        nothing = "no system returned a candidate that is not known already"
+        if pool.origin == PoolOrigin.IMPORTED:
+            kinds = "; ".join(f"{entry['kind']}: {entry['count']}" for entry in pool.report)
+            nothing = f"no line of its file can be pooled ({kinds})" if kinds else "its file has no lines"
+        raise PoolError(f"Pool {pool.name} is empty: {nothing}.")
     reason = filters.reasons(gathered, seeds, graph, pool.filters)
     packed = gathered.findings.tobytes()
     size = PROVENANCE.itemsize
@@ -162,11 +168,9 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
 @handles(JobKind.BUILD_POOL)
 def run_build_pool(job: Job, progress: Progress) -> None:
     assert job.pool is not None
+    Pool.objects.filter(pk=job.pool.pk, state=PoolState.FAILED).update(state=PoolState.BUILDING)
     try:
         build_pool(job.pool, progress)
-    except UserError:
-        Pool.objects.filter(pk=job.pool.pk, state=PoolState.BUILDING).update(state=PoolState.FAILED)
-        raise
     except InterruptedError:
         raise JobCancelled from None
 

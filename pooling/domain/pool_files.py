@@ -1,6 +1,8 @@
 """Files of pools made elsewhere: seed files and pool files, read line by line."""
 
 import gzip
+import re
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,8 +21,8 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except OSError as error:
-        raise PoolError(f"{path}: {error.strerror or error}") from error
+    except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
+        raise PoolError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -143,20 +145,22 @@ def _shape(
             0,
             [],
         )
-    if not fields[3].isascii() or not fields[3].isdigit() or not 1 <= int(fields[3]) <= MAX_DEPTH:
-        return f"depth {fields[3]!r} is not a whole number from 1", 0, []
+    depth = _rank(fields[3])
+    if not depth:
+        return f"depth {fields[3]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []
     found = []
     for part in filter(None, fields[4].split(";") if len(fields) == 5 else []):
         system, _, rest = part.partition(":")
         side, _, rank = rest.partition(":")
-        if (
-            not system
-            or side not in ("tail", "head")
-            or not rank.isdigit()
-            or not 1 <= int(rank) <= MAX_DEPTH
-        ):
+        if not system or side not in ("tail", "head") or not _rank(rank):
             return f"provenance {part!r} is not system:tail:rank or system:head:rank", 0, []
         found.append((contributors.setdefault(system, len(contributors)), int(side == "head"), int(rank)))
     if len(contributors) > 256:
         return "more than 256 systems in the provenance", 0, []
-    return "", int(fields[3]), found
+    return "", depth, found
+
+
+def _rank(text: str) -> int:
+    """A whole number from 1 to MAX_DEPTH; 0 if the text is none."""
+    number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+    return number if number <= MAX_DEPTH else 0

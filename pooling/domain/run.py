@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.utils import timezone
 
-from pooling.artifacts import artifact_path, check_sha256, sha256_of, write_json, writing
+from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.enums import JobKind
@@ -30,6 +30,7 @@ from pooling.kernels.rows import group_rows, question_keys, row_keys, rows_of
 from pooling.models import Job, Pool, PooledTriple, Run, System
 
 TOP_K = 100
+EXTEND_ATTEMPTS = 5  # of jobs that extend one run at the same time
 TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
 SIDES = ("tail", "head")
 
@@ -70,12 +71,10 @@ def question_id(side: int, entity_key: str, relation_key: str) -> str:
 
 
 def _question_ids(keys: np.ndarray, graph: GraphArrays) -> list[str]:
-    side_relation, given = np.divmod(keys, graph.num_entities)
-    side, relation = np.divmod(side_relation, graph.num_relations)
     relations = [quote(key, safe="") for key in graph.relations]
     return [
         f"{SIDES[s]}:{quote(graph.entities[e], safe='')}:{relations[r]}"
-        for s, e, r in zip(side.tolist(), given.tolist(), relation.tolist(), strict=True)
+        for s, e, r in zip(*(column.tolist() for column in _questions(keys, graph)), strict=True)
     ]
 
 
@@ -145,12 +144,18 @@ def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
 _cache: dict[tuple[int, str, str], Any] = {}
 
 
-def _cached(run: Run, name: str, read: Callable[[], Any]) -> Any:
+def _cached(run: Run, name: str, read: Callable[[Run], Any]) -> Any:
     key = (run.pk, run.sha256, name)
     if key not in _cache:
         for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
             del _cache[old]
-        _cache[key] = read()
+        try:
+            _cache[key] = read(run)
+        except (ArtifactError, FileNotFoundError):
+            newer = Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
+            if newer is None:
+                raise
+            return _cached(newer, name, read)  # a job extended it since this row was read; it holds all of it
     return _cache[key]
 
 
@@ -165,7 +170,7 @@ def _checked(run: Run, name: str) -> Path:
 def read_topk(run: Run) -> TopK:
     """The stored candidates of a run, best first. Kept in memory until the run changes."""
 
-    def read() -> TopK:
+    def read(run: Run) -> TopK:
         graph = open_graph(run.system.graph)
         table = pq.read_table(_checked(run, "topk.parquet"))
         keys = _read_keys(table["question"], graph)
@@ -183,7 +188,7 @@ def read_topk(run: Run) -> TopK:
 def read_ranks(run: Run) -> RankRows:
     """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
 
-    def read() -> RankRows:
+    def read(run: Run) -> RankRows:
         graph = open_graph(run.system.graph)
         table = pq.read_table(_checked(run, "ranks.parquet"))
         keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
@@ -218,21 +223,37 @@ def score_system(
     seeds and triples are int[n, 3]. What the run has already is not scored again. Rank rows of triples that are in
     train or valid are not made: such an entity is no candidate.
     """
+    for _ in range(EXTEND_ATTEMPTS):
+        run = Run.objects.filter(system=system).first()
+        try:
+            return _extend(system, run, seeds, triples, progress, should_stop)
+        except (RunError, ArtifactError):
+            # another job may have extended it meanwhile, and taken the old files away: go on from its run
+            now = Run.objects.filter(system=system).values_list("artifact", flat=True).first()
+            if now == (run.artifact if run else None):
+                raise
+    raise RunError(f"Other jobs keep extending the run of {system}; start this one again.")
+
+
+def _extend(
+    system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray,
+    progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
+) -> Run:  # fmt: skip
     graph = open_graph(system.graph)
     e, r = graph.num_entities, graph.num_relations
-    run = Run.objects.filter(system=system).first()
     seed_keys = (
         np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
     )
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
     wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
+    seed_keys = seed_keys[_has_candidates(seed_keys, graph)]
     if run is not None:
         seed_keys = np.setdiff1d(seed_keys, read_topk(run).keys)
         wanted = np.setdiff1d(wanted, read_ranks(run).keys)
     if run is not None and not len(seed_keys) and not len(wanted):
         return run
     started = time.monotonic()
-    questions, csr = _questions_for(seed_keys, wanted, e, r)
+    questions, csr = _questions_for(seed_keys, wanted, graph)
     keys = question_keys(questions, e, r)
     scored = score_questions(
         _scorer(system, graph), questions,
@@ -241,6 +262,19 @@ def score_system(
         wanted=csr, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
     )  # fmt: skip
     return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
+
+
+def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
+    """Whether an entity is left that does not answer the question in any split; bool[n]."""
+    known = np.concatenate([graph.train, graph.valid, graph.test])
+    answers = answers_csr(_questions(keys, graph), known, graph.num_entities, graph.num_relations)
+    return np.diff(answers.indptr) < graph.num_entities
+
+
+def _questions(keys: np.ndarray, graph: GraphArrays) -> Questions:
+    side_relation, given = np.divmod(keys, graph.num_entities)
+    side, relation = np.divmod(side_relation, graph.num_relations)
+    return Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32))
 
 
 def _scorer(system: System, graph: GraphArrays) -> Any:
@@ -256,29 +290,43 @@ def _scorer(system: System, graph: GraphArrays) -> Any:
     )
 
 
-def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, e: int, r: int) -> tuple[Questions, Csr]:
+def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays) -> tuple[Questions, Csr]:
     """Questions of the wanted rows and the seeds' own, which may want no row; sorted by key."""
+    e, r = graph.num_entities, graph.num_relations
     questions, csr = group_rows(wanted, e, r)
     keys = question_keys(questions, e, r)
     every = np.union1d(keys, seed_keys)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, keys)] = np.diff(csr.indptr)
-    side_relation, given = np.divmod(every, e)
-    side, relation = np.divmod(side_relation, r)
     return (
-        Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32)),
+        _questions(every, graph),
         Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), csr.indices),
     )
 
 
 def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
     """Write the run anew in a folder of its own, then let the row point at it; a kill leaves the old run whole."""
+    relative = f"runs/{system.pk}-{uuid.uuid4().hex[:12]}"
+    try:
+        stored = _write_and_point(system, run, graph, fresh, seconds, relative)
+    except BaseException:
+        shutil.rmtree(artifact_path(relative), ignore_errors=True)
+        raise
+    if run is not None:
+        shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
+    return stored
+
+
+def _write_and_point(
+    system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float, relative: str
+) -> Run:
     import torch
 
-    relative = f"runs/{system.pk}-{uuid.uuid4().hex[:12]}"
     folder = artifact_path(relative)
     old = artifact_path(run.artifact) if run else None
-    new = ~np.isin(fresh.keys, read_topk(run).keys) if run else np.ones(len(fresh.keys), bool)
+    new = fresh.scored.top_entity[:, 0] >= 0
+    if run is not None:
+        new &= ~np.isin(fresh.keys, read_topk(run).keys)
     tables = {"topk.parquet": _topk_table(fresh, new, graph), "ranks.parquet": _ranks_table(fresh, graph)}
     for name, table in tables.items():
         _write(folder / name, old / name if old else None, table)
@@ -299,14 +347,14 @@ def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, sec
         "seconds": (run.seconds if run else 0) + seconds,
     }  # fmt: skip
     if run is None:
-        return Run.objects.create(system=system, **fields)
-    if not Run.objects.filter(pk=run.pk, sha256=run.sha256).update(**fields, updated_at=timezone.now()):
-        shutil.rmtree(folder)
-        raise RunError(
-            f"The run of {system} was extended by another job in the meantime; start this one again."
-        )
-    shutil.rmtree(old, ignore_errors=True)  # type: ignore[arg-type]  # a run has a folder
-    return Run.objects.get(pk=run.pk)
+        stored, made = Run.objects.get_or_create(system=system, defaults=fields)
+    else:
+        same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
+        made = same.update(**fields, updated_at=timezone.now()) == 1
+        stored = Run.objects.get(pk=run.pk)
+    if not made:
+        raise RunError(f"The run of {system} was extended by another job in the meantime.")
+    return stored
 
 
 @handles(JobKind.SCORE)

@@ -109,14 +109,11 @@ def train(job: Job, progress: Progress) -> None:
             on_progress=tell, should_stop=progress.should_stop, threads=settings.WORKER_THREADS,
         )  # fmt: skip
     except TrainingCancelled:
-        System.objects.filter(pk=system.pk, state=SystemState.TRAINING).update(state=SystemState.CANCELLED)
         raise JobCancelled from None
-    except Exception:
-        System.objects.filter(pk=system.pk, state=SystemState.TRAINING).update(state=SystemState.FAILED)
-        raise
     System.objects.filter(pk=system.pk).update(
         state=SystemState.TRAINED, device=result.device, epochs_done=result.epochs_done,
         best_epoch=result.best_epoch, validation_mrr=result.validation_mrr, train_seconds=result.seconds,
         history=result.history, sha256=sha256_of(artifact_path(system.artifact) / "best.pt"),
     )  # fmt: skip
-    progress.log(f"best epoch {result.best_epoch}, validation MRR {result.validation_mrr:.4f}")
+    mrr = "" if result.validation_mrr is None else f", validation MRR {result.validation_mrr:.4f}"
+    progress.log(f"best epoch {result.best_epoch}{mrr}")

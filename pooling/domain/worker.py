@@ -47,29 +47,26 @@ def stop_worker(process: subprocess.Popen[bytes]) -> None:
 def worker_for_a_while() -> Iterator[Callable[[], None]]:
     """Make sure that somebody does the jobs: a worker that lives already, or one for this block.
 
-    Gives a function to call now and then: it starts another worker where the block's own has died.
+    Gives a function to call now and then: it starts a worker where the block's own has died, or the others have.
     """
-    if live_workers().exists():
-        yield lambda: None
-        return
-    process = [start_worker()]
-    deaths = [0]
+    own: list[subprocess.Popen[bytes]] = []  # the last one is the one that may live
 
     def look_after() -> None:
-        if process[0].poll() is None:
+        if own[-1].poll() is None if own else live_workers().exists():
             return
-        deaths[0] += 1
-        if deaths[0] > MAX_DEATHS:
+        if len(own) > MAX_DEATHS:
             raise WorkerError(
-                f"The local worker ended {deaths[0]} times (exit code {process[0].returncode}); the jobs wait. "
+                f"The local worker ended {len(own)} times (exit code {own[-1].returncode}); the jobs wait. "
                 "Start it by hand to see why: celery -A config worker --queues cpu,gpu"
             )
-        process[0] = start_worker()
+        own.append(start_worker())
 
     try:
+        look_after()
         yield look_after
     finally:
-        stop_worker(process[0])
+        if own:
+            stop_worker(own[-1])
 
 
 def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: float = 1.0) -> list[Job]:

@@ -90,7 +90,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Job, pk=pk)
     try:
-        pass
+        request_cancel(found)
     except UserError as error:
         messages.error(request, str(error))
     return redirect("job", pk)

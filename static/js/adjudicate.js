@@ -25,13 +25,15 @@ function card(answer) {
     link.rel = "noopener noreferrer";
     const line = element("p", "", "");
     line.append(link);
-    box.append(line, element("button", "button-plain small", `Take this link (${answer.name})`));
-    box.lastChild.type = "button";
-    box.lastChild.addEventListener("click", () => take(answer.name));
+    const button = element("button", "button small", "Take this link ");
+    button.type = "button";
+    button.append(element("kbd", "kbd", answer.name));
+    button.addEventListener("click", () => take(answer.name));
+    box.append(line, button);
   } else {
     box.append(element("p", "muted", "No link."));
   }
-  if (answer.comment) box.append(element("p", "break", answer.comment));
+  if (answer.comment) box.append(element("p", "break comment", answer.comment));
   if (answer.quick) box.append(element("p", "badge badge-attention", "answered in under two seconds"));
   return box;
 }

@@ -1,4 +1,4 @@
-"""Many people at once, on the database that DATABASE_URL names: run by test_concurrency as a program of its own.
+"""Many people at once, on the database of DATABASE_URL: test_concurrency runs it as a program.
 
 Prints one JSON object: what is there after the crowd has gone.
 """
@@ -41,11 +41,19 @@ def make_campaign(items: int) -> Campaign:
     graph = make_graph(Path(tempfile.mkdtemp()))
     index = open_graph(graph).entity_index
     pool = Pool.objects.create(
-        graph=graph, name="crowd", origin="built", state="ready", depth=9, seed_source="test", contributors=["a"]
+        graph=graph,
+        name="crowd",
+        origin="built",
+        state="ready",
+        depth=9,
+        seed_source="test",
+        contributors=["a"],
     )
     pairs = [(f"p{i % 12}", f"c{i // 12}") for i in range(items)]
     PooledTriple.objects.bulk_create(
-        PooledTriple(pool=pool, head=index[p], relation=0, tail=index[c], depth=3, provenance=findings((0, 0, 3)))
+        PooledTriple(
+            pool=pool, head=index[p], relation=0, tail=index[c], depth=3, provenance=findings((0, 0, 3))
+        )
         for p, c in pairs
     )
     return open_campaign(pool, seed=5)
@@ -79,7 +87,7 @@ def together(acts: Sequence[Callable[[], None]]) -> None:
 
 
 def crowd(num_people: int, items: int) -> dict[str, Any]:
-    """Everybody labels until nothing is left: 10 % of the answers are sent twice, 5 % of the batches are dropped."""
+    """Label until nothing is left: 10 % of the answers are sent twice, 5 % of the batches dropped."""
     campaign = make_campaign(items)
     users = people(campaign, num_people)
     given: Counter[str] = Counter()
@@ -126,7 +134,13 @@ def two_tabs(tabs: int, items: int) -> dict[str, Any]:
     campaign = make_campaign(items)
     (user,) = people(campaign, 1)
     together([lambda: claim(campaign, user, 50)] * tabs)  # type: ignore[list-item,return-value]
-    doubled = len([n for n in Counter(Slot.objects.exclude(annotator=None).values_list("item", flat=True)).values() if n > 1])
+    doubled = len(
+        [
+            n
+            for n in Counter(Slot.objects.exclude(annotator=None).values_list("item", flat=True)).values()
+            if n > 1
+        ]
+    )
     slot = claim(campaign, user, 50)[0]
     client, labels = uuid4(), []
     assert slot.lease is not None

@@ -1,4 +1,4 @@
-"""Threads on a real database: exactly two labels by two people on every item, one third slot a conflict, none lost."""
+"""Threads on a real database: two labels by two people an item, one third slot a conflict, none lost."""
 
 import json
 import os
@@ -19,9 +19,16 @@ Scene = Callable[..., dict[str, Any]]
 
 def play(url: str, var: Path, scene: str, *numbers: int) -> dict[str, Any]:
     """Run a scene of crowd.py on a database of its own."""
-    env = {**os.environ, "DATABASE_URL": url, "TRIPLEPOOL_VAR": str(var), "ARTIFACT_ROOT": str(var / "artifacts")}
+    env = {
+        **os.environ,
+        "DATABASE_URL": url,
+        "TRIPLEPOOL_VAR": str(var),
+        "ARTIFACT_ROOT": str(var / "artifacts"),
+    }
     command = [sys.executable, "-m", "tests.annotation.crowd", scene, *map(str, numbers)]
-    done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -62,8 +69,8 @@ def test_two_answers_at_the_same_moment_see_each_other(scene) -> None:
 
 def test_one_person_in_several_tabs_holds_no_item_twice_and_answers_once(scene) -> None:
     assert scene("two_tabs", 6, 24) == {
-        "doubled": 0, "different": 1, "answers": 6, "labels": 1, "surplus": 0, "labels_per_item": {"0": 23, "1": 1},
-        "wrong": {},
+        "doubled": 0, "different": 1, "answers": 6, "labels": 1, "surplus": 0,
+        "labels_per_item": {"0": 23, "1": 1}, "wrong": {},
     }  # fmt: skip
 
 

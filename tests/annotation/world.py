@@ -1,4 +1,4 @@
-"""A small world to label: a graph of people and cities, a pool with provenance, a campaign, and its people."""
+"""A small world to label: a graph of people and cities, a pool with provenance, a campaign, people."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -31,7 +31,11 @@ def make_graph(folder: Path, name: str = "small") -> Graph:
     """Relation lived_in (N-N): person i is known to have lived in city i and i + 1; two test triples."""
     folder.mkdir(parents=True, exist_ok=True)
     lived = [(f"p{i}", "lived_in", f"c{(i + step) % CITIES}") for i in range(PEOPLE) for step in (0, 1)]
-    write = {"train": lived, "valid": [("p0", "lived_in", "c5")], "test": [("p1", "lived_in", "c7"), ("p2", "lived_in", "c7")]}
+    write = {
+        "train": lived,
+        "valid": [("p0", "lived_in", "c5")],
+        "test": [("p1", "lived_in", "c7"), ("p2", "lived_in", "c7")],
+    }
     for split, rows in write.items():
         (folder / f"{split}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     labels = {f"p{i}": f"Person {i}" for i in range(PEOPLE)} | {f"c{i}": f"City {i}" for i in range(CITIES)}
@@ -48,7 +52,7 @@ def findings(*records: tuple[int, int, int]) -> bytes:
 
 
 def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
-    """`items` triples for people, found by the tail question of p1 (even) or the head question of c7 (odd)."""
+    """`items` triples for people, found in turn by the tail question of p1 and the head question of c7."""
     arrays = open_graph(graph)
     index = arrays.entity_index
     pool = Pool.objects.create(
@@ -67,7 +71,13 @@ def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
         for h, r, t in chosen
     )  # fmt: skip
     PooledTriple.objects.create(
-        pool=pool, head=index["p9"], relation=0, tail=index["c2"], depth=3, provenance=findings((0, 0, 3)), reason="types"
+        pool=pool,
+        head=index["p9"],
+        relation=0,
+        tail=index["c2"],
+        depth=3,
+        provenance=findings((0, 0, 3)),
+        reason="types",
     )
     return pool
 

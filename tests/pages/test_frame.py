@@ -119,3 +119,11 @@ def test_unknown_address_says_so_even_to_a_stranger(client, db):
     response = client.get("/nothing/here")
     assert response.status_code == 404
     assert "Nothing here" in response.content.decode()
+
+
+def test_manager_with_a_membership_is_still_not_offered_to_label(world: dict, sign_in):
+    """add_person refuses such a mix; a row made otherwise must not open the way either."""
+    from annotation.models import Membership
+
+    Membership.objects.create(campaign=world["campaign"], person=world["manager"], role="annotator")
+    assert "Annotate" not in links(sign_in("manager").get("/").content.decode())

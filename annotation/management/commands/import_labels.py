@@ -16,7 +16,7 @@ _NAMED = 100  # irregular lines that are printed; --json has all
 
 
 class Command(BaseCommand):
-    help = "Add the labels of a file (head, relation, tail, Y/N/? …) to a pool. The same file again adds nothing."
+    help = "Add the labels of a file (head, relation, tail, Y/N/?, …) to a pool. Again it adds nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
@@ -43,5 +43,6 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{report.read:,} lines: {report.imported:,} labels imported, {report.known:,} known already, "
             f"{len(report.skipped):,} lines skipped, {len(report.notes):,} irregular but imported\n"
-            f"triples: {report.positive:,} positive, {report.negative:,} negative, {report.undecided:,} undecided"
+            f"triples: {report.positive:,} positive, {report.negative:,} negative, "
+            f"{report.undecided:,} undecided"
         )

@@ -13,11 +13,15 @@ from pooling.management.shell import Ticker, user_errors
 
 
 class Command(BaseCommand):
-    help = "Make an item with two slots of every pooled triple that people judge. Run twice it changes nothing."
+    help = (
+        "Make an item with two slots of every pooled triple that people judge. Run twice it changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("--seed", type=int, default=0, help="of the order in which questions are given out")
+        parser.add_argument(
+            "--seed", type=int, default=0, help="of the order in which questions are given out"
+        )
         parser.add_argument("--evidence-rule", choices=EvidenceRule.values, default=EvidenceRule.BOTH)
         parser.add_argument("--lease-minutes", type=int, default=15)
 
@@ -26,12 +30,17 @@ class Command(BaseCommand):
             pool = get_pool(options["pool"])
             present = Campaign.objects.filter(pool=pool).first()
             if present is not None:
-                self.stdout.write(f"{pool.name}: the campaign is already open, with {present.items.count():,} items")
+                self.stdout.write(
+                    f"{pool.name}: the campaign is already open, with {present.items.count():,} items"
+                )
                 return
             ticker = Ticker(self.stderr)  # type: ignore[arg-type]
             campaign = open_campaign(
                 pool, seed=options["seed"], evidence_rule=options["evidence_rule"],
-                lease_minutes=options["lease_minutes"], progress=lambda done, total: ticker("items", done, total),
+                lease_minutes=options["lease_minutes"],
+                progress=lambda done, total: ticker("items", done, total),
             )  # fmt: skip
         groups = campaign.items.values("group").distinct().count()
-        self.stdout.write(f"{pool.name}: campaign open, {campaign.items.count():,} items in {groups:,} questions")
+        self.stdout.write(
+            f"{pool.name}: campaign open, {campaign.items.count():,} items in {groups:,} questions"
+        )

@@ -22,7 +22,7 @@ def share(text: str) -> float:
 
 
 class Command(BaseCommand):
-    help = "Label a pool by simulated people through the same queue as anybody. Stopped, it continues; done, it ends."
+    help = "Label a pool by simulated people, through the queue of everybody. Stopped, it continues."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             graph = campaign.pool.graph
             closed = options["truth"] == "closed-world"
             if closed:
-                truth = {(h, r, t): Answer.YES for h, r, t in closed_world(graph).tolist()}
+                truth = dict.fromkeys(map(tuple, closed_world(graph).tolist()), Answer.YES)
             else:
                 truth = dict(read_truth(Path(options["truth"]), open_graph(graph)))
             how = Simulation(

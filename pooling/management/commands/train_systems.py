@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated; default: all")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
         parser.add_argument(
-            "--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings other than the preset"
+            "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="settings other than the preset"
         )
         parser.add_argument("--seeds", type=int, default=1, help="systems of each kind, seeds 0 to N-1")
         parser.add_argument("--json", action="store_true", help="print the trained systems as JSON")
@@ -61,6 +61,10 @@ class Command(BaseCommand):
             return
         for s in trained:
             self.stdout.write(
-                f"{s.name:12} validation MRR {s.validation_mrr:.4f}  best epoch {s.best_epoch} of {s.epochs_done}"
+                f"{s.name:12} validation MRR {_number(s.validation_mrr)}  best epoch {s.best_epoch} of {s.epochs_done}"
                 f"  {s.train_seconds:.0f} s on {s.device}"
             )
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4f}"

@@ -1,4 +1,4 @@
-"""API v1: every endpoint as annotator, adjudicator, manager, researcher, stranger and nobody; and what it must not tell."""
+"""API v1: every endpoint as everybody, and what it must not tell."""
 
 import json
 from typing import Any
@@ -22,7 +22,13 @@ def post(client: Client, url: str, body: Any = None):
 
 
 def given(item: dict[str, Any], **more: Any) -> dict[str, Any]:
-    fields = {"slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "answer": "Y", "source_url": LINK}
+    fields = {
+        "slot": item["slot"],
+        "lease": item["lease"],
+        "client_id": str(uuid4()),
+        "answer": "Y",
+        "source_url": LINK,
+    }
     return fields | more
 
 
@@ -45,37 +51,45 @@ def dispute(world) -> Item:
     return item
 
 
-# -- who may -----------------------------------------------------------------------------------------------------
+# -- who may -------------------------------------------------------------------
 
 ENDPOINTS = {
-    "claim": ("post", CLAIM), "submit": ("post", SUBMIT), "own": ("get", OWN), "disputed": ("post", DISPUTED),
-    "decide": ("post", DECIDE), "change": ("post", f"/api/v1/labels/{ANY}/change"), "renew": ("post", "/api/v1/slots/renew"),
+    "claim": ("post", CLAIM),
+    "submit": ("post", SUBMIT),
+    "own": ("get", OWN),
+    "disputed": ("post", DISPUTED),
+    "decide": ("post", DECIDE),
+    "change": ("post", f"/api/v1/labels/{ANY}/change"),
+    "renew": ("post", "/api/v1/slots/renew"),
     "release": ("post", "/api/v1/slots/release"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
-    ("who", "expected"),
+    ("who", "expected"),  # in the order of ENDPOINTS
     [
-        ("nobody", {"claim": 401, "submit": 401, "own": 401, "disputed": 401, "decide": 401, "change": 401, "renew": 401, "release": 401}),
-        ("stranger", {"claim": 404, "submit": 404, "own": 404, "disputed": 404, "decide": 404, "change": 404, "renew": 200, "release": 200}),
-        ("manager", {"claim": 403, "submit": 403, "own": 403, "disputed": 403, "decide": 403, "change": 404, "renew": 200, "release": 200}),
-        ("researcher", {"claim": 403, "submit": 403, "own": 403, "disputed": 403, "decide": 403, "change": 404, "renew": 200, "release": 200}),
-        ("ann", {"claim": 200, "submit": 404, "own": 200, "disputed": 403, "decide": 403, "change": 404, "renew": 200, "release": 200}),
-        ("ada", {"claim": 200, "submit": 404, "own": 200, "disputed": 200, "decide": 404, "change": 404, "renew": 200, "release": 200}),
+        ("nobody", [401, 401, 401, 401, 401, 401, 401, 401]),
+        ("stranger", [404, 404, 404, 404, 404, 404, 200, 200]),
+        ("manager", [403, 403, 403, 403, 403, 404, 200, 200]),
+        ("researcher", [403, 403, 403, 403, 403, 404, 200, 200]),
+        ("ann", [200, 404, 200, 403, 403, 404, 200, 200]),
+        ("ada", [200, 404, 200, 200, 404, 404, 200, 200]),
     ],
-)  # fmt: skip
+)
 def test_every_endpoint_as_everybody(world, dispute, as_user, who, expected) -> None:
     slot, third = Slot.objects.filter(item=dispute).exclude(number=3).first(), Slot.objects.get(number=3)
     bodies = {
-        "submit": given({"slot": slot.pk, "lease": ANY}), "decide": given({"slot": third.pk, "lease": ANY}, comment="x"),
-        "change": {"client_id": ANY, "answer": "Y"}, "renew": {"slots": [slot.pk]}, "release": {"slots": [slot.pk]},
-    }  # fmt: skip
+        "submit": given({"slot": slot.pk, "lease": ANY}),
+        "decide": given({"slot": third.pk, "lease": ANY}, comment="x"),
+        "change": {"client_id": ANY, "answer": "Y"},
+        "renew": {"slots": [slot.pk]},
+        "release": {"slots": [slot.pk]},
+    }
     client = as_user(getattr(world, who, None))
-    seen = {}
+    seen = []
     for name, (method, url) in ENDPOINTS.items():
         response = client.get(url) if method == "get" else post(client, url, bodies.get(name))
-        seen[name] = response.status_code
+        seen.append(response.status_code)
         if response.status_code >= 400:
             assert set(response.json()) == {"error"}
     assert seen == expected
@@ -93,13 +107,20 @@ def test_manager_who_was_made_member_by_hand_still_cannot_label(world, as_user) 
     assert post(as_user(world.manager), CLAIM).status_code == 403
 
 
-# -- claim and submit --------------------------------------------------------------------------------------------
+# -- claim and submit ----------------------------------------------------------
 
 
 def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
     body = post(ann, CLAIM, {"count": 2}).json()
     assert set(body) == {"campaign", "items", "progress"}
-    assert set(body["campaign"]) == {"pool", "is_open", "evidence_rule", "sources", "guidelines", "lease_seconds"}
+    assert set(body["campaign"]) == {
+        "pool",
+        "is_open",
+        "evidence_rule",
+        "sources",
+        "guidelines",
+        "lease_seconds",
+    }
     assert len(body["items"]) == 3
     item = body["items"][0]
     subject, object_ = item["subject"]["label"], item["object"]["label"]
@@ -117,7 +138,12 @@ def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
     assert response.status_code == 201
     label = Label.objects.get()
     assert (label.answer, label.source_url, label.active_ms) == ("Y", LINK, 1500)
-    assert (body["label"], body["kept"], body["repeated"], body["message"]) == (str(label.client_id), "label", False, "")
+    assert (body["label"], body["kept"], body["repeated"], body["message"]) == (
+        str(label.client_id),
+        "label",
+        False,
+        "",
+    )
     assert {item["slot"] for item in items[1:]} < {item["slot"] for item in body["items"]}
     assert body["progress"] == {"today": 1, "total": 1}
 
@@ -133,7 +159,9 @@ def test_double_submit_is_one_label(ann, items) -> None:
 def test_slot_of_somebody_else_is_refused(world, as_user, items) -> None:
     response = post(as_user(world.ben), SUBMIT, given(items[0]))
     assert (response.status_code, Label.objects.count(), SurplusLabel.objects.count()) == (404, 0, 0)
-    assert response.json() == {"error": "This question was not given to you. Load the page again; no label was changed."}
+    assert response.json() == {
+        "error": "This question was not given to you. Load the page again; no label was changed."
+    }
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://evil.example/wikipedia.org", ""])
@@ -146,10 +174,15 @@ def test_refused_link_names_the_allowed_hosts(ann, items, url) -> None:
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"answer": "maybe"}, "answer"), ({"client_id": "1"}, "client_id"), ({"comment": "x" * 10_000}, "comment"),
-        ({"comment": "a\0b"}, "comment"), ({"slot": "x"}, "slot"), ({"lease": ""}, "lease"), ({"active_ms": -1}, "active_ms"),
+        ({"answer": "maybe"}, "answer"),
+        ({"client_id": "1"}, "client_id"),
+        ({"comment": "x" * 10_000}, "comment"),
+        ({"comment": "a\0b"}, "comment"),
+        ({"slot": "x"}, "slot"),
+        ({"lease": ""}, "lease"),
+        ({"active_ms": -1}, "active_ms"),
     ],
-)  # fmt: skip
+)
 def test_malformed_answers_say_which_field(ann, items, more, field) -> None:
     response = post(ann, SUBMIT, given(items[0], **more))
     assert (response.status_code, Label.objects.count()) == (400, 0)
@@ -166,10 +199,18 @@ def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) ->
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
     client.get("/campaigns/p1/annotate")
-    form = {"slots": [item["slot"] for item in items], "csrfmiddlewaretoken": client.cookies["csrftoken"].value}
+    form = {
+        "slots": [item["slot"] for item in items],
+        "csrfmiddlewaretoken": client.cookies["csrftoken"].value,
+    }
     kind = "application/x-www-form-urlencoded"
     url = "/api/v1/slots/release"
-    assert client.post(url, urlencode(form | {"csrfmiddlewaretoken": "x"}, doseq=True), content_type=kind).status_code == 403
+    assert (
+        client.post(
+            url, urlencode(form | {"csrfmiddlewaretoken": "x"}, doseq=True), content_type=kind
+        ).status_code
+        == 403
+    )
     response = client.post(url, urlencode(form, doseq=True), content_type=kind)
     assert (response.status_code, response.json()) == (200, {"slots": 3})
     assert Slot.objects.filter(state="leased").count() == 0
@@ -178,7 +219,9 @@ def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) ->
 def test_change_by_the_public_id(world, ann, items) -> None:
     label = post(ann, SUBMIT, given(items[0])).json()["label"]
     new = str(uuid4())
-    response = post(ann, f"/api/v1/labels/{label}/change", {"client_id": new, "answer": "N", "source_url": LINK})
+    response = post(
+        ann, f"/api/v1/labels/{label}/change", {"client_id": new, "answer": "N", "source_url": LINK}
+    )
     assert (response.status_code, response.json()["label"]) == (200, new)
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
     own = ann.get(OWN).json()["labels"]
@@ -191,7 +234,7 @@ def test_change_of_somebody_elses_label_is_not_found(world, as_user, ann, items)
     assert post(as_user(world.ben), f"/api/v1/labels/{label}/change", body).status_code == 404
 
 
-# -- blindness ---------------------------------------------------------------------------------------------------
+# -- blindness -----------------------------------------------------------------
 
 
 def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_user) -> None:
@@ -206,7 +249,9 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
     for item in claimed["items"] + told["items"]:
         assert set(item) == ITEM
         assert set(item["subject"]) == set(item["object"]) == {"key", "label"}
-        assert {frozenset(search) for search in item["searches"]} == {frozenset({"source", "both", "subject", "object"})}
+        assert {frozenset(search) for search in item["searches"]} == {
+            frozenset({"source", "both", "subject", "object"})
+        }
     assert set(told) == {"label", "kept", "repeated", "message", "items", "progress"}
     assert told["progress"] == {"today": 1, "total": 1}
     assert set(own) == {"labels"}
@@ -214,7 +259,16 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
         {"label", "question", "answer", "source_url", "comment", "created_at", "changeable"}
     ]
     text = json.dumps([claimed, told, own])
-    for secret in ("secret-system", "ann-was-here", "rank", "depth", "score", "provenance", "disputed", "settled"):
+    for secret in (
+        "secret-system",
+        "ann-was-here",
+        "rank",
+        "depth",
+        "score",
+        "provenance",
+        "disputed",
+        "settled",
+    ):
         assert secret not in text
 
 
@@ -226,10 +280,15 @@ def test_answer_to_a_submit_is_the_same_whether_the_other_agreed(world, as_user)
         slot = slot_for(world.campaign, world.ben, item)
         body = post(as_user(world.ben), SUBMIT, given({"slot": slot.pk, "lease": str(slot.lease)})).json()
         bodies.append({key: value for key, value in body.items() if key not in ("label", "progress")})
-    assert bodies[0] == bodies[1] == bodies[2] == {"kept": "label", "repeated": False, "message": "", "items": []}
+    assert (
+        bodies[0]
+        == bodies[1]
+        == bodies[2]
+        == {"kept": "label", "repeated": False, "message": "", "items": []}
+    )
 
 
-# -- adjudication ------------------------------------------------------------------------------------------------
+# -- adjudication --------------------------------------------------------------
 
 
 def test_adjudicator_sees_both_answers_without_names(world, as_user, dispute) -> None:

@@ -30,7 +30,10 @@ def test_unknown_pool_lists_those_there_are(world, command) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["add_person", "x", "--role", "annotator", "--campaign", "p2"], ["simulate_annotators", "p2", "--truth", "x"]],
+    [
+        ["add_person", "x", "--role", "annotator", "--campaign", "p2"],
+        ["simulate_annotators", "p2", "--truth", "x"],
+    ],
 )
 def test_unknown_campaign_lists_those_there_are(world, command) -> None:
     with pytest.raises(CommandError, match=r"no campaign of a pool 'p2'. Campaigns: p1"):

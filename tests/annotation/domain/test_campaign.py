@@ -37,7 +37,9 @@ def test_items_of_one_question_stay_together_whatever_their_depth(graph) -> None
 def test_order_is_seeded() -> None:
     triples = np.array([[h, 0, t] for h in range(20) for t in range(5)])
     sides = np.zeros(100, dtype=np.int8)
-    orders = [group_randomly(triples, sides, np.random.default_rng(seed)).order.tolist() for seed in (1, 1, 2)]
+    orders = [
+        group_randomly(triples, sides, np.random.default_rng(seed)).order.tolist() for seed in (1, 1, 2)
+    ]
     assert orders[0] == orders[1] != orders[2]
     assert orders[0] != sorted(orders[0])
 

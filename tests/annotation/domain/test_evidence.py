@@ -55,9 +55,13 @@ def test_other_links_are_refused_with_the_allowed_hosts(url: str, why: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("rule", "required"), [("both", {"Y": True, "N": True, "?": False}), ("yes", {"Y": True, "N": False, "?": False}),
-                           ("never", {"Y": False, "N": False, "?": False})],
-)  # fmt: skip
+    ("rule", "required"),
+    [
+        ("both", {"Y": True, "N": True, "?": False}),
+        ("yes", {"Y": True, "N": False, "?": False}),
+        ("never", {"Y": False, "N": False, "?": False}),
+    ],
+)
 def test_missing_link_is_refused_where_the_rule_asks_for_one(rule: str, required: dict[str, bool]) -> None:
     refused = {}
     for answer in required:

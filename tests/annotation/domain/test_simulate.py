@@ -16,7 +16,8 @@ def test_without_errors_everything_is_settled_as_the_truth_says(world) -> None:
     done = simulate(world.campaign, Simulation(truth, error_rate=0))
     assert (done.labels, done.adjudicated) == (12, 0)
     judged = {
-        (j.triple.head, j.triple.relation, j.triple.tail): j.verdict for j in Judgement.objects.select_related("triple")
+        (j.triple.head, j.triple.relation, j.triple.tail): j.verdict
+        for j in Judgement.objects.select_related("triple")
     }
     assert judged == {t: "positive" if a == "Y" else "negative" for t, a in truth.items()}
     assert set(Item.objects.values_list("state", flat=True)) == {"settled"}

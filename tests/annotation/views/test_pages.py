@@ -15,10 +15,14 @@ PAGES = ("annotate", "labels", "adjudicate", "guidelines")
 @pytest.mark.parametrize(
     ("who", "expected"),
     [
-        ("nobody", [302, 302, 302, 302]), ("stranger", [404, 404, 404, 404]), ("ann", [200, 200, 403, 200]),
-        ("ada", [200, 200, 200, 200]), ("manager", [403, 403, 403, 200]), ("researcher", [403, 403, 403, 200]),
+        ("nobody", [302, 302, 302, 302]),
+        ("stranger", [404, 404, 404, 404]),
+        ("ann", [200, 200, 403, 200]),
+        ("ada", [200, 200, 200, 200]),
+        ("manager", [403, 403, 403, 200]),
+        ("researcher", [403, 403, 403, 200]),
     ],
-)  # fmt: skip
+)
 def test_every_page_as_everybody(world, as_user, who, expected) -> None:
     client = as_user(getattr(world, who, None))
     assert [client.get(f"/campaigns/p1/{page}").status_code for page in PAGES] == expected
@@ -58,7 +62,12 @@ def test_my_labels_shows_own_labels_and_changes_them(world, as_user) -> None:
     html = client.get("/campaigns/p1/labels").content.decode()
     assert html.count('<li class="card">') == 1 and "&lt;b&gt;bold&lt;/b&gt;" in html
     label = Label.objects.get(annotator=world.ann)
-    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "N", "source_url": "https://evil.example/"}
+    form = {
+        "label": str(label.client_id),
+        "client_id": str(uuid4()),
+        "answer": "N",
+        "source_url": "https://evil.example/",
+    }
     response = client.post("/campaigns/p1/labels", form)
     assert response.status_code == 422 and "which is not a verified source" in response.content.decode()
     response = client.post("/campaigns/p1/labels", form | {"source_url": LINK})

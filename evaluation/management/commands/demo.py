@@ -1,0 +1,74 @@
+"""The whole product on made-up families, then the site. `make demo` calls it."""
+
+import errno
+import socket
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.domain.demo import Demo, logins
+from pooling.management.shell import Ticker, run_jobs, user_errors
+
+
+def address(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if not (host and colon and port.isdigit() and int(port) < 65536):
+        raise ArgumentTypeError(f"{text}: give HOST:PORT, as in 127.0.0.1:8000")
+    return text
+
+
+def check_port(bind: str) -> None:
+    """CommandError if nobody can listen there."""
+    host, _, port = bind.rpartition(":")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise CommandError(
+                    f"Port {port} of {host} is taken, perhaps by a TriplePool that serves already: look at "
+                    f"http://{bind}/. Otherwise choose another port, as in: make demo PORT=8123"
+                ) from error
+            raise CommandError(f"Nothing can serve at {bind}: {error.strerror}") from error
+
+
+class Command(BaseCommand):
+    help = (
+        "Families whose truth is known: graph, six systems, pool, labels of simulated annotators, measures, test set; "
+        "then serve. What is there already is kept."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--bind", type=address, default="127.0.0.1:8000", metavar="HOST:PORT")
+        parser.add_argument("--no-serve", action="store_true", help="stop when the test set is written")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["no_serve"]:
+            check_port(options["bind"])  # before minutes of work, not after
+        ticker = Ticker(self.stderr)  # type: ignore[arg-type]
+        demo = Demo(lambda jobs: run_jobs(jobs, self.stderr), ticker)  # type: ignore[arg-type]
+        with user_errors():
+            demo.stages(self._say)
+        self._say_logins(demo)
+        if options["no_serve"]:
+            self._say("Look at it with: make demo")
+            return
+        check_port(options["bind"])
+        self._say(f"Sign in at http://{options['bind']}/")
+        call_command("serve", bind=options["bind"])
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+    def _say_logins(self, demo: Demo) -> None:
+        self._say("\nLogins, one for each role:")
+        found = logins(demo)
+        for login in found:
+            password = login.password or f"(not known here; set one: python manage.py changepassword {login.name})"
+            self._say(f"  {login.role:12}  {login.name:18}  {password}")
+        if any(login.password for login in found):
+            self._say(f"They are kept in {demo.logins_file}, which only you can read.")

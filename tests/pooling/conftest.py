@@ -1,0 +1,38 @@
+"""The town of tests/factories.py for the tests of pooling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import settings
+
+from pooling.models import Graph, Pool
+from tests.factories import make_pool, make_systems, make_town
+
+# the same examples every time; no deadline, because the first call of a busy machine may be slow
+settings.register_profile("pooling", deadline=None, derandomize=True)
+settings.load_profile("pooling")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def town(db, tmp_path: Path) -> Graph:
+    return make_town(tmp_path / "town")
+
+
+@pytest.fixture
+def trained(town: Graph) -> Graph:
+    """The town with three trained systems."""
+    make_systems(town)
+    return town
+
+
+@pytest.fixture
+def pool(trained: Graph) -> Pool:
+    return make_pool(trained)

@@ -1,0 +1,147 @@
+"""Systems: made from the registry, trained, stopped, found again."""
+
+from __future__ import annotations
+
+import pytest
+
+from pooling.artifacts import artifact_path, sha256_of
+from pooling.domain.job import Progress, execute
+from pooling.domain.system import SystemError_, create_systems, get_systems
+from pooling.enums import JobKind, SystemState
+from pooling.models import Graph, Job, System
+from tests.factories import make_job, make_system
+
+QUICK = {"embedding_dim": "4", "epochs": "2"}
+
+
+def test_systems_of_several_seeds_have_rows_of_their_own(town: Graph):
+    made = create_systems(town, ["transe", "rotate", "transe"], QUICK, seeds=2, device="cpu")
+    assert [(s.name, s.kind, s.seed) for s in made] == [
+        ("transe", "transe", 0), ("transe-s1", "transe", 1), ("rotate", "rotate", 0), ("rotate-s1", "rotate", 1),
+    ]  # fmt: skip
+    assert {(s.settings["epochs"], s.settings["device"], s.state) for s in made} == {(2, "cpu", "waiting")}
+    assert [s.artifact for s in made] == [f"systems/{s.pk}" for s in made]
+
+
+def test_systems_that_exist_are_returned_but_not_with_other_settings(town: Graph):
+    (made,) = create_systems(town, ["transe"], QUICK)
+    assert create_systems(town, ["transe"], {}) == create_systems(town, ["transe"], QUICK) == [made]
+    with pytest.raises(SystemError_) as caught:
+        create_systems(town, ["distmult", "transe"], {"epochs": "3"})
+    assert str(caught.value) == (
+        "System transe of graph town exists with other settings; delete it first, or leave --set away to keep it."
+    )
+    assert [s.name for s in System.objects.all()] == ["transe"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "overrides", "seeds", "message"),
+    [
+        (["transE"], {}, 1, "unknown system 'transE': the known systems are transe, rotate, complex, "),
+        (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10000"),
+        (["transe"], {"depth": "1"}, 1, "transe has no setting 'depth': it has batch_size, "),
+        (["transe"], {}, 0, "--seeds is 0: give 1 or more."),
+    ],
+)
+def test_what_cannot_be_made_is_said(town: Graph, kinds, overrides, seeds, message):
+    with pytest.raises(SystemError_) as caught:
+        create_systems(town, kinds, overrides, seeds)
+    assert str(caught.value).startswith(message)
+    assert not System.objects.exists()
+
+
+def test_only_trained_systems_are_got_and_in_the_order_asked_for(town: Graph):
+    with pytest.raises(SystemError_) as caught:
+        get_systems(town, None)
+    assert str(caught.value) == "Graph town has no trained system; run train_systems town first."
+    one, other = make_system(town, "transe"), make_system(town, "distmult")
+    make_system(town, "complex", trained=False)
+    assert get_systems(town, None) == [one, other]
+    assert get_systems(town, ["distmult", "transe", "distmult"]) == [other, one]
+    with pytest.raises(SystemError_) as caught:
+        get_systems(town, ["transe", "complex", "rotate"])
+    assert str(caught.value) == "Graph town has no trained system complex, rotate. Trained: transe, distmult."
+
+
+def train(system: System) -> Job:
+    job = make_job(JobKind.TRAIN, system=system)
+    assert execute(job.pk, "w") is True
+    job.refresh_from_db()
+    system.refresh_from_db()
+    return job
+
+
+@pytest.mark.django_db(transaction=True)
+def test_training_fills_the_row_and_the_checkpoint_is_the_one_it_names(town: Graph):
+    (system,) = create_systems(town, ["distmult"], QUICK, device="cpu")
+    job = train(system)
+    assert (job.state, job.error) == ("done", "")
+    assert (system.state, system.epochs_done, system.device) == (SystemState.TRAINED, 2, "cpu")
+    assert [row["epoch"] for row in system.history] == [1, 2]
+    assert system.validation_mrr == max(row["validation_mrr"] for row in system.history)
+    assert system.sha256 == sha256_of(artifact_path(system.artifact) / "best.pt")
+    assert (job.done, job.total, job.percent) == (200, 200, 100)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_trained_system_is_left_as_it_is(town: Graph):
+    system = make_system(town, "transe")
+    before = system.sha256
+    assert train(system).log.endswith("transe is trained already\n")
+    assert system.sha256 == before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("seen_by", ["the loop", "a report"])
+def test_cancelled_training_is_cancelled_whoever_sees_it_first(town: Graph, monkeypatch, seen_by):
+    (system,) = create_systems(town, ["distmult"], {"embedding_dim": "4", "epochs": "50"}, device="cpu")
+    report = Progress.report
+
+    def stop_after_an_epoch(self: Progress, stage: str, done: int, *args: object, **kwargs: object) -> None:
+        if seen_by == "the loop":
+            report(self, stage, done, *args, **kwargs)
+        if done >= 100:
+            self.stop()
+        if seen_by == "a report":
+            self.check()
+
+    monkeypatch.setattr(Progress, "report", stop_after_an_epoch)
+    job = train(system)
+    assert (job.state, job.error, system.state) == ("cancelled", "", SystemState.CANCELLED)
+    assert system.epochs_done in (0, 1)
+    assert (artifact_path(system.artifact) / "checkpoint.pt").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_training_goes_on_from_the_checkpoint_with_the_same_result(town: Graph, monkeypatch):
+    whole, halves = create_systems(town, ["distmult"], {**QUICK, "epochs": "4"}, seeds=2, device="cpu")
+    System.objects.filter(pk=halves.pk).update(seed=whole.seed)
+    halves.refresh_from_db()
+    train(whole)
+    with monkeypatch.context() as patch:
+        report = Progress.report
+
+        def stop(self: Progress, stage: str, done: int, *args: object, **kwargs: object) -> None:
+            report(self, stage, done, *args, **kwargs)
+            if done >= 200:
+                self.stop()
+
+        patch.setattr(Progress, "report", stop)
+        train(halves)
+    assert halves.epochs_done == 2
+    train(halves)
+    assert [row["epoch"] for row in halves.history] == [1, 2, 3, 4]
+    losses = [[row["loss"] for row in system.history] for system in (whole, halves)]
+    assert losses[0] == losses[1]
+    assert halves.validation_mrr == whole.validation_mrr
+
+
+@pytest.mark.django_db(transaction=True)
+def test_failed_training_fails_the_system_and_says_why(town: Graph):
+    overrides = {**QUICK, "learning_rate": "10", "epochs": "300", "scale": "1000"}
+    (system,) = create_systems(town, ["rescal"], overrides, device="cpu")
+    artifact_path(system.artifact).parent.mkdir(parents=True, exist_ok=True)
+    artifact_path(system.artifact).write_text("a file where the folder should be")
+    job = train(system)
+    assert (job.state, system.state) == ("failed", SystemState.FAILED)
+    assert "Error" in job.error and system.artifact.split("/")[-1] in job.error
