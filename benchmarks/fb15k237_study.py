@@ -28,7 +28,9 @@ PUBLISHED_TAU = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=60, help="for training all six systems on two cores")
     parser.add_argument("--folder", type=Path, default=ROOT / "var" / "study")
     parser.add_argument("--no-docs", action="store_true", help="do not write docs/benchmarks.md")
@@ -75,7 +77,9 @@ class Study:
         self.minutes = minutes
         self.data = settings.DATA_ROOT
         if not (self.data / "fb15k-237").is_dir():
-            sys.exit(f"{self.data} has no fb15k-237: set TRIPLEPOOL_DATA to the folder with the example data.")
+            sys.exit(
+                f"{self.data} has no fb15k-237: set TRIPLEPOOL_DATA to the folder with the example data."
+            )
 
     def graph(self) -> str:
         from pooling.domain.graph import import_graph
@@ -88,7 +92,9 @@ class Study:
         seconds = time.monotonic() - started
         g = self.row
         took = "was there already" if found else f"took {seconds:.1f} s"
-        say(f"graph: {g.num_train:,} / {g.num_valid:,} / {g.num_test:,} triples, {g.num_relations} relations; {took}")
+        say(
+            f"graph: {g.num_train:,} / {g.num_valid:,} / {g.num_test:,} triples, {g.num_relations} relations; {took}"
+        )
         notes = "\n".join(f"- {entry['message']}" for entry in g.report)
         machine = f"{os.cpu_count()} cores, {platform.processor() or platform.machine()}, Python {platform.python_version()}"
         return (
@@ -127,7 +133,10 @@ class Study:
             f"{counts['assumed_negative']:,} assumed negative, {counts['unjudged']:,} unjudged")  # fmt: skip
         states = table(
             ["state", "triples"],
-            [[key.replace("_", " "), counts[key]] for key in ("positive", "negative", "assumed_negative", "unjudged")]
+            [
+                [key.replace("_", " "), counts[key]]
+                for key in ("positive", "negative", "assumed_negative", "unjudged")
+            ]
             + [["all", counts["seeds"] + counts["pooled"]]],
         )
         return f"Completed test set (the paper counts the 61 unjudged as negative):\n\n{states}\n\n{self._against_filter(report)}"
@@ -142,7 +151,9 @@ class Study:
         file = self.data / "fb-test-s" / "human_labels.tsv.gz"
         published = {tuple(field.strip() for field in fields[:3]) for _, fields in read_tsv(file)}
         people, filtered = set(), {}
-        for h, r, t, why in PooledTriple.objects.filter(pool=self.found).values_list("head", "relation", "tail", "reason"):
+        for h, r, t, why in PooledTriple.objects.filter(pool=self.found).values_list(
+            "head", "relation", "tail", "reason"
+        ):
             keys = (graph.entities[h], graph.relations[r], graph.entities[t])
             if why:
                 filtered[keys] = why
@@ -209,7 +220,8 @@ class Study:
         content = figures.shares(self.found)
         kinds = ["original", "new", "negative", "assumed_negative", "unjudged", "not_pooled"]
         rows = [
-            [name, row["original"] + row["new"], *(row[kind] for kind in kinds)] for name, row in content["systems"].items()
+            [name, row["original"] + row["new"], *(row[kind] for kind in kinds)]
+            for name, row in content["systems"].items()
         ]
         return (
             f"What stands in the first 10 candidates of the evaluated questions (shares of {content['positions']:,} "
@@ -255,7 +267,10 @@ class Study:
             say(f"stability under {labels}")
             content = figures.stability(self.found, labels, _percent())
             rows = [
-                [f"{size:.0%}", *(f"{content['mean'][n][i]:.3f} ± {content['sd'][n][i]:.3f}" for n in content["mean"])]
+                [
+                    f"{size:.0%}",
+                    *(f"{content['mean'][n][i]:.3f} ± {content['sd'][n][i]:.3f}" for n in content["mean"]),
+                ]
                 for i, size in enumerate(content["sizes"])
             ]
             halves = [
@@ -282,7 +297,14 @@ class Study:
                     labels, name, f"{row['n']:,} {row['unit']}s", row["area"], row["share_below"],
                     f"{clustered['share_below']:.4f} ({clustered['clusters']:,} questions)" if clustered else "the same",
                 ])  # fmt: skip
-        header = ["labels", "measure", "n", "area under the p curve", "share of 15 pairs below 0.05", "clustered by question"]
+        header = [
+            "labels",
+            "measure",
+            "n",
+            "area under the p curve",
+            "share of 15 pairs below 0.05",
+            "clustered by question",
+        ]
         return f"Paired two-tailed t-tests of all pairs of systems:\n\n{table(header, rows)}"
 
 

@@ -104,7 +104,11 @@ def make_system(graph: Graph, kind: str, *, seed: int = 0, trained: bool = True)
     """A trained system in the artifact folder of the test; without `trained` one that waits."""
     name = kind if seed == 0 else f"{kind}-s{seed}"
     system = System.objects.create(
-        graph=graph, name=name, kind=kind, seed=seed, settings={**settings_of(kind, graph.name), "device": "cpu"}
+        graph=graph,
+        name=name,
+        kind=kind,
+        seed=seed,
+        settings={**settings_of(kind, graph.name), "device": "cpu"},
     )
     system.artifact = f"systems/{system.pk}"
     if trained:
@@ -157,7 +161,9 @@ def judge_all(pool: Pool, seed: int = 1) -> dict[int, str]:
     for triple in pool.triples.filter(reason="").order_by("id"):
         if rng.random() < 0.8:
             given[triple.pk] = str(rng.choice(["positive", "negative", "negative", "undecided"]))
-    for triple, verdict in zip(pool.triples.exclude(reason="").order_by("id"), ("positive", "negative"), strict=False):
+    for triple, verdict in zip(
+        pool.triples.exclude(reason="").order_by("id"), ("positive", "negative"), strict=False
+    ):
         given[triple.pk] = verdict
     for triple in pool.triples.filter(pk__in=given):
         judge(triple, given[triple.pk])

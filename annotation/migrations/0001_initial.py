@@ -6,267 +6,632 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('pooling', '0001_initial'),
+        ("pooling", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Campaign',
+            name="Campaign",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('open', 'Open'), ('closed', 'Closed')], default='open', max_length=10)),
-                ('evidence_rule', models.CharField(choices=[('both', 'for yes and no'), ('yes', 'for yes'), ('never', 'never')], default='both', max_length=10)),
-                ('lease_minutes', models.PositiveSmallIntegerField(default=15)),
-                ('undo_minutes', models.PositiveSmallIntegerField(default=15, help_text='how long an own label can be changed')),
-                ('guidelines', models.TextField(blank=True)),
-                ('seed', models.PositiveIntegerField(default=0, help_text='of the random order in which questions are given out')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('pool', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='campaign', to='pooling.pool')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "Open"), ("closed", "Closed")], default="open", max_length=10
+                    ),
+                ),
+                (
+                    "evidence_rule",
+                    models.CharField(
+                        choices=[("both", "for yes and no"), ("yes", "for yes"), ("never", "never")],
+                        default="both",
+                        max_length=10,
+                    ),
+                ),
+                ("lease_minutes", models.PositiveSmallIntegerField(default=15)),
+                (
+                    "undo_minutes",
+                    models.PositiveSmallIntegerField(
+                        default=15, help_text="how long an own label can be changed"
+                    ),
+                ),
+                ("guidelines", models.TextField(blank=True)),
+                (
+                    "seed",
+                    models.PositiveIntegerField(
+                        default=0, help_text="of the random order in which questions are given out"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "pool",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="campaign",
+                        to="pooling.pool",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ImportedLabel',
+            name="ImportedLabel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answer', models.CharField(choices=[('Y', 'yes'), ('N', 'no'), ('?', "can't tell")], max_length=1)),
-                ('annotator', models.CharField(blank=True, max_length=150)),
-                ('source_url', models.CharField(blank=True, max_length=2000)),
-                ('labelled_at', models.DateTimeField(blank=True, null=True)),
-                ('file_name', models.CharField(max_length=300)),
-                ('file_sha256', models.CharField(max_length=64)),
-                ('line', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('triple', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='imported_labels', to='pooling.pooledtriple')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "answer",
+                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
+                ),
+                ("annotator", models.CharField(blank=True, max_length=150)),
+                ("source_url", models.CharField(blank=True, max_length=2000)),
+                ("labelled_at", models.DateTimeField(blank=True, null=True)),
+                ("file_name", models.CharField(max_length=300)),
+                ("file_sha256", models.CharField(max_length=64)),
+                ("line", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "triple",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="imported_labels",
+                        to="pooling.pooledtriple",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Item',
+            name="Item",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('group', models.PositiveIntegerField()),
-                ('order', models.PositiveIntegerField(help_text='place in the seeded random order, groups together')),
-                ('side', models.CharField(help_text="which side the group's question masks", max_length=4)),
-                ('state', models.CharField(choices=[('open', 'waiting for labels'), ('disputed', 'waiting for adjudication'), ('settled', 'settled'), ('undecided', 'undecided')], default='open', max_length=10)),
-                ('started', models.BooleanField(default=False, help_text='has a label: such items are given out first')),
-                ('settled_at', models.DateTimeField(blank=True, null=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='annotation.campaign')),
-                ('triple', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='item', to='pooling.pooledtriple')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("group", models.PositiveIntegerField()),
+                (
+                    "order",
+                    models.PositiveIntegerField(
+                        help_text="place in the seeded random order, groups together"
+                    ),
+                ),
+                ("side", models.CharField(help_text="which side the group's question masks", max_length=4)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "waiting for labels"),
+                            ("disputed", "waiting for adjudication"),
+                            ("settled", "settled"),
+                            ("undecided", "undecided"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "started",
+                    models.BooleanField(
+                        default=False, help_text="has a label: such items are given out first"
+                    ),
+                ),
+                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="items",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "triple",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="item",
+                        to="pooling.pooledtriple",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['order'],
+                "ordering": ["order"],
             },
         ),
         migrations.CreateModel(
-            name='Judgement',
+            name="Judgement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdict', models.CharField(choices=[('positive', 'Positive'), ('negative', 'Negative'), ('undecided', 'Undecided')], max_length=10)),
-                ('origin', models.CharField(choices=[('people', 'People'), ('import', 'Import')], max_length=10)),
-                ('decided_at', models.DateTimeField()),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='pooling.pool')),
-                ('triple', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='judgement', to='pooling.pooledtriple')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[
+                            ("positive", "Positive"),
+                            ("negative", "Negative"),
+                            ("undecided", "Undecided"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "origin",
+                    models.CharField(choices=[("people", "People"), ("import", "Import")], max_length=10),
+                ),
+                ("decided_at", models.DateTimeField()),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgements",
+                        to="pooling.pool",
+                    ),
+                ),
+                (
+                    "triple",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgement",
+                        to="pooling.pooledtriple",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('annotator', 'Annotator'), ('adjudicator', 'Adjudicator')], max_length=12)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to='annotation.campaign')),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("annotator", "Annotator"), ("adjudicator", "Adjudicator")], max_length=12
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="members",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='QuestionTemplate',
+            name="QuestionTemplate",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('statement', models.CharField(help_text='asked of one triple: has {subject} and {object}', max_length=500)),
-                ('tail_question', models.CharField(help_text='asks for the tails of one head: has {subject}', max_length=500)),
-                ('head_question', models.CharField(help_text='asks for the heads of one tail: has {object}', max_length=500)),
-                ('is_default', models.BooleanField(default=False, help_text="made from the relation's name")),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('relation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='templates', to='pooling.relation')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                (
+                    "statement",
+                    models.CharField(
+                        help_text="asked of one triple: has {subject} and {object}", max_length=500
+                    ),
+                ),
+                (
+                    "tail_question",
+                    models.CharField(
+                        help_text="asks for the tails of one head: has {subject}", max_length=500
+                    ),
+                ),
+                (
+                    "head_question",
+                    models.CharField(
+                        help_text="asks for the heads of one tail: has {object}", max_length=500
+                    ),
+                ),
+                ("is_default", models.BooleanField(default=False, help_text="made from the relation's name")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "relation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="templates",
+                        to="pooling.relation",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['relation', 'version'],
+                "ordering": ["relation", "version"],
             },
         ),
         migrations.CreateModel(
-            name='Slot',
+            name="Slot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('state', models.CharField(choices=[('free', 'Free'), ('leased', 'Leased'), ('answered', 'Answered')], default='free', max_length=10)),
-                ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('annotator', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='slots', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='slots', to='annotation.item')),
-                ('template', models.ForeignKey(blank=True, help_text='the version that its present holder was shown', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.questiontemplate')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveSmallIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("free", "Free"), ("leased", "Leased"), ("answered", "Answered")],
+                        default="free",
+                        max_length=10,
+                    ),
+                ),
+                ("leased_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "annotator",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="slots",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="slots",
+                        to="annotation.item",
+                    ),
+                ),
+                (
+                    "template",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="the version that its present holder was shown",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.questiontemplate",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Label',
+            name="Label",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answer', models.CharField(choices=[('Y', 'yes'), ('N', 'no'), ('?', "can't tell")], max_length=1)),
-                ('source_url', models.CharField(blank=True, max_length=2000)),
-                ('comment', models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")),
-                ('client_id', models.UUIDField(help_text='made by the page: a repeated submit is the same label', unique=True)),
-                ('active_ms', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotation.item')),
-                ('supersedes', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='annotation.label')),
-                ('template', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.questiontemplate')),
-                ('slot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotation.slot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "answer",
+                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
+                ),
+                ("source_url", models.CharField(blank=True, max_length=2000)),
+                (
+                    "comment",
+                    models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason"),
+                ),
+                (
+                    "client_id",
+                    models.UUIDField(
+                        help_text="made by the page: a repeated submit is the same label", unique=True
+                    ),
+                ),
+                ("active_ms", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "annotator",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="labels",
+                        to="annotation.item",
+                    ),
+                ),
+                (
+                    "supersedes",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="superseded_by",
+                        to="annotation.label",
+                    ),
+                ),
+                (
+                    "template",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.questiontemplate",
+                    ),
+                ),
+                (
+                    "slot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="labels",
+                        to="annotation.slot",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Source',
+            name="Source",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('host', models.CharField(help_text='a link is accepted at this host and those under it', max_length=200)),
-                ('search_url', models.CharField(blank=True, max_length=300)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sources', to='annotation.campaign')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                (
+                    "host",
+                    models.CharField(
+                        help_text="a link is accepted at this host and those under it", max_length=200
+                    ),
+                ),
+                ("search_url", models.CharField(blank=True, max_length=300)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sources",
+                        to="annotation.campaign",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='SurplusLabel',
+            name="SurplusLabel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answer', models.CharField(choices=[('Y', 'yes'), ('N', 'no'), ('?', "can't tell")], max_length=1)),
-                ('source_url', models.CharField(blank=True, max_length=2000)),
-                ('comment', models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")),
-                ('client_id', models.UUIDField(help_text='made by the page: a repeated submit is the same label', unique=True)),
-                ('active_ms', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='surplus_labels', to='annotation.item')),
-                ('template', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.questiontemplate')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "answer",
+                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
+                ),
+                ("source_url", models.CharField(blank=True, max_length=2000)),
+                (
+                    "comment",
+                    models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason"),
+                ),
+                (
+                    "client_id",
+                    models.UUIDField(
+                        help_text="made by the page: a repeated submit is the same label", unique=True
+                    ),
+                ),
+                ("active_ms", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "annotator",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="surplus_labels",
+                        to="annotation.item",
+                    ),
+                ),
+                (
+                    "template",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.questiontemplate",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'closed'])), name='campaign_state_known'),
+            model_name="campaign",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["open", "closed"])), name="campaign_state_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('evidence_rule__in', ['both', 'yes', 'never'])), name='campaign_evidence_rule_known'),
+            model_name="campaign",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("evidence_rule__in", ["both", "yes", "never"])),
+                name="campaign_evidence_rule_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='importedlabel',
-            constraint=models.CheckConstraint(condition=models.Q(('answer__in', ['Y', 'N', '?'])), name='imported_answer_known'),
+            model_name="importedlabel",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("answer__in", ["Y", "N", "?"])), name="imported_answer_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='importedlabel',
-            constraint=models.UniqueConstraint(fields=('triple', 'file_sha256', 'line'), name='imported_line_once'),
+            model_name="importedlabel",
+            constraint=models.UniqueConstraint(
+                fields=("triple", "file_sha256", "line"), name="imported_line_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['campaign', 'state', '-started', 'order'], name='annotation__campaig_48049a_idx'),
+            model_name="item",
+            index=models.Index(
+                fields=["campaign", "state", "-started", "order"], name="annotation__campaig_48049a_idx"
+            ),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['campaign', 'group'], name='annotation__campaig_925362_idx'),
+            model_name="item",
+            index=models.Index(fields=["campaign", "group"], name="annotation__campaig_925362_idx"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('campaign', 'order'), name='item_order_once'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("campaign", "order"), name="item_order_once"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'disputed', 'settled', 'undecided'])), name='item_state_known'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["open", "disputed", "settled", "undecided"])),
+                name="item_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('side__in', ['tail', 'head'])), name='item_side_known'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("side__in", ["tail", "head"])), name="item_side_known"
+            ),
         ),
         migrations.AddIndex(
-            model_name='judgement',
-            index=models.Index(fields=['pool', 'decided_at'], name='annotation__pool_id_cca967_idx'),
+            model_name="judgement",
+            index=models.Index(fields=["pool", "decided_at"], name="annotation__pool_id_cca967_idx"),
         ),
         migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.CheckConstraint(condition=models.Q(('verdict__in', ['positive', 'negative', 'undecided'])), name='judgement_verdict_known'),
+            model_name="judgement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("verdict__in", ["positive", "negative", "undecided"])),
+                name="judgement_verdict_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['people', 'import'])), name='judgement_origin_known'),
+            model_name="judgement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("origin__in", ["people", "import"])), name="judgement_origin_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('campaign', 'person', 'role'), name='membership_once'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("campaign", "person", "role"), name="membership_once"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['annotator', 'adjudicator'])), name='membership_role_known'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["annotator", "adjudicator"])), name="membership_role_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='questiontemplate',
-            constraint=models.UniqueConstraint(fields=('relation', 'version'), name='template_version_once'),
+            model_name="questiontemplate",
+            constraint=models.UniqueConstraint(fields=("relation", "version"), name="template_version_once"),
         ),
         migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(fields=['annotator', 'state'], name='annotation__annotat_7a3e62_idx'),
+            model_name="slot",
+            index=models.Index(fields=["annotator", "state"], name="annotation__annotat_7a3e62_idx"),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.UniqueConstraint(fields=('item', 'number'), name='slot_number_once'),
+            model_name="slot",
+            constraint=models.UniqueConstraint(fields=("item", "number"), name="slot_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.UniqueConstraint(fields=('item', 'annotator'), name='slot_person_once'),
+            model_name="slot",
+            constraint=models.UniqueConstraint(fields=("item", "annotator"), name="slot_person_once"),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('number__in', [1, 2, 3])), name='slot_number_known'),
+            model_name="slot",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("number__in", [1, 2, 3])), name="slot_number_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['free', 'leased', 'answered'])), name='slot_state_known'),
+            model_name="slot",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["free", "leased", "answered"])), name="slot_state_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('annotator', None), ('state', 'free')), models.Q(models.Q(('state', 'free'), _negated=True), ('annotator__isnull', False)), _connector='OR'), name='slot_held_by_one'),
+            model_name="slot",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("annotator", None), ("state", "free")),
+                    models.Q(models.Q(("state", "free"), _negated=True), ("annotator__isnull", False)),
+                    _connector="OR",
+                ),
+                name="slot_held_by_one",
+            ),
         ),
         migrations.AddIndex(
-            model_name='label',
-            index=models.Index(fields=['annotator', '-id'], name='annotation__annotat_58e5b9_idx'),
+            model_name="label",
+            index=models.Index(fields=["annotator", "-id"], name="annotation__annotat_58e5b9_idx"),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.CheckConstraint(condition=models.Q(('answer__in', ['Y', 'N', '?'])), name='label_answer_known'),
+            model_name="label",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("answer__in", ["Y", "N", "?"])), name="label_answer_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.UniqueConstraint(condition=models.Q(('supersedes', None)), fields=('slot',), name='label_first_of_slot_once'),
+            model_name="label",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("supersedes", None)), fields=("slot",), name="label_first_of_slot_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='source',
-            constraint=models.UniqueConstraint(fields=('campaign', 'host'), name='source_host_once'),
+            model_name="source",
+            constraint=models.UniqueConstraint(fields=("campaign", "host"), name="source_host_once"),
         ),
         migrations.AddConstraint(
-            model_name='surpluslabel',
-            constraint=models.CheckConstraint(condition=models.Q(('answer__in', ['Y', 'N', '?'])), name='surplus_answer_known'),
+            model_name="surpluslabel",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("answer__in", ["Y", "N", "?"])), name="surplus_answer_known"
+            ),
         ),
     ]

@@ -35,7 +35,9 @@ def write_archive(qrels: Qrels) -> Path:
         files = export_test_set(qrels, Path(scratch) / name)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in files:
-                archive.writestr(zipfile.ZipInfo(f"{name}/{file.name}", EPOCH), file.read_bytes(), zipfile.ZIP_DEFLATED)
+                archive.writestr(
+                    zipfile.ZipInfo(f"{name}/{file.name}", EPOCH), file.read_bytes(), zipfile.ZIP_DEFLATED
+                )
     return path
 
 

@@ -45,7 +45,9 @@ class Line:
 def places(sparse: dict[str, Any], completed: dict[str, Any], measure: Measure) -> list[Place]:
     """Systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
     found = []
-    names = [n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None]
+    names = [
+        n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None
+    ]
     sign = 1 if measure.higher_is_better else -1
 
     def place(values: dict[str, Any], name: str) -> int:
@@ -86,7 +88,11 @@ def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_posi
     verb = "rises" if most.moved > 0 else "falls"
     text = f"{most.system} {verb} from {ordinal(most.sparse)} to {ordinal(most.completed)} by {measure.label}"
     others = len(movers) - 1
-    text += f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}." if others else "."
+    text += (
+        f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}."
+        if others
+        else "."
+    )
     if tau["tau"] is None:
         return f"{text} Tau is undefined."
     how_sure = f", 95 % interval {tau['low']:.2f} to {tau['high']:.2f}" if tau["low"] is not None else ""

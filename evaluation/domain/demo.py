@@ -1,4 +1,4 @@
-"""The demo: the whole product on a family graph whose truth is known. Each stage is done once and then kept."""
+"""The demo: the whole product on families whose truth is known. Each stage is done once and then kept."""
 
 import os
 import secrets
@@ -39,17 +39,20 @@ MEASURE = "micro_mrr"
 ROLES = (SiteRole.MANAGER, SiteRole.RESEARCHER, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR)
 # Disputes wait until the labels in them can no longer be changed; nobody should wait long in a demo.
 UNDO_MINUTES = 2
-GUIDELINES = """This is the demo: its families are made up, and no source has them. Where a link is asked for, the \
-address of any page of Wikipedia will do."""
+GUIDELINES = (
+    "This is the demo: its families are made up, and no source has them. "
+    "Where a link is asked for, the address of any page of Wikipedia will do."
+)
+FAMILY = FamilyOptions(families=7, density=0.5)
 
 
 @dataclass(frozen=True)
 class DemoOptions:
     """What the demo is made of: about four minutes' work on two cores at most."""
 
-    family: FamilyOptions = FamilyOptions(families=7, density=0.5)
+    family: FamilyOptions = FAMILY
     systems: tuple[str, ...] = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
-    overrides: Mapping[str, str] = field(default_factory=dict)  # settings of the systems, other than the presets
+    overrides: Mapping[str, str] = field(default_factory=dict)  # settings other than the presets
     sample: float = 0.04
     annotators: int = 5
     error_rate: float = 0.05
@@ -64,7 +67,7 @@ class Login(NamedTuple):
 
 @dataclass
 class Demo:
-    """`run_jobs` has a worker do jobs and raises if one fails; `tell(stage, done, total)` shows progress within a stage."""
+    """`run_jobs` has jobs done, and raises if one fails; `tell(stage, done, total)` shows progress."""
 
     run_jobs: Callable[[Sequence[Job]], object]
     tell: Callable[[str, int, int], None]
@@ -107,7 +110,7 @@ class Demo:
         return Campaign.objects.select_related("pool__graph").get(pool=self.pool)
 
 
-# -- graph ------------------------------------------------------------------------------------------------------
+# -- graph ---------------------------------------------------------------------------------------------------
 
 
 def _graph_done(demo: Demo) -> bool:
@@ -133,12 +136,13 @@ def _graph_result(demo: Demo) -> list[str]:
     known = graph.num_train + graph.num_valid + graph.num_test
     facts = len(closed_world(graph))
     return [
-        f"{graph.num_entities:,} people, {graph.num_relations} relations; {known:,} of {facts:,} true triples known: "
+        f"{graph.num_entities:,} people, {graph.num_relations} relations; "
+        f"{known:,} of {facts:,} true triples known: "
         f"{graph.num_train:,} train, {graph.num_valid:,} valid, {graph.num_test:,} test"
     ]
 
 
-# -- systems ----------------------------------------------------------------------------------------------------
+# -- systems -------------------------------------------------------------------------------------------------
 
 
 def _systems_done(demo: Demo) -> bool:
@@ -154,10 +158,11 @@ def _systems(demo: Demo) -> None:
 
 def _systems_result(demo: Demo) -> list[str]:
     found = demo.graph.systems.filter(name__in=demo.options.systems).order_by("id")
-    return [f"{len(found)} systems; validation MRR " + ", ".join(f"{s.name} {s.validation_mrr:.3f}" for s in found)]
+    reached = ", ".join(f"{system.name} {system.validation_mrr:.3f}" for system in found)
+    return [f"{len(found)} systems; validation MRR {reached}"]
 
 
-# -- pool and filter --------------------------------------------------------------------------------------------
+# -- pool and filter -----------------------------------------------------------------------------------------
 
 
 def _pool_done(demo: Demo) -> bool:
@@ -180,13 +185,13 @@ def _pool_result(demo: Demo) -> list[str]:
     counts = pool_counts(demo.pool)
     reasons = ", ".join(f"{FilterReason(key).label} {n:,}" for key, n in counts["by_reason"].items())
     return [
-        f"{counts['seeds']:,} seed triples, {counts['pooled']:,} pooled triples: {counts['filtered']:,} filtered, "
-        f"{counts['to_people']:,} to people",
+        f"{counts['seeds']:,} seed triples, {counts['pooled']:,} pooled triples: "
+        f"{counts['filtered']:,} filtered, {counts['to_people']:,} to people",
         f"filtered: {reasons or 'none'}",
     ]
 
 
-# -- campaign, people, labels -----------------------------------------------------------------------------------
+# -- campaign, people, labels --------------------------------------------------------------------------------
 
 
 def _campaign_done(demo: Demo) -> bool:
@@ -214,9 +219,9 @@ def _people_done(demo: Demo) -> bool:
 
 
 def _people(demo: Demo) -> None:
-    """The file is written first: stopped in between, the next run gives people the passwords that stand there."""
+    """The file comes first: stopped in between, the next run gives people the passwords that stand there."""
     kept = read_logins(demo.logins_file)
-    passwords = {role: kept.get(_login_name(role)) or secrets.token_urlsafe(9) for role in ROLES}
+    passwords = {role: kept.get(_login_name(role)) or secrets.token_hex(8) for role in ROLES}
     _write_logins(demo.logins_file, {_login_name(role): password for role, password in passwords.items()})
     for role in ROLES:
         campaign = demo.campaign if role in CampaignRole.values else None
@@ -277,7 +282,7 @@ def _labels_result(demo: Demo) -> list[str]:
     ]
 
 
-# -- measures, qrels, test set ----------------------------------------------------------------------------------
+# -- measures, qrels, test set -------------------------------------------------------------------------------
 
 
 def _measures_done(demo: Demo) -> bool:
@@ -361,7 +366,7 @@ STAGES = (
     Stage("Pool and filter", "gathering the first candidates", _pool_done, _pool, _pool_result),
     Stage("Campaign", "making items of what people judge", _campaign_done, _campaign, _campaign_result),
     Stage("People", "one login for each role", _people_done, _people, _people_result),
-    Stage("Labels", "simulated annotators, of whom one answer in twenty is wrong", _labels_done, _labels, _labels_result),
+    Stage("Labels", "simulated people, one answer in twenty wrong", _labels_done, _labels, _labels_result),
     Stage("Measures", "two rankings, and how stable they are", _measures_done, _measures, _measures_result),
     Stage("Qrels", "freezing the judgements", _qrels_done, _qrels, _qrels_result),
     Stage("Test set", "writing it to a folder", _test_set_done, _test_set, _test_set_result),

@@ -24,7 +24,8 @@ def pool_report(pool: Pool) -> dict[str, Any]:
         "by_system": {name: int(together[i, i]) for i, name in enumerate(names)},
         "only_by": {name: int(alone[i]) for i, name in enumerate(names)},
         "overlap": {
-            name: {other: int(together[i, j]) for j, other in enumerate(names)} for i, name in enumerate(names)
+            name: {other: int(together[i, j]) for j, other in enumerate(names)}
+            for i, name in enumerate(names)
         },
         **state_counts(pooled_state(pool)[1]),
     }

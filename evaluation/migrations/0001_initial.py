@@ -6,49 +6,91 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('pooling', '0001_initial'),
+        ("pooling", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Figure',
+            name="Figure",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(help_text='what was computed: metrics:current, stability:current, …', max_length=200)),
-                ('version', models.CharField(help_text='version of labels and ranks that it was computed from', max_length=200)),
-                ('content', models.JSONField()),
-                ('seconds', models.FloatField(default=0)),
-                ('computed_at', models.DateTimeField(auto_now=True)),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='figures', to='pooling.pool')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        help_text="what was computed: metrics:current, stability:current, …", max_length=200
+                    ),
+                ),
+                (
+                    "version",
+                    models.CharField(
+                        help_text="version of labels and ranks that it was computed from", max_length=200
+                    ),
+                ),
+                ("content", models.JSONField()),
+                ("seconds", models.FloatField(default=0)),
+                ("computed_at", models.DateTimeField(auto_now=True)),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="figures", to="pooling.pool"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('pool', 'key'), name='figure_key_once')],
+                "constraints": [models.UniqueConstraint(fields=("pool", "key"), name="figure_key_once")],
             },
         ),
         migrations.CreateModel(
-            name='Qrels',
+            name="Qrels",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(max_length=80)),
-                ('artifact', models.CharField(help_text='Parquet: head, relation, tail, state, origin', max_length=200)),
-                ('sha256', models.CharField(max_length=64)),
-                ('num_positive', models.PositiveIntegerField()),
-                ('num_negative', models.PositiveIntegerField()),
-                ('num_assumed_negative', models.PositiveIntegerField()),
-                ('num_unjudged', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='qrels', to='pooling.pool')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.SlugField(max_length=80)),
+                (
+                    "artifact",
+                    models.CharField(
+                        help_text="Parquet: head, relation, tail, state, origin", max_length=200
+                    ),
+                ),
+                ("sha256", models.CharField(max_length=64)),
+                ("num_positive", models.PositiveIntegerField()),
+                ("num_negative", models.PositiveIntegerField()),
+                ("num_assumed_negative", models.PositiveIntegerField()),
+                ("num_unjudged", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="qrels", to="pooling.pool"
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'qrels',
-                'ordering': ['-created_at'],
-                'constraints': [models.UniqueConstraint(fields=('pool', 'name'), name='qrels_name_once')],
+                "verbose_name_plural": "qrels",
+                "ordering": ["-created_at"],
+                "constraints": [models.UniqueConstraint(fields=("pool", "name"), name="qrels_name_once")],
             },
         ),
     ]

@@ -23,9 +23,13 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
         context |= overview(pool, measure if measure in RANKED else RANKED[0])
     except UserError as error:
         context["problem"] = str(error)
-    context["job"] = pool.jobs.filter(kind=JobKind.EVALUATE, state__in=[JobState.QUEUED, JobState.RUNNING]).first()
+    context["job"] = pool.jobs.filter(
+        kind=JobKind.EVALUATE, state__in=[JobState.QUEUED, JobState.RUNNING]
+    ).first()
     part = request.GET.get("part") == "figures" and "problem" not in context
-    return render(request, "evaluation/evaluation_figures.html" if part else "evaluation/evaluation.html", context)
+    return render(
+        request, "evaluation/evaluation_figures.html" if part else "evaluation/evaluation.html", context
+    )
 
 
 @evaluator_required

@@ -34,7 +34,13 @@ MOVES = {
     JobState.CANCELLED: {JobState.QUEUED},
     JobState.DONE: set(),
 }
-QUEUES = {JobKind.TRAIN: "gpu", JobKind.SCORE: "gpu", JobKind.BUILD_POOL: "gpu", JobKind.EVALUATE: "cpu", JobKind.EXPORT: "cpu"}
+QUEUES = {
+    JobKind.TRAIN: "gpu",
+    JobKind.SCORE: "gpu",
+    JobKind.BUILD_POOL: "gpu",
+    JobKind.EVALUATE: "cpu",
+    JobKind.EXPORT: "cpu",
+}
 
 
 class JobError(UserError):
@@ -72,7 +78,12 @@ def start_job(
 ) -> Job:
     """Make the row and, once it is committed, send its message. A live job of the same kind, subject and params is it."""
     live = Job.objects.filter(
-        kind=kind, graph=graph, system=system, pool=pool, params=params or {}, state__in=[JobState.QUEUED, JobState.RUNNING]
+        kind=kind,
+        graph=graph,
+        system=system,
+        pool=pool,
+        params=params or {},
+        state__in=[JobState.QUEUED, JobState.RUNNING],
     )
     with transaction.atomic():
         if (job := live.first()) is None:

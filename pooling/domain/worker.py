@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -14,7 +16,6 @@ from pooling.enums import JobState
 from pooling.errors import UserError
 from pooling.models import Job
 
-
 MAX_DEATHS = 3
 
 
@@ -23,24 +24,47 @@ class WorkerError(UserError):
 
 
 def start_worker() -> subprocess.Popen[bytes]:
-    """Start a Celery worker for both queues; each of its processes computes with its share of the cores."""
+    """Start a Celery worker for both queues; each of its processes computes with its share of the cores.
+
+    It is a process group of its own: Ctrl-C goes to the command, which ends all of it with stop_worker.
+    """
     environment = {**os.environ, "OMP_NUM_THREADS": str(settings.WORKER_THREADS)}
     command = [
         sys.executable, "-m", "celery", "-A", "config", "worker", "--queues", "cpu,gpu",
         "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
         "--loglevel", "WARNING", "--without-gossip", "--without-mingle",
     ]  # fmt: skip
-    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment)
+    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, process_group=0)
 
 
-def stop_worker(process: subprocess.Popen[bytes]) -> None:
-    """End a worker that start_worker started: gently, then for good."""
+def stop_worker(process: subprocess.Popen[bytes], patience: float = 20) -> None:
+    """End a worker that start_worker started, and its processes: gently, then for good.
+
+    A job that does not end within `patience` seconds is taken up again by the next worker.
+    """
     process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=patience)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@contextlib.contextmanager
+def signals_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the block like Ctrl-C, so that what it started is ended too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+    }
     try:
-        process.wait(timeout=20)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -61,12 +85,13 @@ def worker_for_a_while() -> Iterator[Callable[[], None]]:
             )
         own.append(start_worker())
 
-    try:
-        look_after()
-        yield look_after
-    finally:
-        if own:
-            stop_worker(own[-1])
+    with signals_interrupt():
+        try:
+            look_after()
+            yield look_after
+        finally:
+            if own:
+                stop_worker(own[-1])
 
 
 def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: float = 1.0) -> list[Job]:

@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,233 +14,498 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Worker',
+            name="Worker",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('queues', models.CharField(max_length=200)),
-                ('seen_at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200, unique=True)),
+                ("queues", models.CharField(max_length=200)),
+                ("seen_at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Graph',
+            name="Graph",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(max_length=80, unique=True)),
-                ('source', models.CharField(choices=[('tsv', 'TSV folder'), ('pykeen', 'PyKEEN dataset'), ('family', 'family generator')], max_length=10)),
-                ('options', models.JSONField(default=dict, help_text='what the import was asked for, as typed')),
-                ('artifact', models.CharField(max_length=200)),
-                ('sha256', models.CharField(max_length=64)),
-                ('num_entities', models.PositiveIntegerField()),
-                ('num_relations', models.PositiveIntegerField()),
-                ('num_train', models.PositiveIntegerField()),
-                ('num_valid', models.PositiveIntegerField()),
-                ('num_test', models.PositiveIntegerField()),
-                ('has_closed_world', models.BooleanField(default=False)),
-                ('report', models.JSONField(default=list, help_text='what the importer noticed: {kind, count, examples}')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.SlugField(max_length=80, unique=True)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("tsv", "TSV folder"),
+                            ("pykeen", "PyKEEN dataset"),
+                            ("family", "family generator"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "options",
+                    models.JSONField(default=dict, help_text="what the import was asked for, as typed"),
+                ),
+                ("artifact", models.CharField(max_length=200)),
+                ("sha256", models.CharField(max_length=64)),
+                ("num_entities", models.PositiveIntegerField()),
+                ("num_relations", models.PositiveIntegerField()),
+                ("num_train", models.PositiveIntegerField()),
+                ("num_valid", models.PositiveIntegerField()),
+                ("num_test", models.PositiveIntegerField()),
+                ("has_closed_world", models.BooleanField(default=False)),
+                (
+                    "report",
+                    models.JSONField(
+                        default=list, help_text="what the importer noticed: {kind, count, examples}"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Pool',
+            name="Pool",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(max_length=80, unique=True)),
-                ('origin', models.CharField(choices=[('built', 'Built'), ('imported', 'Imported')], max_length=10)),
-                ('state', models.CharField(choices=[('building', 'Building'), ('ready', 'Ready'), ('failed', 'Failed')], default='building', max_length=10)),
-                ('depth', models.PositiveIntegerField()),
-                ('contributors', models.JSONField(default=list, help_text='names of the systems that made the pool; provenance holds indices into this list')),
-                ('seed_source', models.CharField(help_text='file, or share and seed of the sample', max_length=200)),
-                ('filters', models.JSONField(default=list, help_text='names of the filters that were applied')),
-                ('report', models.JSONField(default=list, help_text='irregular lines of an imported pool')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('graph', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pools', to='pooling.graph')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.SlugField(max_length=80, unique=True)),
+                (
+                    "origin",
+                    models.CharField(choices=[("built", "Built"), ("imported", "Imported")], max_length=10),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("building", "Building"), ("ready", "Ready"), ("failed", "Failed")],
+                        default="building",
+                        max_length=10,
+                    ),
+                ),
+                ("depth", models.PositiveIntegerField()),
+                (
+                    "contributors",
+                    models.JSONField(
+                        default=list,
+                        help_text="names of the systems that made the pool; provenance holds indices into this list",
+                    ),
+                ),
+                (
+                    "seed_source",
+                    models.CharField(help_text="file, or share and seed of the sample", max_length=200),
+                ),
+                (
+                    "filters",
+                    models.JSONField(default=list, help_text="names of the filters that were applied"),
+                ),
+                ("report", models.JSONField(default=list, help_text="irregular lines of an imported pool")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "graph",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="pools", to="pooling.graph"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='PooledTriple',
+            name="PooledTriple",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('head', models.PositiveIntegerField()),
-                ('relation', models.PositiveIntegerField()),
-                ('tail', models.PositiveIntegerField()),
-                ('depth', models.PositiveSmallIntegerField(help_text='smallest rank at which any system found it')),
-                ('provenance', models.BinaryField(default=b'')),
-                ('reason', models.CharField(blank=True, choices=[('', 'to people'), ('category-head', 'head question of a 1-1 or 1-N relation'), ('category-tail', 'tail question of a 1-1 or N-1 relation'), ('types', 'entity type not consistent with the relation')], default='', max_length=20)),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='triples', to='pooling.pool')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("head", models.PositiveIntegerField()),
+                ("relation", models.PositiveIntegerField()),
+                ("tail", models.PositiveIntegerField()),
+                (
+                    "depth",
+                    models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it"),
+                ),
+                ("provenance", models.BinaryField(default=b"")),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "to people"),
+                            ("category-head", "head question of a 1-1 or 1-N relation"),
+                            ("category-tail", "tail question of a 1-1 or N-1 relation"),
+                            ("types", "entity type not consistent with the relation"),
+                        ],
+                        default="",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="triples", to="pooling.pool"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Relation',
+            name="Relation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField(help_text='the int32 id inside the graph')),
-                ('key', models.CharField(max_length=500)),
-                ('category', models.CharField(blank=True, choices=[('1-1', 'One One'), ('1-N', 'One Many'), ('N-1', 'Many One'), ('N-N', 'Many Many')], help_text='empty: not in train', max_length=3)),
-                ('domain', models.CharField(blank=True, max_length=500)),
-                ('range', models.CharField(blank=True, max_length=500)),
-                ('num_train', models.PositiveIntegerField(default=0)),
-                ('num_test', models.PositiveIntegerField(default=0)),
-                ('graph', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='relations', to='pooling.graph')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("index", models.PositiveIntegerField(help_text="the int32 id inside the graph")),
+                ("key", models.CharField(max_length=500)),
+                (
+                    "category",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("1-1", "One One"),
+                            ("1-N", "One Many"),
+                            ("N-1", "Many One"),
+                            ("N-N", "Many Many"),
+                        ],
+                        help_text="empty: not in train",
+                        max_length=3,
+                    ),
+                ),
+                ("domain", models.CharField(blank=True, max_length=500)),
+                ("range", models.CharField(blank=True, max_length=500)),
+                ("num_train", models.PositiveIntegerField(default=0)),
+                ("num_test", models.PositiveIntegerField(default=0)),
+                (
+                    "graph",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="relations",
+                        to="pooling.graph",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['graph', 'index'],
+                "ordering": ["graph", "index"],
             },
         ),
         migrations.CreateModel(
-            name='SeedTriple',
+            name="SeedTriple",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('head', models.PositiveIntegerField()),
-                ('relation', models.PositiveIntegerField()),
-                ('tail', models.PositiveIntegerField()),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seeds', to='pooling.pool')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("head", models.PositiveIntegerField()),
+                ("relation", models.PositiveIntegerField()),
+                ("tail", models.PositiveIntegerField()),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="seeds", to="pooling.pool"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='System',
+            name="System",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(help_text='unique in its graph: rotate, rotate-s1', max_length=80)),
-                ('kind', models.CharField(help_text='name in the registry of systems', max_length=40)),
-                ('seed', models.PositiveIntegerField(default=0)),
-                ('settings', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('training', 'Training'), ('trained', 'Trained'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
-                ('artifact', models.CharField(max_length=200)),
-                ('sha256', models.CharField(blank=True, help_text='of the best checkpoint', max_length=64)),
-                ('device', models.CharField(blank=True, max_length=40)),
-                ('epochs_done', models.PositiveIntegerField(default=0)),
-                ('best_epoch', models.PositiveIntegerField(default=0)),
-                ('validation_mrr', models.FloatField(blank=True, null=True)),
-                ('train_seconds', models.FloatField(default=0)),
-                ('history', models.JSONField(default=list, help_text='one entry an epoch: epoch, loss, validation_mrr')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('graph', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='systems', to='pooling.graph')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.SlugField(help_text="unique in its graph: rotate, rotate-s1", max_length=80)),
+                ("kind", models.CharField(help_text="name in the registry of systems", max_length=40)),
+                ("seed", models.PositiveIntegerField(default=0)),
+                ("settings", models.JSONField(default=dict)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("training", "Training"),
+                            ("trained", "Trained"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("artifact", models.CharField(max_length=200)),
+                ("sha256", models.CharField(blank=True, help_text="of the best checkpoint", max_length=64)),
+                ("device", models.CharField(blank=True, max_length=40)),
+                ("epochs_done", models.PositiveIntegerField(default=0)),
+                ("best_epoch", models.PositiveIntegerField(default=0)),
+                ("validation_mrr", models.FloatField(blank=True, null=True)),
+                ("train_seconds", models.FloatField(default=0)),
+                (
+                    "history",
+                    models.JSONField(
+                        default=list, help_text="one entry an epoch: epoch, loss, validation_mrr"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "graph",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="systems",
+                        to="pooling.graph",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['graph', 'id'],
+                "ordering": ["graph", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('artifact', models.CharField(max_length=200)),
-                ('sha256', models.CharField(help_text='of run.json, which holds those of the blocks', max_length=64)),
-                ('depth', models.PositiveIntegerField(help_text='candidates kept for each question')),
-                ('num_questions', models.PositiveIntegerField(default=0, help_text='questions with stored candidates')),
-                ('num_rank_rows', models.PositiveBigIntegerField(default=0)),
-                ('seconds', models.FloatField(default=0)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('system', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='run', to='pooling.system')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("artifact", models.CharField(max_length=200)),
+                (
+                    "sha256",
+                    models.CharField(help_text="of run.json, which holds those of the blocks", max_length=64),
+                ),
+                ("depth", models.PositiveIntegerField(help_text="candidates kept for each question")),
+                (
+                    "num_questions",
+                    models.PositiveIntegerField(default=0, help_text="questions with stored candidates"),
+                ),
+                ("num_rank_rows", models.PositiveBigIntegerField(default=0)),
+                ("seconds", models.FloatField(default=0)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "system",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="run", to="pooling.system"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='pool',
-            name='systems',
-            field=models.ManyToManyField(blank=True, related_name='pools', to='pooling.system'),
+            model_name="pool",
+            name="systems",
+            field=models.ManyToManyField(blank=True, related_name="pools", to="pooling.system"),
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('train', 'train system'), ('build-pool', 'build pool'), ('score', 'score run'), ('evaluate', 'compute stability curve'), ('export', 'export test set')], max_length=20)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('params', models.JSONField(default=dict)),
-                ('stage', models.CharField(blank=True, max_length=200)),
-                ('done', models.PositiveBigIntegerField(default=0)),
-                ('total', models.PositiveBigIntegerField(default=0)),
-                ('unit', models.CharField(blank=True, max_length=40)),
-                ('seconds_left', models.FloatField(blank=True, null=True)),
-                ('log', models.TextField(blank=True)),
-                ('error', models.TextField(blank=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('worker', models.CharField(blank=True, max_length=200)),
-                ('heartbeat_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('graph', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='pooling.graph')),
-                ('pool', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='pooling.pool')),
-                ('system', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='pooling.system')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("train", "train system"),
+                            ("build-pool", "build pool"),
+                            ("score", "score run"),
+                            ("evaluate", "compute stability curve"),
+                            ("export", "export test set"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("params", models.JSONField(default=dict)),
+                ("stage", models.CharField(blank=True, max_length=200)),
+                ("done", models.PositiveBigIntegerField(default=0)),
+                ("total", models.PositiveBigIntegerField(default=0)),
+                ("unit", models.CharField(blank=True, max_length=40)),
+                ("seconds_left", models.FloatField(blank=True, null=True)),
+                ("log", models.TextField(blank=True)),
+                ("error", models.TextField(blank=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("worker", models.CharField(blank=True, max_length=200)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "graph",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="pooling.graph",
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="pooling.pool",
+                    ),
+                ),
+                (
+                    "system",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="pooling.system",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.AddConstraint(
-            model_name='graph',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['tsv', 'pykeen', 'family'])), name='graph_source_known'),
+            model_name="graph",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("source__in", ["tsv", "pykeen", "family"])), name="graph_source_known"
+            ),
         ),
         migrations.AddIndex(
-            model_name='pooledtriple',
-            index=models.Index(fields=['pool', 'reason'], name='pooling_poo_pool_id_47b6fa_idx'),
+            model_name="pooledtriple",
+            index=models.Index(fields=["pool", "reason"], name="pooling_poo_pool_id_47b6fa_idx"),
         ),
         migrations.AddConstraint(
-            model_name='pooledtriple',
-            constraint=models.UniqueConstraint(fields=('pool', 'head', 'relation', 'tail'), name='pooled_triple_once'),
+            model_name="pooledtriple",
+            constraint=models.UniqueConstraint(
+                fields=("pool", "head", "relation", "tail"), name="pooled_triple_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pooledtriple',
-            constraint=models.CheckConstraint(condition=models.Q(('reason__in', ['', 'category-head', 'category-tail', 'types'])), name='pooled_triple_reason_known'),
+            model_name="pooledtriple",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reason__in", ["", "category-head", "category-tail", "types"])),
+                name="pooled_triple_reason_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='relation',
-            constraint=models.UniqueConstraint(fields=('graph', 'index'), name='relation_index_once'),
+            model_name="relation",
+            constraint=models.UniqueConstraint(fields=("graph", "index"), name="relation_index_once"),
         ),
         migrations.AddConstraint(
-            model_name='relation',
-            constraint=models.UniqueConstraint(fields=('graph', 'key'), name='relation_key_once'),
+            model_name="relation",
+            constraint=models.UniqueConstraint(fields=("graph", "key"), name="relation_key_once"),
         ),
         migrations.AddConstraint(
-            model_name='relation',
-            constraint=models.CheckConstraint(condition=models.Q(('category__in', ['', '1-1', '1-N', 'N-1', 'N-N'])), name='relation_category_known'),
+            model_name="relation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("category__in", ["", "1-1", "1-N", "N-1", "N-N"])),
+                name="relation_category_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seedtriple',
-            constraint=models.UniqueConstraint(fields=('pool', 'head', 'relation', 'tail'), name='seed_triple_once'),
+            model_name="seedtriple",
+            constraint=models.UniqueConstraint(
+                fields=("pool", "head", "relation", "tail"), name="seed_triple_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='system',
-            constraint=models.UniqueConstraint(fields=('graph', 'name'), name='system_name_once'),
+            model_name="system",
+            constraint=models.UniqueConstraint(fields=("graph", "name"), name="system_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='system',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'training', 'trained', 'failed', 'cancelled'])), name='system_state_known'),
+            model_name="system",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["waiting", "training", "trained", "failed", "cancelled"])),
+                name="system_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['built', 'imported'])), name='pool_origin_known'),
+            model_name="pool",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("origin__in", ["built", "imported"])), name="pool_origin_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['building', 'ready', 'failed'])), name='pool_state_known'),
+            model_name="pool",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["building", "ready", "failed"])), name="pool_state_known"
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['state', 'heartbeat_at'], name='pooling_job_state_7f1cc6_idx'),
+            model_name="job",
+            index=models.Index(fields=["state", "heartbeat_at"], name="pooling_job_state_7f1cc6_idx"),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['train', 'build-pool', 'score', 'evaluate', 'export'])), name='job_kind_known'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["train", "build-pool", "score", "evaluate", "export"])),
+                name="job_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='job_state_known'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["queued", "running", "done", "failed", "cancelled"])),
+                name="job_state_known",
+            ),
         ),
     ]

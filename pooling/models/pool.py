@@ -16,7 +16,8 @@ class Pool(models.Model):
     depth = models.PositiveIntegerField()
     systems = models.ManyToManyField(System, related_name="pools", blank=True)
     contributors = models.JSONField(
-        default=list, help_text="names of the systems that made the pool; provenance holds indices into this list"
+        default=list,
+        help_text="names of the systems that made the pool; provenance holds indices into this list",
     )
     seed_source = models.CharField(max_length=200, help_text="file, or share and seed of the sample")
     filters = models.JSONField(default=list, help_text="names of the filters that were applied")
@@ -26,7 +27,9 @@ class Pool(models.Model):
     class Meta:
         ordering = ["-created_at"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(origin__in=PoolOrigin.values), name="pool_origin_known"),
+            models.CheckConstraint(
+                condition=models.Q(origin__in=PoolOrigin.values), name="pool_origin_known"
+            ),
             models.CheckConstraint(condition=models.Q(state__in=PoolState.values), name="pool_state_known"),
         ]
 

@@ -37,8 +37,8 @@ def check_port(bind: str) -> None:
 
 class Command(BaseCommand):
     help = (
-        "Families whose truth is known: graph, six systems, pool, labels of simulated annotators, measures, test set; "
-        "then serve. What is there already is kept."
+        "Families whose truth is known: graph, six systems, pool, labels of simulated annotators, measures, "
+        "test set; then serve. What is there already is kept."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -68,7 +68,8 @@ class Command(BaseCommand):
         self._say("\nLogins, one for each role:")
         found = logins(demo)
         for login in found:
-            password = login.password or f"(not known here; set one: python manage.py changepassword {login.name})"
+            reset = f"(not known here; set one: python manage.py changepassword {login.name})"
+            password = login.password or reset
             self._say(f"  {login.role:12}  {login.name:18}  {password}")
         if any(login.password for login in found):
             self._say(f"They are kept in {demo.logins_file}, which only you can read.")

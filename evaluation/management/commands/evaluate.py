@@ -47,6 +47,8 @@ class Command(BaseCommand):
         names = list(content["n"])
         self.stdout.write(f"{'system':{width}}  " + "  ".join(f"{name:>13}" for name in names))
         for system, row in content["systems"].items():
-            cells = "  ".join(f"{'undefined' if row[n] is None else format(row[n], '.4f'):>13}" for n in names)
+            cells = "  ".join(
+                f"{'undefined' if row[n] is None else format(row[n], '.4f'):>13}" for n in names
+            )
             self.stdout.write(f"{system:{width}}  {cells}")
         self.stdout.write(f"{'n':{width}}  " + "  ".join(f"{content['n'][name]:>13,}" for name in names))

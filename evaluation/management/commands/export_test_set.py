@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("pool")
         parser.add_argument("folder", type=Path)
         parser.add_argument("--qrels", help="name of frozen qrels")
-        parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1) in TREC qrels")
+        parser.add_argument(
+            "--strict", action="store_true", help="leave assumed negatives unjudged (-1) in TREC qrels"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():

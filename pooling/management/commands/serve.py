@@ -1,7 +1,6 @@
 """The web server and a local worker in one command."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from pooling.domain.worker import start_worker, stop_worker
+from pooling.domain.worker import signals_interrupt, start_worker, stop_worker
 
 
 class Command(BaseCommand):
@@ -22,7 +21,10 @@ class Command(BaseCommand):
         parser.add_argument("--no-worker", action="store_true", help="only the pages; workers run elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # both ends end what this command started
+        with signals_interrupt():
+            self._serve(options)
+
+    def _serve(self, options: dict[str, Any]) -> None:
         threads = max(4, 2 * (os.cpu_count() or 1))
         web = subprocess.Popen(
             [

@@ -23,7 +23,12 @@ class Command(BaseCommand):
         parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated; default: all")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
         parser.add_argument(
-            "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="settings other than the preset"
+            "--set",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="KEY=VALUE",
+            help="settings other than the preset",
         )
         parser.add_argument("--seeds", type=int, default=1, help="systems of each kind, seeds 0 to N-1")
         parser.add_argument("--json", action="store_true", help="print the trained systems as JSON")

@@ -74,8 +74,14 @@ def ready(page: Page) -> None:
     page.wait_for_timeout(260)
 
 
-def saved(page: Page) -> None:
+def saved(page: Page, labels: int) -> None:
+    """Wait until the server has this many labels and the page knows."""
+    for _ in range(100):
+        if Label.objects.count() >= labels:
+            break
+        page.wait_for_timeout(100)
     expect(page.locator("[data-unsaved]")).to_be_hidden()
+    assert Label.objects.count() == labels
 
 
 def shoot(page: Page, name: str) -> None:
@@ -103,7 +109,7 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
             page.keyboard.press("Escape")
         expect(page.locator("#link")).to_have_value(LINK)
         press(page, "yn"[number % 2])
-    saved(page)
+    saved(page, 10)
     assert len(set(seen)) == 10
     answers = list(Label.objects.order_by("id").values_list("answer", "source_url", "comment"))
     assert answers[:4] == [("Y", LINK, ""), ("N", LINK, ""), ("?", "", "yes no unclear"), ("N", LINK, "")]
@@ -143,8 +149,7 @@ def test_double_press_does_not_label_the_next(world, open_page) -> None:
     page.keyboard.press("y")
     page.keyboard.press("y")
     page.wait_for_timeout(400)
-    saved(page)
-    assert Label.objects.count() == 1
+    saved(page, 1)
 
 
 def test_keys_do_nothing_in_a_text_field_or_when_switched_off(world, open_page) -> None:
@@ -163,8 +168,7 @@ def test_keys_do_nothing_in_a_text_field_or_when_switched_off(world, open_page) 
     press(page, "y")
     assert Label.objects.count() == 0
     page.get_by_role("button", name="Yes").click()
-    page.wait_for_timeout(300)
-    assert Label.objects.count() == 1
+    saved(page, 1)
 
 
 def test_undo_changes_the_last_answer(world, open_page) -> None:
@@ -180,8 +184,7 @@ def test_undo_changes_the_last_answer(world, open_page) -> None:
     expect(page.locator('[data-answer="Y"]')).to_have_attribute("aria-pressed", "true")
     press(page, "n")
     assert question(page) == second
-    saved(page)
-    page.wait_for_timeout(300)
+    saved(page, 2)
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
     assert Label.objects.last().supersedes == Label.objects.first()
 
@@ -198,8 +201,7 @@ def test_answers_wait_out_a_lost_connection(world, open_page) -> None:
     shoot(page, "annotate-offline")
     assert Label.objects.count() == 0
     page.context.set_offline(False)
-    saved(page)
-    assert Label.objects.count() == 3
+    saved(page, 3)
 
 
 def test_unsent_answers_survive_a_reload(world, open_page) -> None:
@@ -214,9 +216,7 @@ def test_unsent_answers_survive_a_reload(world, open_page) -> None:
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     ready(page)
-    saved(page)
-    page.wait_for_timeout(300)
-    assert Label.objects.count() == 1
+    saved(page, 1)
 
 
 def test_leaving_gives_the_leases_back(world, open_page) -> None:
@@ -224,8 +224,11 @@ def test_leaving_gives_the_leases_back(world, open_page) -> None:
     ready(page)
     assert Slot.objects.filter(state="leased").count() > 0
     page.goto("about:blank")
-    page.wait_for_timeout(500)
-    assert Slot.objects.filter(state="leased").count() == 0
+    for _ in range(50):
+        if not Slot.objects.filter(state="leased").exists():
+            return
+        page.wait_for_timeout(100)
+    pytest.fail("leases were not given back")
 
 
 def test_nothing_left_says_so(world, open_page) -> None:
@@ -257,6 +260,6 @@ def test_adjudicator_decides_with_the_link_of_an_answer(world, open_page) -> Non
     page.keyboard.press("Escape")
     press(page, "n")
     expect(page.locator("[data-idle] h2")).to_be_visible()
-    saved(page)
+    saved(page, 3)
     item.refresh_from_db()
     assert (item.state, Label.objects.get(slot__number=3).comment) == ("settled", "the page says no")

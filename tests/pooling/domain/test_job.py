@@ -201,7 +201,8 @@ def test_any_other_error_is_named_and_its_trace_is_in_the_log(work):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("error", "system_state"), [(ValueError("x"), SystemState.FAILED), (JobCancelled(), SystemState.CANCELLED)]
+    ("error", "system_state"),
+    [(ValueError("x"), SystemState.FAILED), (JobCancelled(), SystemState.CANCELLED)],
 )
 def test_a_system_whose_training_ended_does_not_say_that_it_trains(monkeypatch, town, error, system_state):
     def fail(job: Job, progress: Progress) -> None:

@@ -44,7 +44,9 @@ def found_triples(draw):
     )  # fmt: skip
 
 
-@given(found_triples(), st.permutations(list(FILTERS)).flatmap(lambda p: st.sampled_from([p, p[:2], p[:1], []])))
+@given(
+    found_triples(), st.permutations(list(FILTERS)).flatmap(lambda p: st.sampled_from([p, p[:2], p[:1], []]))
+)
 def test_reasons_are_those_of_the_words(found, names):
     expected = [literal_reason(found, i, names) for i in range(len(found.triples))]
     assert apply_filters(found, names).tolist() == expected

@@ -81,9 +81,7 @@ def test_order_of_the_pool_does_not_depend_on_the_order_of_the_systems(world):
 
 
 def test_one_triple_found_from_both_sides_is_one_triple_with_two_findings():
-    questions = Questions(
-        np.array([0, 1], np.int8), np.array([3, 4], np.int32), np.array([7, 7], np.int32)
-    )
+    questions = Questions(np.array([0, 1], np.int8), np.array([3, 4], np.int32), np.array([7, 7], np.int32))
     gathered = gather(questions, [np.array([[1, 4], [3, -1]], np.int32)], depth=2)
     assert gathered.triples.tolist() == [[3, 7, 1], [3, 7, 4]]
     assert gathered.depth.tolist() == [1, 1]
