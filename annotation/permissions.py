@@ -7,29 +7,13 @@ from django.db.models import QuerySet
 
 from annotation.enums import CampaignRole
 from annotation.models import Campaign
-from pooling import permissions as site
+from pooling.permissions import can_evaluate
 
 Person = User | AnonymousUser
 
 
 def is_person(user: Person) -> TypeGuard[User]:
     return user.is_authenticated and user.is_active
-
-
-def is_manager(user: Person) -> bool:
-    return is_person(user) and (user.is_superuser or site.is_manager(user))
-
-
-def is_researcher(user: Person) -> bool:
-    return is_person(user) and site.is_researcher(user)
-
-
-def can_manage(user: Person) -> bool:
-    return is_manager(user)
-
-
-def can_evaluate(user: Person) -> bool:
-    return is_manager(user) or is_researcher(user)
 
 
 def has_role(user: Person, campaign: Campaign, *roles: str) -> bool:

@@ -18,7 +18,7 @@ RESEARCHER = "researcher"
 
 
 def site_roles(person: Person) -> frozenset[str]:
-    """Names of the groups of a person: read once a request, kept on the person."""
+    """Names of the groups of a person, read once a request and kept on the person; a superuser is a manager."""
     roles: frozenset[str] | None = getattr(person, "_site_roles", None)
     if roles is None:
         roles = frozenset(_groups(person))

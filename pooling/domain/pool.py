@@ -88,6 +88,8 @@ def create_pool(
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise PoolError(f"Pool name {name!r}: use letters, digits, - and _, at most 80.")
+    if name == "new":
+        raise PoolError("Pool name 'new' is the address of the page that builds pools: choose another name.")
     if Pool.objects.filter(name=name).exists():
         raise PoolError(f"There is a pool {name!r} already: choose another name, or go on with that one.")
 

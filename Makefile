@@ -1,0 +1,58 @@
+# make demo, make test: each makes the environment first. Needs python3 >= 3.11 and a package index, no more.
+
+PYTHON ?= python3
+PORT ?= 8000
+SERVE ?= 1
+VENV := .venv
+PY := $(VENV)/bin/python
+# What was installed last: pip runs again only when requirements.txt is another.
+INSTALLED := $(VENV)/requirements.installed
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help environment demo serve test test-slow lint
+
+help:
+	@echo "make demo          everything once on made-up families, then the site at 127.0.0.1:$(PORT)"
+	@echo "make demo SERVE=0  the same, without the site"
+	@echo "make serve         the site and a local worker"
+	@echo "make test          the test suite"
+	@echo "make test-slow     the tests that take longer than a minute each"
+	@echo "make lint          ruff and mypy"
+	@echo "PORT=8123 serves at another port; PYTHON=python3.12 makes the environment with another Python."
+
+environment:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "TriplePool needs Python 3.11 or newer as $(PYTHON)." \
+	    "Install one, or name it: make PYTHON=/path/to/python3.12 demo" >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || { \
+	  $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	    echo "$(PYTHON) cannot make virtual environments." \
+	      "On Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }; \
+	  echo "Making the virtual environment $(VENV)."; \
+	  rm -f $(INSTALLED); $(PYTHON) -m venv $(VENV); }
+	@cmp -s requirements.txt $(INSTALLED) || { \
+	  echo "Installing requirements.txt (once; a few minutes)."; \
+	  $(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt \
+	    && cp requirements.txt $(INSTALLED); }
+
+demo: environment
+	@$(PY) manage.py migrate --verbosity 0
+	@$(PY) manage.py demo --bind 127.0.0.1:$(PORT) $(if $(filter 0 no,$(SERVE)),--no-serve)
+
+serve: environment
+	@$(PY) manage.py migrate --verbosity 0
+	@$(PY) manage.py serve --bind 127.0.0.1:$(PORT)
+
+# Tests of one file stay in one process: what they prepare together is prepared once.
+test: environment
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+# Exit code 5: no test is marked slow.
+test-slow: environment
+	$(PY) -m pytest -m slow $(ARGS) || [ $$? -eq 5 ]
+
+lint: environment
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy

@@ -1,0 +1,28 @@
+"""A page for what a view could not handle itself but a person can: a damaged artifact, a full disk."""
+
+import logging
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from pooling.errors import UserError
+
+logger = logging.getLogger(__name__)
+
+
+class ShowUserErrors:
+    """Shows the message of a UserError that reached the top, with status 503, instead of a bare 500."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, UserError):
+            return None
+        logger.error("%s: %s", request.path, error)
+        return render(request, "problem.html", {"problem": str(error)}, status=503)

@@ -1,0 +1,26 @@
+"""What a person can mend is told to them, and only that."""
+
+import pytest
+from django.http import Http404
+from django.test import RequestFactory
+
+from config.problems import ShowUserErrors
+from pooling.errors import PoolError
+
+
+@pytest.fixture
+def shown(django_user_model, db):
+    request = RequestFactory().get("/pools/p")
+    request.user = django_user_model.objects.create_user("someone")
+    return lambda error: ShowUserErrors(lambda r: None).process_exception(request, error)
+
+
+def test_user_error_is_a_page_with_its_escaped_message(shown):
+    response = shown(PoolError("<b>topk.parquet</b> is missing: restore it"))
+    assert response.status_code == 503
+    assert "&lt;b&gt;topk.parquet&lt;/b&gt; is missing: restore it" in response.content.decode()
+
+
+@pytest.mark.parametrize("error", [ValueError("secret path"), Http404("gone")])
+def test_other_errors_are_left_to_django(shown, error):
+    assert shown(error) is None
