@@ -11,10 +11,15 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+if TYPE_CHECKING:
+    from annotation.domain.judgement import ImportReport
 
 SYSTEMS = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
 POOL = "fb-test-s"
@@ -58,7 +63,7 @@ def say(text: str) -> None:
     print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
 
-def table(header: list[str], rows: list[list[object]]) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     def cell(value: object) -> str:
         if value is None:
             return "undefined"
@@ -93,10 +98,12 @@ class Study:
         g = self.row
         took = "was there already" if found else f"took {seconds:.1f} s"
         say(
-            f"graph: {g.num_train:,} / {g.num_valid:,} / {g.num_test:,} triples, {g.num_relations} relations; {took}"
+            f"graph: {g.num_train:,} / {g.num_valid:,} / {g.num_test:,} triples, {g.num_relations} relations;"
+            f" {took}"
         )
         notes = "\n".join(f"- {entry['message']}" for entry in g.report)
-        machine = f"{os.cpu_count()} cores, {platform.processor() or platform.machine()}, Python {platform.python_version()}"
+        processor = platform.processor() or platform.machine()
+        machine = f"{os.cpu_count()} cores, {processor}, Python {platform.python_version()}"
         return (
             f"Machine: {machine}. Graph: {g.num_train:,} train, {g.num_valid:,} valid, {g.num_test:,} test triples, "
             f"{g.num_entities:,} entities, {g.num_relations} relations; the import {took}.\n{notes}"
@@ -115,8 +122,8 @@ class Study:
         say(f"pool: {counts}")
         return (
             f"Published pool: {counts['seeds']:,} seed triples, {counts['pooled']:,} pooled triples; the category "
-            f"filter takes {counts['filtered']:,} ({counts['by_reason']}) and leaves {counts['to_people']:,} to people. "
-            f"Lines left out: {self.found.report or 'none'}."
+            f"filter takes {counts['filtered']:,} ({counts['by_reason']}) and leaves {counts['to_people']:,} to "
+            f"people. Lines left out: {self.found.report or 'none'}."
         )
 
     def labels(self) -> str:
@@ -139,9 +146,10 @@ class Study:
             ]
             + [["all", counts["seeds"] + counts["pooled"]]],
         )
-        return f"Completed test set (the paper counts the 61 unjudged as negative):\n\n{states}\n\n{self._against_filter(report)}"
+        title = "Completed test set (the paper counts the 61 unjudged as negative)"
+        return f"{title}:\n\n{states}\n\n{self._against_filter(report)}"
 
-    def _against_filter(self, report: object) -> str:
+    def _against_filter(self, report: "ImportReport") -> str:
         """The triples where the category rule and the published labels differ, and the irregular lines."""
         from pooling.domain.graph import open_graph
         from pooling.domain.pool_files import read_tsv
@@ -150,7 +158,8 @@ class Study:
         graph = open_graph(self.row)
         file = self.data / "fb-test-s" / "human_labels.tsv.gz"
         published = {tuple(field.strip() for field in fields[:3]) for _, fields in read_tsv(file)}
-        people, filtered = set(), {}
+        people: set[tuple[str, ...]] = set()
+        filtered: dict[tuple[str, ...], str] = {}
         for h, r, t, why in PooledTriple.objects.filter(pool=self.found).values_list(
             "head", "relation", "tail", "reason"
         ):
@@ -162,7 +171,7 @@ class Study:
         both = sorted(published & filtered.keys())
         rows: list[list[object]] = [[*(f"`{key}`" for key in keys), filtered[keys]] for keys in both]
         irregular: dict[str, list[int]] = {}
-        for line, reason in report.skipped + report.notes:  # type: ignore[attr-defined]
+        for line, reason in report.skipped + report.notes:
             irregular.setdefault(reason.split(":")[0], []).append(line)
         lines = "\n".join(
             f"- {why}: {len(at)} lines ({', '.join(map(str, at[:30]))}{', …' if len(at) > 30 else ''})"
@@ -188,12 +197,14 @@ class Study:
             create_systems(self.row, SYSTEMS, {"max_seconds": share})
         waiting = System.objects.filter(graph=self.row).exclude(state=SystemState.TRAINED).order_by("id")
         run_jobs([start_job(JobKind.TRAIN, system=s) for s in waiting])
-        run_jobs([
-            start_job(JobKind.SCORE, system=s, pool=self.found) for s in System.objects.filter(graph=self.row).order_by("id")
-        ])  # fmt: skip
+        every = System.objects.filter(graph=self.row).order_by("id")
+        run_jobs([start_job(JobKind.SCORE, system=system, pool=self.found) for system in every])
         rows: list[list[object]] = [
-            [s.name, s.validation_mrr, s.epochs_done, s.best_epoch, round(s.train_seconds), round(s.run.seconds, 1), s.run.num_rank_rows]
-            for s in System.objects.filter(graph=self.row).select_related("run").order_by("id")
+            [
+                s.name, s.validation_mrr, s.epochs_done, s.best_epoch, round(s.train_seconds),
+                round(s.run.seconds, 1), s.run.num_rank_rows,
+            ]
+            for s in every.select_related("run")
         ]  # fmt: skip
         header = ["system", "validation MRR", "epochs", "best epoch", "training s", "scoring s", "rank rows"]
         return f"Systems, trained with one thread each, two at a time:\n\n{table(header, rows)}"
@@ -225,8 +236,8 @@ class Study:
         ]
         return (
             f"What stands in the first 10 candidates of the evaluated questions (shares of {content['positions']:,} "
-            "positions). The systems are not those that made this pool. The paper: 11.5-12.5 % positive, about half of "
-            f"them new (5.5-6.7 %):\n\n{table(['system', 'positive', *kinds], rows)}"
+            "positions). The systems are not those that made this pool. The paper: 11.5-12.5 % positive, about half "
+            f"of them new (5.5-6.7 %):\n\n{table(['system', 'positive', *kinds], rows)}"
         )
 
     def _taus(self) -> str:
@@ -253,7 +264,10 @@ class Study:
         content = figures.depth(self.found)
         names = list(content["tau_to_seeds"])
         rows = [
-            [depth, content["positives"][i], content["questions"][i], *(content["tau_to_seeds"][name][i] for name in names)]
+            [
+                depth, content["positives"][i], content["questions"][i],
+                *(content["tau_to_seeds"][name][i] for name in names),
+            ]
             for i, depth in enumerate(content["depths"])
         ]  # fmt: skip
         header = ["depth", "positive triples", "questions", *(f"tau {name}" for name in names)]
@@ -274,13 +288,16 @@ class Study:
                 for i, size in enumerate(content["sizes"])
             ]
             halves = [
-                [f"{size:.0%}", *(f"{content['half_mean'][n][i]:.3f} ± {content['half_sd'][n][i]:.3f}" for n in content["half_mean"])]
+                [
+                    f"{size:.0%}",
+                    *(f"{m[i]:.3f} ± {content['half_sd'][n][i]:.3f}" for n, m in content["half_mean"].items()),
+                ]
                 for i, size in enumerate(content["half_sizes"])
             ]  # fmt: skip
             header = ["size", *content["mean"]]
             sections.append(
-                f"Stability under {labels}: tau of random subsets of the {content['positives']:,} positives against all, "
-                f"mean ± sd of {content['repeats']}:\n\n{table(header, rows)}\n\nBetween disjoint subsets of a size:"
+                f"Stability under {labels}: tau of random subsets of the {content['positives']:,} positives against "
+                f"all, mean ± sd of {content['repeats']}:\n\n{table(header, rows)}\n\nBetween disjoint subsets of a size:"
                 f"\n\n{table(header, halves)}"
             )
         return "\n\n".join(sections)
@@ -308,7 +325,7 @@ class Study:
         return f"Paired two-tailed t-tests of all pairs of systems:\n\n{table(header, rows)}"
 
 
-def _percent():  # type: ignore[no-untyped-def]
+def _percent() -> Callable[[int, int], None]:
     last = [0]
 
     def tell(done: int, total: int) -> None:

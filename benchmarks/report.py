@@ -6,7 +6,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 
 def write_section(name: str, text: str, path: Path = DOCS) -> None:
-    """Replace what stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; add the marks at the end if missing."""
+    """Replace what stands between `<!-- begin NAME -->` and its end mark; add the marks at the end if missing."""
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     old = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
     if begin not in old or end not in old:

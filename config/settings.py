@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 import dj_database_url
+import plotly
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -137,7 +138,7 @@ STATIC_ROOT = VAR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [
     BASE_DIR / "static",
-    ("vendor", Path(__import__("plotly").__file__).parent / "package_data"),
+    ("vendor", Path(plotly.__path__[0]) / "package_data"),
 ]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG

@@ -37,7 +37,9 @@ SHOTS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--logins", type=Path, default=ROOT / "var" / "demo-logins.txt")
     options = parser.parse_args()
@@ -49,7 +51,9 @@ def main() -> None:
             size = path.stat().st_size
             print(f"{path.relative_to(ROOT)}  {size:,} bytes")
             if size > LARGEST:
-                raise SystemExit(f"{path.name} is larger than {LARGEST:,} bytes: make the page's picture smaller.")
+                raise SystemExit(
+                    f"{path.name} is larger than {LARGEST:,} bytes: make the page's picture smaller."
+                )
         browser.close()
 
 

@@ -66,7 +66,8 @@ def places(sparse: dict[str, Any], completed: dict[str, Any], measure: Measure) 
 
 
 def slopes(found: list[Place], step: float = 40) -> list[Line]:
-    """Lines from each system's place on the left to its place on the right; systems that tie stand beneath each other."""
+    """Lines from each system's place on the left to its place on the right; systems that tie stand beneath
+    each other."""
     left = sorted(found, key=lambda p: (p.sparse, p.completed, p.system))
     row = {p.system: i for i, p in enumerate(left)}
     return [Line(p, (row[p.system] + 0.5) * step, (i + 0.5) * step) for i, p in enumerate(found)]
@@ -107,6 +108,8 @@ def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
     sparse, completed = content["metrics:seeds"], content["metrics:current"]
     found = places(sparse["systems"], completed["systems"], measure)
     taus = content["correlations:seeds:current"]["measures"]
+    full_test = content["correlations:seeds:full-test"]["measures"]
+    tests = content["t_tests:current"]["measures"]
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
     stability = figures.kept_figure(pool, "stability:current")
     lines = slopes(found)
@@ -116,12 +119,13 @@ def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
         "sentence": sentence(found, measure, taus[measure.name], new), "new_positives": new,
         "tables": [_table(content[f"metrics:{key}"]) for key in figures.LABEL_SETS],
         "taus": [
-            {"measure": parse_measure(name), "complete": row, "full_test": content["correlations:seeds:full-test"]["measures"][name]}
+            {"measure": parse_measure(name), "complete": row, "full_test": full_test[name]}
             for name, row in taus.items()
         ],
         "shares": content["shares"], "left_out": completed["left_out"],
-        "depth_rows": _depth_rows(content["depth"]), "curve_measures": [parse_measure(n) for n in figures.CURVE_MEASURES],
-        "test_rows": [(parse_measure(name), row) for name, row in content["t_tests:current"]["measures"].items()],
+        "depth_rows": _depth_rows(content["depth"]),
+        "curve_measures": [parse_measure(n) for n in figures.CURVE_MEASURES],
+        "test_rows": [(parse_measure(name), row) for name, row in tests.items()],
         "stability": stability, "stability_old": stability is not None and stability.version != now,
         "stability_rows": _stability_rows(stability),
         "charts": {

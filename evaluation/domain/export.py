@@ -228,7 +228,10 @@ def _readme(qrels: Qrels, num_questions: int, state: np.ndarray, strict: bool) -
     yield "| judgements.tsv | every seed and pooled triple with its state, smallest depth and filter |"
     yield "| topics.tsv | question id, side, entity, relation, text |"
     yield "| qrels.txt | TREC: question id, 0, entity, 1 positive / 0 negative / -1 unjudged |"
-    yield "| run-*.txt | TREC: question id, Q0, entity, rank, -rank, system; train, valid and known_test answers removed |"
+    yield (
+        "| run-*.txt | TREC: question id, Q0, entity, rank, -rank, system; train, valid and known_test answers "
+        "removed |"
+    )
     yield "| SHA256SUMS | checksums of all of these |"
 
 

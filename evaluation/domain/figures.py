@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,7 @@ def shares(pool: Pool, k: int = 10) -> Content:
 # -- kept -------------------------------------------------------------------------------------------------------
 
 QUICK: dict[str, Callable[[Pool], Content]] = {
-    **{f"metrics:{key}": (lambda pool, key=key: metrics(pool, key)) for key in LABEL_SETS},
+    **{f"metrics:{key}": partial(metrics, labels=key) for key in LABEL_SETS},
     "correlations:seeds:current": lambda pool: correlations(pool, "seeds", "current"),
     "correlations:seeds:full-test": lambda pool: correlations(pool, "seeds", "full-test"),
     "depth": depth,

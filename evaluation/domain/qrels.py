@@ -53,21 +53,26 @@ def freeze_qrels(pool: Pool, name: str, user: AbstractBaseUser | None = None) ->
     """Write the present judgements of the pool under a name. A name is used once and for all."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")
+    taken = EvaluationError(
+        f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name."
+    )
     if pool.qrels.filter(name=name).exists():
-        raise EvaluationError(
-            f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name."
-        )
+        raise taken
     if pool.state != PoolState.READY:
-        raise EvaluationError(f"Pool {pool.name} is {pool.get_state_display()}: freeze it when it is ready.")
+        raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")
     triples, state = pooled_state(pool)
     head, relation, tail = triples.T
     names = [STATE_NAMES[LabelState(value)] for value in state.tolist()]
     content = pa.table({"head": head, "relation": relation, "tail": tail, "state": names})
     with transaction.atomic():
-        qrels = Qrels.objects.create(
-            pool=pool, name=name, artifact="", sha256="", created_by=user,  # type: ignore[misc]
-            **{f"num_{key}": count for key, count in state_counts(state).items()},
+        qrels, made = Qrels.objects.get_or_create(
+            pool=pool, name=name, defaults={
+                "artifact": "", "sha256": "", "created_by": user,
+                **{f"num_{key}": count for key, count in state_counts(state).items()},
+            },
         )  # fmt: skip
+        if not made:  # somebody else was faster
+            raise taken
         qrels.artifact = f"qrels/{qrels.pk}.parquet"
         path = artifact_path(qrels.artifact)
         with writing(path) as aside:

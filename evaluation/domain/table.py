@@ -32,7 +32,8 @@ class PoolTable:
     """n distinct triples (seeds, pooled, test; ordered), and what is known of them without any label.
 
     triples int32[n, 3]; is_seed, is_test bool[n]; pooled_id int64[n], 0 where not pooled; depth int[n], 0 for seeds;
-    filtered bool[n]. question_keys int64, sorted: the questions of the rank tables. `systems` name the rows of the rank tables, `left_out` those without complete rank rows.
+    filtered bool[n]. question_keys int64, sorted: the questions of the rank tables. `systems` name the rows of the
+    rank tables, `left_out` those without complete rank rows.
     """
 
     graph: GraphArrays

@@ -19,3 +19,6 @@ class Figure(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["pool", "key"], name="figure_key_once")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.pool}"

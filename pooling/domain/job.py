@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
@@ -74,9 +74,10 @@ def start_job(
     system: System | None = None,
     pool: Pool | None = None,
     params: dict[str, Any] | None = None,
-    user: AbstractBaseUser | None = None,
+    user: User | None = None,
 ) -> Job:
-    """Make the row and, once it is committed, send its message. A live job of the same kind, subject and params is it."""
+    """Make the row and, once it is committed, send its message. A live job of the same
+    kind, subject and params is it."""
     live = Job.objects.filter(
         kind=kind,
         graph=graph,
@@ -249,10 +250,10 @@ def _leave_subject(job: Job, state: JobState) -> None:
     """A system that is trained no more, a pool that is built no more, must not say that it is."""
     if state == JobState.DONE:
         return
-    if job.kind == JobKind.TRAIN:
+    if job.kind == JobKind.TRAIN and job.system_id:
         left = SystemState.CANCELLED if state == JobState.CANCELLED else SystemState.FAILED
         System.objects.filter(pk=job.system_id, state=SystemState.TRAINING).update(state=left)
-    if job.kind == JobKind.BUILD_POOL:
+    if job.kind == JobKind.BUILD_POOL and job.pool_id:
         Pool.objects.filter(pk=job.pool_id, state=PoolState.BUILDING).update(state=PoolState.FAILED)
 
 

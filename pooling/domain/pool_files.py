@@ -26,8 +26,8 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise PoolError(f"{path.name}:{line}: is not UTF-8; save the file as UTF-8.") from error
+        damaged = raw[: error.start].count(b"\n") + 1
+        raise PoolError(f"{path.name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line.rstrip("\r").split("\t")

@@ -54,6 +54,9 @@ class SeedTriple(models.Model):
             models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="seed_triple_once")
         ]
 
+    def __str__(self) -> str:
+        return f"({self.head}, {self.relation}, {self.tail})"
+
 
 class PooledTriple(models.Model):
     """A candidate triple. An empty reason means that people judge it."""
@@ -76,3 +79,6 @@ class PooledTriple(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["pool", "reason"])]
+
+    def __str__(self) -> str:
+        return f"({self.head}, {self.relation}, {self.tail})"

@@ -46,7 +46,7 @@ class Command(BaseCommand):
                 get_graph(options["graph"]), name=options["name"], systems=systems or None, depth=options["depth"],
                 sample=options["sample"], seed=options["seed"], seeds_file=options["seeds"], filters=filters,
             )  # fmt: skip
-            run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)], self.stderr)  # type: ignore[list-item,arg-type]
+            run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)], self.stderr)  # type: ignore[arg-type]
         counts = pool_counts(pool)
         if options["json"]:
             self.stdout.write(json.dumps(counts))

@@ -5,9 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from django.core.cache import cache
 
+from evaluation.domain import table
+from pooling.domain import run
 from pooling.models import Graph, Pool
 from tests.factories import judge_all, make_pool, make_systems, make_town
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_in_memory():
+    """Row ids come back in every test: what was read for the last one must not be taken for this one's."""
+    table._tables.clear()
+    run._cache.clear()
+    cache.clear()
 
 
 @pytest.fixture

@@ -1,0 +1,328 @@
+"""The test set as people take it away: readable by import_graph, PyKEEN and pytrec_eval, with the same numbers."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pytest
+import pytrec_eval
+
+from evaluation.domain import export as module
+from evaluation.domain import figures
+from evaluation.domain.archive import archive_of, write_archive
+from evaluation.domain.export import export_test_set, merge_candidates, pool_topics, trec_word
+from evaluation.domain.qrels import freeze_qrels, read_qrels
+from evaluation.domain.table import EvaluationError, systems_with_runs
+from evaluation.models import Qrels
+from pooling.artifacts import ArtifactError, artifact_path
+from pooling.domain.graph import import_graph, open_graph
+from pooling.domain.graph_tsv import read_tsv
+from pooling.domain.job import execute
+from pooling.domain.run import parse_question_id
+from pooling.enums import JobKind
+from pooling.models import Pool
+from tests.evaluation.domain.oracle import Oracle, positives_of
+from tests.factories import judge, make_job, names_of, town
+
+FILES = {
+    "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv", "topics.tsv",
+    "qrels.txt", "README.md", "SHA256SUMS", "run-transe.txt", "run-distmult.txt", "run-complex.txt",
+}  # fmt: skip
+
+
+@pytest.fixture
+def qrels(labelled: Pool) -> Qrels:
+    return freeze_qrels(labelled, "v1")
+
+
+@pytest.fixture
+def folder(qrels: Qrels, tmp_path: Path) -> Path:
+    export_test_set(qrels, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def rows(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in path.read_text().splitlines()]
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def test_the_files_and_their_checksums(folder: Path):
+    assert {path.name for path in folder.iterdir()} == FILES
+    sums = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
+    assert set(sums) == FILES - {"SHA256SUMS"}
+    for name, expected in sums.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == expected
+
+
+def test_exported_twice_it_is_the_same_bytes(qrels: Qrels, folder: Path, tmp_path: Path):
+    judge(qrels.pool.triples.filter(judgement__verdict="negative")[0], "positive")
+    export_test_set(qrels, tmp_path / "again")
+    for name in FILES:
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_import_graph_reads_it_back(qrels: Qrels, folder: Path):
+    graph = import_graph("completed", read_tsv(folder), options={})
+    arrays, pool = open_graph(graph), qrels.pool
+    names = {
+        split: {tuple(names_of(graph, t)) for t in getattr(arrays, split).tolist()}
+        for split in ("train", "valid", "test")
+    }
+    assert names["train"] == set(town()["train"])
+    assert names["valid"] == set(town()["valid"])
+    assert names["test"] == {names_of(pool.graph, triple) for triple in positives_of(pool)}
+    assert arrays.label(arrays.entity_index["p7"]) == "The {seventh}"
+    assert graph.num_test == qrels.num_positive
+
+
+def test_pykeen_reads_it_back(qrels: Qrels, folder: Path):
+    from pykeen.triples import TriplesFactory
+
+    train = TriplesFactory.from_path(folder / "train.tsv")
+    test = TriplesFactory.from_path(
+        folder / "test.tsv", entity_to_id=train.entity_to_id, relation_to_id=train.relation_to_id
+    )
+    assert train.num_triples == len(town()["train"])
+    assert set(map(tuple, test.triples.tolist())) == {
+        names_of(qrels.pool.graph, triple) for triple in positives_of(qrels.pool)
+    }
+
+
+def test_known_test_triples_are_those_that_were_not_sampled(qrels: Qrels, folder: Path):
+    seeds = {names_of(qrels.pool.graph, s) for s in qrels.pool.seeds.values_list("head", "relation", "tail")}
+    known = {tuple(row) for row in rows(folder / "known_test.tsv")}
+    assert known == set(town()["test"]) - seeds
+    listed = {tuple(row[:3]) for row in rows(folder / "judgements.tsv")[1:]}
+    assert known.isdisjoint(listed)
+
+
+def test_judgements_have_state_depth_and_filter_of_every_triple(qrels: Qrels, folder: Path):
+    header, *lines = rows(folder / "judgements.tsv")
+    assert header == ["head", "relation", "tail", "state", "depth", "filter"]
+    graph, pool = qrels.pool.graph, qrels.pool
+    expected = [
+        [*names_of(graph, t), "positive", "0", ""] for t in pool.seeds.values_list("head", "relation", "tail")
+    ]
+    states = {tuple(t): s for t, s in zip(*(x.tolist() for x in read_qrels(qrels)), strict=True)}
+    for row in pool.triples.order_by("id"):
+        triple = (row.head, row.relation, row.tail)
+        expected.append([*names_of(graph, triple), module.STATE_NAMES[states[triple]], str(row.depth), row.reason])
+    assert lines == expected
+
+
+def test_readme_says_the_numbers(qrels: Qrels, folder: Path):
+    text = (folder / "README.md").read_text()
+    for line in (
+        f"| positive (seed triples included) | {qrels.num_positive:,} |",
+        f"| negative (people or an import) | {qrels.num_negative:,} |",
+        f"| assumed negative (filtered, no human) | {qrels.num_assumed_negative:,} |",
+        f"| pooled and unjudged | {qrels.num_unjudged:,} |",
+        f"| all | {qrels.pool.seeds.count() + qrels.pool.triples.count():,} |",
+    ):
+        assert line in text.splitlines()
+    value = figures.metrics(qrels.pool, "qrels:v1")["systems"]["complex"]["micro_mrr"]
+    assert f"{value:.4f}" in next(line for line in text.splitlines() if line.startswith("| complex |"))
+
+
+# -- refused ----------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_with_something_in_it_is_refused_and_left(qrels: Qrels, tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("keep")
+    with pytest.raises(EvaluationError) as caught:
+        export_test_set(qrels, tmp_path / "out")
+    assert str(caught.value) == (
+        f"{tmp_path / 'out'} exists and is not an empty folder: name a new one; nothing was written."
+    )
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+def test_an_empty_folder_is_filled(qrels: Qrels, tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    assert {path.name for path in export_test_set(qrels, tmp_path / "out")} == FILES
+
+
+def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
+    def full(*args: object):
+        yield "question\tside"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "topics", full)
+    target = tmp_path / "below" / "out"
+    target.parent.mkdir()
+    with pytest.raises(ArtifactError) as caught:
+        export_test_set(qrels, target)
+    assert str(caught.value) == f"{target} could not be written: No space left on device. Nothing was left there."
+    assert list(target.parent.iterdir()) == []
+
+
+# -- TREC -------------------------------------------------------------------------------------------------------
+
+
+def trec(path: Path) -> list[list[str]]:
+    return [line.split(" ") for line in path.read_text().splitlines()]
+
+
+def as_trec_eval(folder: Path, system: str) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    run: dict[str, dict[str, float]] = defaultdict(dict)
+    for question, _, entity, relevance in trec(folder / "qrels.txt"):
+        qrels[question][entity] = int(relevance)
+    for question, q0, entity, rank, score, tag in trec(folder / f"run-{system}.txt"):
+        assert (q0, tag, int(score)) == ("Q0", system, -int(rank))
+        run[question][entity] = float(score)
+    return dict(qrels), dict(run)
+
+
+def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path):
+    names = {"recip_rank": "macro_mrr", "map": "map", "map_cut_20": "map@20", "ndcg_cut_20": "ndcg@20"}
+    ours = figures.metrics(qrels.pool, "qrels:v1", list(names.values()))["systems"]
+    for system in ours:
+        judged, run = as_trec_eval(folder, system)
+        evaluated = {q for q, entities in judged.items() if 1 in entities.values()}
+        theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "map", "map_cut.20", "ndcg_cut.20"}).evaluate(run)
+        assert evaluated <= set(theirs)
+        for name, own in names.items():
+            mean = sum(theirs[q][name] for q in evaluated) / len(evaluated)
+            assert ours[system][own] == pytest.approx(mean, abs=1e-6), (system, name)
+
+
+def test_runs_hold_every_candidate_in_strict_order(qrels: Qrels, folder: Path):
+    """The town is so small that a run's stored candidates are all there are."""
+    graph = open_graph(qrels.pool.graph)
+    index = {trec_word(key): entity for entity, key in enumerate(graph.entities)}
+    for system in systems_with_runs(qrels.pool):
+        oracle = Oracle(qrels.pool, system)
+        lists: dict[str, list[int]] = defaultdict(list)
+        for question, _, entity, rank, *_ in trec(folder / f"run-{system.name}.txt"):
+            lists[question].append(index[entity])
+            assert int(rank) == len(lists[question])
+        for question, entities in lists.items():
+            key = parse_question_id(question, graph)
+            side_relation, given = divmod(key, graph.num_entities)
+            side, relation = divmod(side_relation, graph.num_relations)
+            assert entities == oracle.ranking((side, relation, given)), question
+
+
+def test_qrels_hold_both_questions_of_every_triple(qrels: Qrels, folder: Path):
+    graph, pool = qrels.pool.graph, qrels.pool
+    relevance = {"positive": "1", "negative": "0", "assumed_negative": "0", "unjudged": "-1"}
+    expected = set()
+    for head, relation, tail, state, *_ in rows(folder / "judgements.tsv")[1:]:
+        h, r, t = (quote(name, safe="") for name in (head, relation, tail))
+        expected.add((f"tail:{h}:{r}", "0", trec_word(tail), relevance[state]))
+        expected.add((f"head:{t}:{r}", "0", trec_word(head), relevance[state]))
+    lines = trec(folder / "qrels.txt")
+    assert set(map(tuple, lines)) == expected
+    assert len(lines) == len(expected) == 2 * (pool.seeds.count() + pool.triples.count())
+    assert graph.name == "town"
+
+
+def test_strict_qrels_leave_assumed_negatives_unjudged(qrels: Qrels, folder: Path, tmp_path: Path):
+    export_test_set(qrels, tmp_path / "strict", strict=True)
+    plain, strict = trec(folder / "qrels.txt"), trec(tmp_path / "strict" / "qrels.txt")
+    assert [line[:3] for line in plain] == [line[:3] for line in strict]
+    changed = [(a[3], b[3]) for a, b in zip(plain, strict, strict=True) if a[3] != b[3]]
+    assert set(changed) == {("0", "-1")}
+    assert len(changed) == 2 * qrels.num_assumed_negative
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [("a", "a"), ("per son 0", "per%20son%200"), ("50%", "50%25"), ("a:b", "a:b"), ("a\u00a0b", "a%C2%A0b"), ("ü/é", "ü/é")],
+)  # fmt: skip
+def test_keys_become_words_and_come_back(key, word):
+    assert trec_word(key) == word
+    assert unquote(word) == key
+    assert len(word.split()) == 1
+
+
+def test_odd_keys_are_in_the_files_as_words(folder: Path):
+    for name in ("qrels.txt", "run-transe.txt"):
+        lines = trec(folder / name)
+        assert {len(line) for line in lines} == {4 if name == "qrels.txt" else 6}
+        entities = {line[2] for line in lines}
+        assert {"per%20son%200", "50%25", "a:b", "ü/é", 'q"7"', "x+y&z"} <= entities
+
+
+def test_topics_ask_every_question_in_words(qrels: Qrels, folder: Path):
+    header, *lines = rows(folder / "topics.tsv")
+    assert header == ["question", "side", "entity", "relation", "text"]
+    asked = {question for question, *_ in trec(folder / "qrels.txt")}
+    assert [line[0] for line in lines] == list(dict.fromkeys(line[0] for line in lines))
+    assert {line[0] for line in lines} == asked
+    by_id = {line[0]: line[1:] for line in lines}
+    for identifier, (side, entity, relation, text) in by_id.items():
+        assert identifier == f"{side}:{quote(entity, safe='')}:{quote(relation, safe='')}"
+        name = "The {seventh}" if entity == "p7" else entity
+        assert name in text and "{subject}" not in text and "{object}" not in text
+    assert qrels.pool.name == "p"
+
+
+def test_topics_of_a_pool_are_its_seed_questions(pool: Pool):
+    lines = list(pool_topics(pool))[1:]
+    expected = set()
+    for seed in pool.seeds.values_list("head", "relation", "tail"):
+        head, relation, tail = (quote(name, safe="") for name in names_of(pool.graph, seed))
+        expected |= {f"tail:{head}:{relation}", f"head:{tail}:{relation}"}
+    assert sorted(line.split("\t")[0] for line in lines) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("exact", "candidates", "merged"),
+    [
+        ({}, [5, 6, 7], [5, 6, 7]),
+        ({}, [], []),
+        ({9: 1}, [5, 6, -1], [9, 5, 6]),
+        ({9: 2}, [5, 6], [5, 9, 6]),
+        ({6: 2, 9: 4}, [5, 6, 7], [5, 6, 7, 9]),  # a pooled candidate stands where it stands
+        ({9: 5}, [5, 6], [5, 6]),  # position 3 is not held: the list ends there
+        ({9: 3, 8: 4, 7: 9}, [5, 6], [5, 6, 9, 8]),
+    ],
+)
+def test_merged_lists_end_at_the_first_position_that_is_not_held(exact, candidates, merged):
+    assert merge_candidates(exact, candidates) == merged
+
+
+# -- archive ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: Path):
+    assert archive_of(qrels) is None
+    job = make_job(JobKind.EXPORT, pool=qrels.pool, params={"qrels": "v1"})
+    execute(job.pk, "w")
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("done", "")
+    path = archive_of(qrels)
+    assert path is not None
+    with zipfile.ZipFile(path) as archive:
+        assert {name.partition("/")[2] for name in archive.namelist()} == FILES
+        for name in FILES:
+            assert archive.read(f"p-v1/{name}") == (folder / name).read_bytes()
+    first = path.read_bytes()
+    path.unlink()
+    assert write_archive(qrels).read_bytes() == first
+    assert [p.name for p in artifact_path("exports").iterdir()] == [f"{qrels.pk}.zip"]
+
+
+def test_an_archive_that_is_there_stays(qrels: Qrels, monkeypatch):
+    path = write_archive(qrels)
+    before = path.stat().st_mtime_ns
+    assert write_archive(qrels).stat().st_mtime_ns == before
+
+
+def test_a_pool_without_runs_is_exported_without_measures(qrels: Qrels, tmp_path: Path):
+    for system in systems_with_runs(qrels.pool):
+        system.run.delete()
+    names = {path.name for path in export_test_set(qrels, tmp_path / "out")}
+    assert names == {name for name in FILES if not name.startswith("run-")}
+    assert "No system of this graph has a run, so there are no measures." in (tmp_path / "out/README.md").read_text()

@@ -1,0 +1,94 @@
+"""build_pool and import_pool: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import CommandError
+
+from pooling.domain.pool import pool_counts
+from pooling.models import Pool
+from tests.factories import make_system, town
+
+
+def test_build_pool_prints_the_counts(trained, run):
+    out, err = run("build_pool", "town", "--name", "p", "--sample", "0.5", "--seed", "5", "--depth", "5")
+    counts = pool_counts(Pool.objects.get())
+    assert out == (
+        f"p: 17 seeds, {counts['pooled']:,} pooled triples, {counts['filtered']:,} filtered, "
+        f"{counts['to_people']:,} to people\n"
+    )
+    assert err.splitlines()[0] == "build pool p: queued"
+    assert err.splitlines()[-1] == "build pool p: done"
+
+
+def test_build_pool_json_systems_and_filters(trained, run):
+    out, _ = run(
+        "build_pool", "town", "--name", "p", "--sample", "0.3", "--systems", "complex, transe", "--filters",
+        "none", "--json",
+    )  # fmt: skip
+    pool = Pool.objects.get()
+    assert json.loads(out) == pool_counts(pool)
+    assert (pool.contributors, pool.filters, pool.depth) == (["complex", "transe"], [], 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "There is no graph nowhere. Graphs: town."),
+        (["town", "--depth", "101"], "Depth 101: a run holds the first 100 candidates of a question; give 1 to 100."),
+        (["town", "--systems", "rotate"], "Graph town has no trained system rotate. Trained: transe."),
+        (
+            ["town", "--filters", "colour"],
+            "--filters: unknown filter 'colour': the known filters are category-head, category-tail, types, "
+            "category, none",
+        ),
+        (["town", "--seeds", "/no/such"], "/no/such: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_build_pool_refuses(town, run, arguments, message):
+    make_system(town, "transe")
+    with pytest.raises(CommandError) as caught:
+        run("build_pool", *arguments, "--name", "p")
+    assert str(caught.value) == message
+    assert not Pool.objects.exists()
+
+
+def test_build_pool_that_fails_is_an_error(trained, run, monkeypatch):
+    from pooling.domain import pool as pools
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise ValueError("the scores are not finite")
+
+    monkeypatch.setattr(pools, "score_system", fail)
+    with pytest.raises(CommandError) as caught:
+        run("build_pool", "town", "--name", "p")
+    assert str(caught.value) == "build pool p: ValueError: the scores are not finite"
+    assert Pool.objects.get().state == "failed"
+
+
+def test_import_pool_prints_counts_and_what_was_left_out(trained, run, tmp_path):
+    (tmp_path / "seeds.tsv").write_text("\t".join(town()["test"][0]))
+    known = town()["train"][0]
+    (tmp_path / "pool.tsv").write_text("p7\tlives in\tcity 1\t2\n" + "\t".join(known) + "\t1\n")
+    out, err = run(
+        "import_pool", "town", "--name", "p", "--file", str(tmp_path / "pool.tsv"), "--seeds",
+        str(tmp_path / "seeds.tsv"),
+    )  # fmt: skip
+    assert out == "p: 1 seeds, 1 pooled triples, 0 filtered, 1 to people\n"
+    assert err == f"left out, known fact (train): 1 lines\n  pool.tsv:2: {' '.join(known)}\n"
+
+
+def test_import_pool_refuses_a_bad_line_with_its_number(trained, run, tmp_path):
+    (tmp_path / "seeds.tsv").write_text("\t".join(town()["test"][0]))
+    (tmp_path / "pool.tsv").write_text("p7\tlives in\tcity 1\ttwo\n")
+    with pytest.raises(CommandError) as caught:
+        run(
+            "import_pool", "town", "--name", "p", "--file", str(tmp_path / "pool.tsv"), "--seeds",
+            str(tmp_path / "seeds.tsv"),
+        )  # fmt: skip
+    assert str(caught.value) == (
+        "pool.tsv:1: depth 'two' is not a whole number from 1 to 32767\n"
+        "Correct the pool file; nothing was made."
+    )

@@ -1,0 +1,65 @@
+"""serve: pages and a worker in one command; one signal ends both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_serve_answers_and_ends_all_that_it_started(tmp_path: Path):
+    environment = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "CELERY_BROKER_URL")}
+    environment |= {"TRIPLEPOOL_VAR": str(tmp_path), "WORKER_PROCESSES": "1"}
+    port = free_port()
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "-v0"], cwd=settings.BASE_DIR, env=environment, check=True, timeout=60
+    )  # fmt: skip
+    with (tmp_path / "log").open("w") as log:
+        serve = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"],
+            cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log,
+        )  # fmt: skip
+    try:
+        end = time.monotonic() + 40
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/login", timeout=5) as page:
+                    assert page.status == 200
+                    break
+            except OSError:
+                assert time.monotonic() < end, (tmp_path / "log").read_text()
+                time.sleep(0.2)
+        started = children(serve.pid)
+        assert len(started) >= 2
+        serve.send_signal(signal.SIGTERM)
+        assert serve.wait(timeout=60) == 0
+        end = time.monotonic() + 10
+        while any(Path(f"/proc/{pid}").exists() for pid in started):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert "Ending." in (tmp_path / "log").read_text()
+    finally:
+        if serve.poll() is None:
+            serve.terminate()
+            serve.wait(timeout=60)
+
+
+def children(pid: int) -> list[int]:
+    """All processes below this one."""
+    direct = [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return direct + [below for child in direct for below in children(child)]

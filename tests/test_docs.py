@@ -1,0 +1,84 @@
+"""What the documentation says is there: commands, targets, files, settings, measures."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import get_commands, load_command_class
+
+ROOT = Path(settings.BASE_DIR)
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "deploy" / "README.md", *(ROOT / "docs").glob("*.md")]
+)
+OURS = {name: app for name, app in get_commands().items() if app in ("pooling", "annotation", "evaluation")}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files(page: Path):
+    text = page.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    local = {one or other for one, other in targets if not (one or other).startswith(("https://", "#"))}
+    assert {target for target in local if not (page.parent / target.partition("#")[0]).exists()} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_make_targets_and_commands_exist(page: Path):
+    text = page.read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    asked = set(re.findall(r"`make ([a-z-]+)", text)) | set(re.findall(r"^make ([a-z-]+)", text, re.M))
+    assert asked - targets == set()
+    assert set(re.findall(r"manage\.py ([a-z_]+)", text)) - {"migrate", "changepassword", *OURS} == set()
+
+
+def test_readme_has_every_command_with_its_options():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `python manage\.py ([a-z_]+)(.*)$", text, re.M))
+    assert set(rows) == set(OURS) - {"demo"}  # `make demo` calls that one
+    for name, row in rows.items():
+        parser = load_command_class(OURS[name], name).create_parser("manage.py", name)
+        assert set(re.findall(r"--[a-z-]+", row)) - set(parser._option_string_actions) == set(), name
+
+
+def test_settings_page_has_every_variable_that_settings_read():
+    read = set(re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)\"", (ROOT / "config/settings.py").read_text()))
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([A-Z_]+)`", page, re.M)) == read
+
+
+def test_measures_page_is_what_the_registry_says():
+    spec = importlib.util.spec_from_file_location("write_measures", ROOT / "docs" / "write_measures.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "measures.md").read_text(encoding="utf-8") == module.text()
+
+
+def test_architecture_names_files_that_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:pooling|annotation|evaluation|config|static|templates)/[\w/*.]+)`", text)
+    assert {path for path in paths if not list(ROOT.glob(path))} == set()
+
+
+def test_changelog_has_a_line_for_every_stage():
+    from config.stages import STAGES
+
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^- ([A-Z][a-z ]+): ", text, re.M) == [stage.label for stage in STAGES]
+
+
+def test_pictures_are_small():
+    images = list((ROOT / "docs" / "images").iterdir())
+    assert {path.name for path in images if path.stat().st_size > 200_000} == set()
+
+
+def test_text_is_plain():
+    """No exclamation marks; code and pictures in Markdown have theirs."""
+    for page in PAGES:
+        prose = re.sub(r"```.*?```|`[^`]*`|!\[", "", page.read_text(encoding="utf-8"), flags=re.S)
+        assert "!" not in prose, page.name
