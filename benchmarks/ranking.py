@@ -1,15 +1,11 @@
 """Our one-pass ranking with candidates against PyKEEN's evaluator, on the same models, in one process.
 
-    python benchmarks/ranking.py --quick      DistMult, few triples, within a minute; the last line is the
-    ratio
-    python benchmarks/ranking.py              four systems on FB15k-237; writes its table into
-    docs/benchmarks.md
+    python benchmarks/ranking.py --quick      DistMult, few triples, within a minute; the last line is the ratio
+    python benchmarks/ranking.py              four systems on FB15k-237; writes its table into docs/benchmarks.md
 
-The weights are random: neither side looks at them. PyKEEN ranks a seeded sample of the test triples, at its
-own best
-batch size, and its time is scaled to all of them (it grows linearly); ours ranks all and collects 100
-candidates per
-question. The floor is the bare matrix products of the same shapes into one buffer.
+The weights are random: neither side looks at them. PyKEEN ranks a seeded sample of the test triples, at its own
+best batch size, and its time is scaled to all of them (it grows linearly); ours ranks all and collects 100
+candidates per question. The floor is the bare matrix products of the same shapes into one buffer.
 """
 
 from __future__ import annotations
@@ -20,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,11 +25,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.graphs import fb15k237
 from benchmarks.report import write_section
-from pooling.kernels.ranking import Scorer, answers_csr, questions_of, score_questions
-from pooling.kernels.training import build_model
+from pooling.kernels.questions import answers_csr, questions_of
+from pooling.kernels.ranking import score_questions
+from pooling.kernels.scorer import Scorer, build_model
 from pooling.systems import get_system
 
 DIM = {"distmult": 256, "complex": 128, "transe": 256, "rotate": 128}
+
+
+class Row(NamedTuple):
+    """Times of one system, in seconds."""
+
+    system: str
+    pykeen: float
+    ours: float
+    floor: float
 
 
 def seconds(act: Callable[[], object], repeats: int) -> float:
@@ -59,7 +66,7 @@ def pykeen_seconds(model, train, valid, triples, repeats: int) -> float:
     )
 
 
-def measure(name: str, sample: int, repeats: int) -> dict[str, float | str]:
+def measure(name: str, sample: int, repeats: int) -> Row:
     """Times for one system, in seconds."""
     train, valid, test, entities, relations = fb15k237()
     spec = get_system(name)
@@ -84,7 +91,7 @@ def measure(name: str, sample: int, repeats: int) -> dict[str, float | str]:
             torch.mm(query, features.T, out=buffer)
 
     floor = seconds(products, repeats)
-    return {"system": spec.label, "pykeen": theirs, "ours": ours, "floor": floor}
+    return Row(spec.label, theirs, ours, floor)
 
 
 def main() -> None:
@@ -102,8 +109,8 @@ def main() -> None:
         row = measure(name, sample, repeats)
         rows.append(row)
         print(
-            f"{row['system']}: PyKEEN {row['pykeen']:.1f} s ({sample} triples), ours {row['ours']:.2f} s,"
-            f" matrix products alone {row['floor']:.2f} s: {row['ours'] / row['floor']:.1f} × the floor",
+            f"{row.system}: PyKEEN {row.pykeen:.1f} s ({sample} triples), ours {row.ours:.2f} s,"
+            f" matrix products alone {row.floor:.2f} s: {row.ours / row.floor:.1f} × the floor",
             flush=True,
         )
     if not args.quick:
@@ -112,8 +119,7 @@ def main() -> None:
             "|---|---|---|---|---|",
         ]
         table += [
-            f"| {r['system']} | {r['pykeen']:.0f} | {r['ours']:.2f} | {r['pykeen'] / r['ours']:.0f}"
-            f" | {r['floor']:.2f} |"
+            f"| {r.system} | {r.pykeen:.0f} | {r.ours:.2f} | {r.pykeen / r.ours:.0f} | {r.floor:.2f} |"
             for r in rows
         ]
         intro = (
@@ -121,7 +127,7 @@ def main() -> None:
             f" {repeats}; PyKEEN's RankBasedEvaluator, same process, from {sample} triples."
         )
         write_section("ranking", "\n".join(["## Ranking", "", intro, "", *table]))
-    print(f"ranking: {min(r['pykeen'] / r['ours'] for r in rows):.1f} x PyKEEN")
+    print(f"ranking: {min(r.pykeen / r.ours for r in rows):.1f} x PyKEEN")
 
 
 if __name__ == "__main__":

@@ -132,8 +132,8 @@ def make_job(kind: JobKind, state: JobState = JobState.QUEUED, **fields: object)
 
 
 def progress_of(pool: Pool) -> Progress:
-    """What a running job of the pool would hand to its work."""
-    return Progress(make_job(JobKind.BUILD_POOL, JobState.RUNNING, pool=pool))
+    """What a job of the pool would hand to its work."""
+    return Progress(make_job(JobKind.BUILD_POOL, JobState.DONE, pool=pool))
 
 
 def make_pool(graph: Graph, name: str = "p", **options: object) -> Pool:

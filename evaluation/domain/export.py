@@ -21,7 +21,7 @@ from pooling.domain.graph import open_graph
 from pooling.domain.run import question_id, read_topk
 from pooling.domain.template import fill
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.ranking import Questions, questions_of
+from pooling.kernels.questions import Questions, questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
 
@@ -34,10 +34,7 @@ def export_test_set(qrels: Qrels, folder: Path, strict: bool = False) -> list[Pa
     train, valid and test.tsv make a graph folder again: test holds the positives. `strict` leaves assumed negatives
     unjudged (-1) in the TREC qrels.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise EvaluationError(
-            f"{folder} exists and is not an empty folder: name a new one; nothing was written."
-        )
+    check_folder(folder)
     pool = qrels.pool
     graph = open_graph(pool.graph)
     triples, state = read_qrels(qrels)
@@ -59,6 +56,14 @@ def export_test_set(qrels: Qrels, folder: Path, strict: bool = False) -> list[Pa
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return sorted(folder.iterdir())
+
+
+def check_folder(folder: Path) -> None:
+    """Raise EvaluationError unless a test set can be written there."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise EvaluationError(
+            f"{folder} exists and is not an empty folder: name a new one; nothing was written."
+        )
 
 
 def _sha256(path: Path) -> str:

@@ -15,7 +15,7 @@ from pooling.domain.run import RunError, read_ranks
 from pooling.enums import SystemState
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.ranking import Questions, answers_csr, questions_of
+from pooling.kernels.questions import Questions, answers_csr, questions_of
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
 from pooling.models import Pool, PooledTriple, Run, System
 

@@ -19,7 +19,7 @@ from pooling.enums import JobKind, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
-from pooling.kernels.ranking import questions_of
+from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Graph, Job, Pool, PooledTriple, SeedTriple, System
 

@@ -25,7 +25,8 @@ from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.enums import JobKind
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.ranking import Csr, Questions, Scored, answers_csr, questions_of, score_questions
+from pooling.kernels.questions import Csr, Questions, answers_csr, questions_of
+from pooling.kernels.ranking import Scored, score_questions
 from pooling.kernels.rows import group_rows, question_keys, row_keys, rows_of
 from pooling.models import Job, Pool, PooledTriple, Run, System
 
@@ -278,7 +279,7 @@ def _questions(keys: np.ndarray, graph: GraphArrays) -> Questions:
 
 
 def _scorer(system: System, graph: GraphArrays) -> Any:
-    from pooling.kernels.training import load_scorer
+    from pooling.kernels.scorer import load_scorer
 
     if not system.sha256:
         raise RunError(f"System {system} is not trained yet: run train_systems {system.graph.name} first.")

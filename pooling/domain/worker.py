@@ -30,11 +30,12 @@ def start_worker() -> subprocess.Popen[bytes]:
     """
     environment = {**os.environ, "OMP_NUM_THREADS": str(settings.WORKER_THREADS)}
     command = [
-        sys.executable, "-m", "celery", "-A", "config", "worker", "--queues", "cpu,gpu",
+        sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--queues", "cpu,gpu",
         "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
         "--loglevel", "WARNING", "--without-gossip", "--without-mingle",
     ]  # fmt: skip
-    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, process_group=0)
+    # stdout 2: what a worker says is no output of the command that started it
+    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, process_group=0, stdout=2)
 
 
 def stop_worker(process: subprocess.Popen[bytes], patience: float = 20) -> None:

@@ -9,16 +9,35 @@ neural probabilistic language model, IEEE Transactions on Neural Networks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import torch
 from torch.nn.functional import dropout, log_softmax
 
-from pooling.systems import SystemSpec, Value
+from pooling.systems import CommonSettings, SystemSpec
+
+if TYPE_CHECKING:
+    from pykeen.models import ERModel
 
 
-def column_scores(spec, model, query: torch.Tensor, columns: torch.Tensor | None) -> torch.Tensor:
+class Batches(Protocol):
+    """Training rows, drawn anew for every epoch, and the loss of some of them."""
+
+    def __len__(self) -> int:
+        """Batches of an epoch."""
+
+    def draw(self) -> Iterator[torch.Tensor]:
+        """Yield row numbers, shuffled."""
+
+    def loss(self, spec: SystemSpec, model: ERModel, rows: torch.Tensor) -> torch.Tensor:
+        """Mean loss of the rows; differentiable."""
+
+
+def column_scores(
+    spec: SystemSpec, model: ERModel, query: torch.Tensor, columns: torch.Tensor | None
+) -> torch.Tensor:
     """Scores [B, C] of query vectors [B, d] against the entities `columns` [C], or all; differentiable."""
     features, bias = spec.features(model)
     if columns is not None:
@@ -34,9 +53,7 @@ def column_scores(spec, model, query: torch.Tensor, columns: torch.Tensor | None
 class TripleBatches:
     """Rows are triples, each with one right answer (1-vs-all, or shared negatives)."""
 
-    def __init__(
-        self, triples: np.ndarray, num_entities: int, settings: Mapping[str, Value], device: str
-    ) -> None:
+    def __init__(self, triples: np.ndarray, num_entities: int, settings: CommonSettings, device: str) -> None:
         head, relation, tail = torch.as_tensor(np.asarray(triples, np.int64), device=device).T
         self.entity, self.relation = torch.cat([head, tail]), torch.cat([2 * relation, 2 * relation + 1])
         self.answer = torch.cat([tail, head])
@@ -52,7 +69,7 @@ class TripleBatches:
         order = torch.randperm(len(self.answer)).to(self.device)
         yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
 
-    def loss(self, spec: SystemSpec, model: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
+    def loss(self, spec: SystemSpec, model: ERModel, rows: torch.Tensor) -> torch.Tensor:
         """Mean cross-entropy of the rows' answers."""
         answer, drawn = self.answer[rows], self.settings["num_negatives"]
         query = dropout(spec.query(model, self.entity[rows], self.relation[rows]), self.settings["dropout"])
@@ -65,9 +82,8 @@ class TripleBatches:
         right = scores[own, own]
         # A column stands for 1 / (how often it is expected in a batch) entities.
         expected = drawn / self.num_entities + len(rows) * self.frequency[columns]
-        same = (
-            columns == answer[:, None]
-        )  # the row's own answer, perhaps drawn again or another row's: not wrong
+        # The row's own answer, perhaps drawn again or another row's: not wrong
+        same = columns == answer[:, None]
         wrong = (scores - expected.log()).masked_fill(same, -torch.inf)
         return (torch.logaddexp(torch.logsumexp(wrong, 1), right) - right).mean()
 
@@ -78,9 +94,7 @@ class QuestionBatches:
     FB15k-237 has 3.6 triples per question: a costly encoder such as ConvE's then runs 3.6 times less often.
     """
 
-    def __init__(
-        self, triples: np.ndarray, num_entities: int, settings: Mapping[str, Value], device: str
-    ) -> None:
+    def __init__(self, triples: np.ndarray, num_entities: int, settings: CommonSettings, device: str) -> None:
         head, relation, tail = np.asarray(triples, np.int64).T
         given = np.concatenate([2 * relation * num_entities + head, (2 * relation + 1) * num_entities + tail])
         pairs = np.unique(given * num_entities + np.concatenate([tail, head]))
@@ -101,19 +115,19 @@ class QuestionBatches:
         order = torch.randperm(len(self.count))
         yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
 
-    def loss(self, spec: SystemSpec, model: torch.nn.Module, rows: torch.Tensor) -> torch.Tensor:
+    def loss(self, spec: SystemSpec, model: ERModel, rows: torch.Tensor) -> torch.Tensor:
         """Mean cross-entropy of the answers, each against all entities (or columns) of its question."""
         chosen = rows.numpy()
         start, count = self.start[chosen], self.count[chosen]
-        row = np.repeat(np.arange(len(chosen)), count)
-        answers = self.answers[np.arange(len(row)) + np.repeat(start - (np.cumsum(count) - count), count)]
+        of = np.repeat(np.arange(len(chosen)), count)
+        answers = self.answers[np.arange(len(of)) + np.repeat(start - (np.cumsum(count) - count), count)]
         drawn = self.settings["num_negatives"]
-        columns, place = None, answers
+        columns, places = None, answers
         if drawn:  # the union of all answers of the batch and of the drawn entities
             negatives = torch.randint(self.num_entities, (drawn,)).numpy()
-            columns, place = np.unique(np.concatenate([answers, negatives]), return_inverse=True)
-            columns, place = torch.as_tensor(columns, device=self.device), place[: len(answers)]
-        row, place = (torch.as_tensor(x, device=self.device) for x in (row, place))
+            union, inverse = np.unique(np.concatenate([answers, negatives]), return_inverse=True)
+            columns, places = torch.as_tensor(union, device=self.device), inverse[: len(answers)]
+        row, place = (torch.as_tensor(x, device=self.device) for x in (of, places))
         rows = rows.to(self.device)
         query = dropout(spec.query(model, self.entity[rows], self.relation[rows]), self.settings["dropout"])
         scores = column_scores(spec, model, query, columns) * self.settings["scale"]
@@ -125,4 +139,7 @@ class QuestionBatches:
         return (torch.logsumexp(scores, 1)[row] - right).mean()
 
 
-BATCHES = {"triples": TripleBatches, "questions": QuestionBatches}
+BATCHES: dict[str, type[TripleBatches] | type[QuestionBatches]] = {
+    "triples": TripleBatches,
+    "questions": QuestionBatches,
+}

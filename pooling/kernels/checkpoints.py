@@ -29,4 +29,5 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """Read what `write_checkpoint` wrote, onto the CPU; runs no code from the file."""
-    return torch.load(path, map_location="cpu", weights_only=True)
+    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    return state

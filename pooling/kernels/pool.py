@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.kernels.ranking import Questions
+from pooling.kernels.questions import Questions
 
 # one finding of a pooled triple; a triple's provenance is the bytes of several of these
 PROVENANCE = np.dtype([("system", "u1"), ("side", "u1"), ("rank", "<u2")])

@@ -15,37 +15,25 @@ prediction methods.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 
-if TYPE_CHECKING:
-    from pooling.systems.spec import SystemSpec
-
-TAIL, HEAD = 0, 1  # side of a question: what is asked for
+from pooling.kernels.questions import (
+    Csr,
+    Questions,
+    answers_csr,
+    name_of,
+    questions_of,
+    without,
+)
+from pooling.kernels.scorer import Scores
 
 # Scores held at once, in floats: 256 rows of FB15k-237; fewer rows where there are more entities.
 BUFFER_FLOATS = 1 << 26
 # Floats of gathered rows while counting: small enough to stay in the cache of a CPU core.
 COUNT_FLOATS_CPU, COUNT_FLOATS_GPU = 1 << 18, 1 << 27
-
-Score = Callable[..., torch.Tensor]  # (side, entity, relation, out=None) -> [B, E]
-
-
-class Questions(NamedTuple):
-    """n questions: `side` int8[n], given `entity` int32[n], original `relation` id int32[n]."""
-
-    side: np.ndarray
-    entity: np.ndarray
-    relation: np.ndarray
-
-
-class Csr(NamedTuple):
-    """Entities of each question: `indices[indptr[i]:indptr[i + 1]]`, ascending; int64[n+1], int32[nnz]."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
 
 
 class Scored(NamedTuple):
@@ -76,96 +64,6 @@ class Ranks(NamedTuple):
         return float(np.mean(1.0 / self.realistic))
 
 
-class Scores(Protocol):
-    """What `score_questions` needs of a model."""
-
-    num_entities: int
-    device: torch.device
-
-    def in_order(self, order: np.ndarray) -> Score:
-        """Return a function that scores questions with entity `order[j]` in column j."""
-
-
-class Scorer:
-    """Scores of a trained PyKEEN model by one matrix product per batch; the model is put into eval mode."""
-
-    def __init__(self, spec: SystemSpec, model: torch.nn.Module, device: str | torch.device = "cpu") -> None:
-        self.spec = spec
-        self.device = torch.device(device)
-        self.model = model.to(self.device).eval()
-        with torch.no_grad():
-            features, bias = spec.features(self.model)
-        self.features = features.detach()
-        self.bias = None if bias is None else bias.detach()
-        self.num_entities = len(self.features)
-        self.scores = self.in_order(np.arange(self.num_entities))
-
-    def in_order(self, order: np.ndarray) -> Score:
-        """Return `scores(side, entity, relation, out=None) -> float32 [B, E]`, column j = entity `order[j]`.
-
-        Arguments are arrays or tensors of length B; `out` is a buffer [B, E] that is written and returned.
-        """
-        identity = np.array_equal(order, np.arange(self.num_entities))
-        columns = torch.as_tensor(order, device=self.device)
-        features = self.features if identity else self.features[columns]
-        bias = self.bias if identity or self.bias is None else self.bias[columns]
-        squares = (features * features).sum(1) if self.spec.distance else None
-
-        @torch.no_grad()
-        def scores(side, entity, relation, out=None):
-            side, entity, relation = (
-                torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation)
-            )
-            query = self.spec.query(self.model, entity, 2 * relation + side)  # [B, d]
-            if squares is None:
-                out = torch.mm(query, features.T, out=out)
-                return out if bias is None else out.add_(bias)
-            # ‖q − f‖² = ‖q‖² + ‖f‖² − 2 q·f; rounding may push it below zero
-            out = torch.addmm(squares, query, features.T, alpha=-2, out=out)
-            return out.add_((query * query).sum(1, keepdim=True)).clamp_(min=0).sqrt_().neg_()
-
-        return scores
-
-
-def questions_of(triples: np.ndarray) -> tuple[Questions, np.ndarray, np.ndarray]:
-    """Return the distinct questions of triples int[m, 3], ordered by side, relation and entity.
-
-    The two int64[m] arrays give the place of each triple's tail question and head question in them.
-    """
-    triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
-    width = int(triples[:, [0, 2]].max(initial=0)) + 1
-    height = int(triples[:, 1].max(initial=0)) + 1
-    tail_key = triples[:, 1] * width + triples[:, 0]
-    head_key = (height + triples[:, 1]) * width + triples[:, 2]
-    keys, place = np.unique(np.concatenate([tail_key, head_key]), return_inverse=True)
-    side_relation, entity = np.divmod(keys, width)
-    side, relation = np.divmod(side_relation, height)
-    questions = Questions(side.astype(np.int8), entity.astype(np.int32), relation.astype(np.int32))
-    place = place.reshape(-1).astype(np.int64)
-    return questions, place[: len(triples)], place[len(triples) :]
-
-
-def answers_csr(questions: Questions, triples: np.ndarray, num_entities: int, num_relations: int) -> Csr:
-    """Return the distinct answers that triples int[m, 3] hold for each question."""
-    triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
-    head, relation, tail = triples.T
-    # One sorted integer per (question, answer): side, relation, given entity, answer.
-    known = np.concatenate(
-        [
-            (relation * num_entities + head) * num_entities + tail,
-            ((num_relations + relation) * num_entities + tail) * num_entities + head,
-        ]
-    )
-    known = np.unique(known)
-    key = questions.side.astype(np.int64) * num_relations + questions.relation
-    key = (key * num_entities + questions.entity) * num_entities
-    start = np.searchsorted(known, key)
-    count = np.searchsorted(known, key + num_entities) - start
-    indptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    places = np.repeat(start - indptr[:-1], count) + np.arange(indptr[-1])
-    return Csr(indptr, (known[places] % num_entities).astype(np.int32))
-
-
 def tie_order(num_entities: int, seed: int) -> np.ndarray:
     """Return the permutation int64[E] that breaks ties: of equal scores, the entity that comes first wins."""
     return np.random.default_rng(seed).permutation(num_entities)
@@ -187,10 +85,8 @@ def score_questions(
     """Score every question once; return its first `top_k` candidates and the ranks of its wanted answers.
 
     `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count
-    in
-    ranks but are kept out of the top list. `seed` is of the tie permutation. `progress(done, total)` is
-    called
-    after every batch. A pass that `should_stop` ends raises InterruptedError.
+    in ranks but are kept out of the top list. `seed` is of the tie permutation. `progress(done, total)` is
+    called after every batch. A pass that `should_stop` ends raises InterruptedError.
     ValueError: a wanted entity is masked, or a score is not finite; the message names the question.
     """
     total, num_entities = len(questions.side), scorer.num_entities
@@ -217,18 +113,12 @@ def score_questions(
         _count(scores, wanted, column, start, stop, questions, result)
         if width:
             _mask(scores, top_masked, column, start, stop)
-            values, columns = _top(scores, width)
-            values, columns = values.cpu().numpy(), columns.cpu().numpy()
+            values, columns = (x.cpu().numpy() for x in _top(scores, width))
             result.top_score[start:stop, :width] = values
             result.top_entity[start:stop, :width] = np.where(np.isfinite(values), order[columns], -1)
         if progress is not None:
             progress(stop, total)
     return result
-
-
-def _name(questions: Questions, i: int) -> str:
-    side = "head" if questions.side[i] == HEAD else "tail"
-    return f"{side} question of entity {questions.entity[i]}, relation {questions.relation[i]}"
 
 
 def _check_finite(scores: torch.Tensor, questions: Questions) -> None:
@@ -237,7 +127,7 @@ def _check_finite(scores: torch.Tensor, questions: Questions) -> None:
     if suspect.any():
         for i in suspect.nonzero().flatten().tolist():
             if not torch.isfinite(scores[i]).all():
-                raise ValueError(f"the scores of the {_name(questions, i)} are not finite")
+                raise ValueError(f"the scores of the {name_of(questions, i)} are not finite")
 
 
 def _pairs(csr: Csr, column: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
@@ -275,7 +165,7 @@ def _count(
         if torch.isinf(own).any():
             bad = begin + int(torch.isinf(own).flatten().nonzero()[0])
             entity = wanted.indices[first + bad]
-            where = _name(questions, start + int(rows[bad]))
+            where = name_of(questions, start + int(rows[bad]))
             raise ValueError(f"entity {entity} is wanted and masked in the {where}")
         # Compare into floats and sum them: on a CPU, summing booleans is 5 to 20 times slower.
         hits = torch.empty_like(lines)
@@ -293,8 +183,7 @@ def _count(
 def _top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return values and columns of the k best of each row, equal scores in column order.
 
-    torch.topk promises no order among equals, neither inside the list nor at its end, so rows with ties are
-    redone.
+    torch.topk promises no order among equals, neither inside the list nor at its end: rows with ties are redone.
     """
     # One more than asked for shows whether the tie reaches over the end.
     values, columns = torch.topk(scores, min(k + 1, scores.shape[1]), dim=1)
@@ -306,16 +195,6 @@ def _top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
         value, place = torch.sort(scores[part], dim=1, descending=True, stable=True)
         values[part], columns[part] = value[:, :k], place[:, :k]
     return values, columns
-
-
-def _without(csr: Csr, other: Csr, num_entities: int) -> Csr:
-    """Drop from every list of `csr` the entities that `other` lists for the same question."""
-    n = len(csr.indptr) - 1
-    row = np.repeat(np.arange(n), np.diff(csr.indptr))
-    other_row = np.repeat(np.arange(n), np.diff(other.indptr))
-    keep = ~np.isin(row * num_entities + csr.indices, other_row * num_entities + other.indices)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n))]).astype(np.int64)
-    return Csr(indptr, csr.indices[keep])
 
 
 def rank_of_triples(
@@ -330,8 +209,7 @@ def rank_of_triples(
 ) -> Ranks:
     """Return the filtered ranks of both sides of triples int[m, 3].
 
-    The other answers that `filters` (int[·, 3] each) and the triples themselves hold for a question do not
-    count.
+    Other answers that `filters` (int[·, 3] each) and the triples themselves hold for a question do not count.
     """
     triples = np.asarray(triples).reshape(-1, 3)
     num_entities = scorer.num_entities
@@ -342,7 +220,7 @@ def rank_of_triples(
     scored = score_questions(
         scorer,
         questions,
-        masked=_without(known, wanted, num_entities),
+        masked=without(known, wanted, num_entities),
         top_masked=empty,
         wanted=wanted,
         top_k=0,
@@ -352,8 +230,7 @@ def rank_of_triples(
         should_stop=should_stop,
     )
     row = np.repeat(np.arange(len(questions.side)), np.diff(wanted.indptr))
-    # The place of each triple's two (question, answer) pairs among the wanted ones, which are in ascending
-    # order.
+    # Where each triple's two (question, answer) pairs stand among the wanted ones, which ascend.
     pair = np.concatenate([tail_q * num_entities + triples[:, 2], head_q * num_entities + triples[:, 0]])
     place = np.searchsorted(row * num_entities + wanted.indices, pair)
     # Answers of one question are not counted against each other: take off those that stand above.
@@ -364,7 +241,7 @@ def rank_of_triples(
     )
 
 
-def _before(row: np.ndarray, rank: np.ndarray, side: str) -> np.ndarray:
+def _before(row: np.ndarray, rank: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
     """How many of the same row have a smaller rank ("left"), or an equal or smaller one ("right")."""
     key = row.astype(np.int64) << 32 | rank.astype(np.int64)
     ordered = np.sort(key)

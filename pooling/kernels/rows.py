@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.kernels.ranking import Csr, Questions
+from pooling.kernels.questions import Csr, Questions
 
 
 class Rows(NamedTuple):

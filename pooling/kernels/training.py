@@ -1,10 +1,8 @@
 """Train a system: PyKEEN's model, our loop. Resumable, seeded, with early stopping on the validation MRR.
 
 Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). The loss is cross-entropy
-of the
-right answer against all entities, or, on large graphs, against entities that are drawn once per batch and
-shared by
-its rows, plus the answers of the other rows: one matrix product instead of a lookup per negative.
+of the right answer against all entities or, on large graphs, against entities that are drawn once per batch
+and shared by its rows, plus the answers of the other rows: one matrix product instead of a lookup per negative.
 Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
 """
 
@@ -16,14 +14,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from pooling.kernels.batches import BATCHES
+from pooling.kernels.batches import BATCHES, Batches
 from pooling.kernels.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
-from pooling.kernels.ranking import Scorer, rank_of_triples
-from pooling.systems import SystemSpec, Value, get_system
+from pooling.kernels.ranking import rank_of_triples
+from pooling.kernels.scorer import Scorer, build_model, resolve_device
+from pooling.systems import SystemSpec, Value, common_settings, get_system
 
 REPORT_SECONDS = 0.5
 
@@ -55,26 +55,7 @@ class TrainResult:
     seconds: float
     device: str
     stopped_early: bool
-    history: list[dict]
-
-
-def resolve_device(device: str = "auto") -> str:
-    """Return "cuda" where there is one, if `device` is "auto"."""
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return device
-
-
-def build_model(
-    spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], seed: int
-) -> torch.nn.Module:
-    """Build the PyKEEN model; the same seed gives the same weights. Leaves torch's global seed as it was."""
-    from pykeen.triples import KGInfo
-
-    info = KGInfo(num_entities=num_entities, num_relations=num_relations, create_inverse_triples=True)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return spec.build(info, settings, seed)
+    history: list[dict[str, Any]]
 
 
 def train_system(
@@ -95,10 +76,9 @@ def train_system(
     """Train system `name` on triples int[n, 3]; the best epoch's weights stay in `directory`.
 
     A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
-    epoch,
-    with the same result as if it had not been interrupted (on one device); one of others is refused
-    (ValueError).
-    Raises TrainingCancelled as soon as `should_stop()` is true, and ValueError where the loss is not finite.
+    epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
+    (ValueError). Raises TrainingCancelled as soon as `should_stop()` is true, and ValueError where the loss is
+    not finite.
     """
     keep_freed_memory()
     with _threads(threads):
@@ -109,26 +89,10 @@ def train_system(
         return run.train()
 
 
-def load_scorer(
-    name: str,
-    directory: Path,
-    num_entities: int,
-    num_relations: int,
-    settings: Mapping[str, Value],
-    device: str = "auto",
-) -> Scorer:
-    """Return the scorer of the best epoch that `train_system` left in `directory`."""
-    spec = get_system(name)
-    model = build_model(spec, num_entities, num_relations, settings, seed=0)
-    model.load_state_dict(read_checkpoint(Path(directory) / BEST)["model"])
-    return Scorer(spec, model, resolve_device(device))
-
-
 def keep_freed_memory() -> None:
     """Let this process keep freed blocks for the next batch, where the C library is glibc.
 
-    Otherwise the gradients of the entity table (15 MB each on FB15k-237) come as fresh pages in every batch,
-    and
+    Otherwise the gradients of the entity table (15 MB each on FB15k-237) come as fresh pages in every batch, and
     touching these costs more than the arithmetic on them: 81 ms a batch against 59 ms (ComplEx, one core).
     """
     trim_threshold, mmap_threshold, gigabyte = -1, -3, 1 << 30
@@ -153,30 +117,14 @@ class _Run:
     """The state of one training."""
 
     def __init__(
-        self,
-        spec,
-        train,
-        valid,
-        num_entities,
-        num_relations,
-        settings,
-        seed,
-        device,
-        directory,
-        on_progress,
-        should_stop,
-    ) -> None:
-        self.spec, self.settings, self.seed, self.device, self.directory = (
-            spec,
-            settings,
-            seed,
-            device,
-            directory,
-        )
-        self.on_progress, self.should_stop = (
-            on_progress or (lambda report: None),
-            should_stop or (lambda: False),
-        )
+        self, spec: SystemSpec, train: np.ndarray, valid: np.ndarray, num_entities: int, num_relations: int,
+        settings: dict[str, Value], seed: int, device: str, directory: Path,
+        on_progress: Callable[[EpochReport], None] | None, should_stop: Callable[[], bool] | None,
+    ) -> None:  # fmt: skip
+        self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
+        self.settings = common_settings(settings)
+        self.on_progress = on_progress or (lambda report: None)
+        self.should_stop = should_stop or (lambda: False)
         self.num_entities, self.num_relations = num_entities, num_relations
         self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
         self.identity = {
@@ -185,14 +133,15 @@ class _Run:
         }  # fmt: skip
         self.model = build_model(spec, num_entities, num_relations, settings, seed).to(device)
         self.optimizer = self._optimizer()
-        self.batches = BATCHES[settings["objective"]](self.train_triples, num_entities, settings, device)
-        self.epoch, self.best_epoch, self.best_mrr, self.seconds = 0, 0, None, 0.0
-        self.history: list[dict] = []
+        kind = BATCHES[self.settings["objective"]]
+        self.batches: Batches = kind(self.train_triples, num_entities, self.settings, device)
+        self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
+        self.best_mrr: float | None = None
+        self.history: list[dict[str, Any]] = []
         self.stopped_early = False
         self.resume()
         self.started = time.monotonic() - self.seconds
         self.reported = 0.0
-        self.epoch_started = self.started
 
     def _optimizer(self) -> torch.optim.Optimizer:
         rate, parameters = self.settings["learning_rate"], self.model.parameters()
@@ -233,14 +182,9 @@ class _Run:
             self.save(is_best)
             self.report(self.epoch, 1.0, loss)
         return TrainResult(
-            self.epoch,
-            self.best_epoch,
-            self.best_mrr,
-            self.seconds,
-            self.device,
-            self.stopped_early,
+            self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early,
             self.history,
-        )
+        )  # fmt: skip
 
     def is_over(self, epoch_seconds: float) -> bool:
         """Whether patience has run out, or most of another epoch would lie behind the time limit."""
@@ -254,7 +198,6 @@ class _Run:
 
         All randomness of an epoch follows from (seed, epoch): a resumed training needs no generator state.
         """
-        self.epoch_started = time.monotonic()
         devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(
@@ -262,7 +205,7 @@ class _Run:
             )
             self.set_rate(epoch)
             self.model.train()
-            total, count, size = 0.0, 0, len(self.batches)
+            total, count, size = torch.zeros((), device=self.device), 0, len(self.batches)
             for i, batch in enumerate(self.batches.draw()):
                 if self.should_stop():
                     raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
@@ -325,14 +268,6 @@ class _Run:
         if self.settings["max_seconds"]:
             left = min(left, max(self.settings["max_seconds"] - spent, 0.0))
         last = self.history[-1]["validation_mrr"] if self.history else None
-        self.on_progress(
-            EpochReport(
-                epoch,
-                self.settings["epochs"],
-                fraction,
-                loss,
-                last,
-                self.best_mrr,
-                0.0 if self.stopped_early else left,
-            )
-        )
+        ended = 0.0 if self.stopped_early else left
+        row = EpochReport(epoch, self.settings["epochs"], fraction, loss, last, self.best_mrr, ended)
+        self.on_progress(row)

@@ -10,14 +10,24 @@ from typing import Any
 
 from pooling.systems import complex as complex_
 from pooling.systems import conve, distmult, rescal, rotate, transe
-from pooling.systems.spec import COMMON_SETTINGS, Setting, SystemSpec, Value
+from pooling.systems.spec import COMMON_SETTINGS, CommonSettings, Setting, SystemSpec, Value, common_settings
 
 SYSTEMS: dict[str, SystemSpec] = {
     spec.name: spec
     for spec in (transe.SPEC, rotate.SPEC, complex_.SPEC, distmult.SPEC, rescal.SPEC, conve.SPEC)
 }
 
-__all__ = ["COMMON_SETTINGS", "SYSTEMS", "Setting", "SystemSpec", "Value", "get_system", "resolve_settings"]
+__all__ = [
+    "COMMON_SETTINGS",
+    "SYSTEMS",
+    "CommonSettings",
+    "Setting",
+    "SystemSpec",
+    "Value",
+    "common_settings",
+    "get_system",
+    "resolve_settings",
+]
 
 
 def get_system(name: str) -> SystemSpec:

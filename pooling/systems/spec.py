@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 if TYPE_CHECKING:
-    from pykeen.models import Model
+    from pykeen.models import ERModel
     from pykeen.triples import KGInfo
     from torch import Tensor
 
@@ -79,15 +79,37 @@ COMMON_SETTINGS: dict[str, Setting] = {
 }
 
 
+class CommonSettings(TypedDict):
+    """The values of COMMON_SETTINGS, for those who compute with them."""
+
+    embedding_dim: int
+    learning_rate: float
+    batch_size: int
+    epochs: int
+    dropout: float
+    num_negatives: int
+    optimizer: str
+    objective: str
+    scale: float
+    decay: float
+    validate_every: int
+    validation_sample: int
+    patience: int
+    max_seconds: float
+
+
+def common_settings(settings: Mapping[str, Value]) -> CommonSettings:
+    """Resolved settings with the types that `Setting.parse` gave them; those of one system alone stay in."""
+    return cast(CommonSettings, settings)
+
+
 @dataclass(frozen=True)
 class SystemSpec:
     """One registry row: what a system is called, how it is built, and its one scoring form.
 
     `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, d], bias [E] or None)`;
-    relation
-    ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them. The score
-    of
-    entity e is `query · feature_e + bias_e`, or `-‖query - feature_e‖₂` where `distance` is true.
+    relation ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them. The
+    score of entity e is `query · feature_e + bias_e`, or `-‖query - feature_e‖₂` where `distance` is true.
     """
 
     name: str
@@ -95,9 +117,9 @@ class SystemSpec:
     family: str  # translational | decomposition | neural
     description: str
     source: str
-    build: Callable[[KGInfo, Mapping[str, Value], int], Model]
-    query: Callable[[Model, Tensor, Tensor], Tensor]
-    features: Callable[[Model], tuple[Tensor, Tensor | None]]
+    build: Callable[[KGInfo, Mapping[str, Value], int], ERModel]
+    query: Callable[[ERModel, Tensor, Tensor], Tensor]
+    features: Callable[[ERModel], tuple[Tensor, Tensor | None]]
     distance: bool
     small: Mapping[str, Value]  # what differs from SMALL on graphs where all entities are scored
     large: Mapping[str, Value]  # what differs from LARGE on graphs where negatives are shared
@@ -152,7 +174,7 @@ LARGE: dict[str, Value] = {
 }
 
 
-def pair(model: Model, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
+def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
     """Representations of a batch of entities and relations: one lookup each in PyKEEN's own tables."""
     return model.entity_representations[0](entity), model.relation_representations[0](relation)
 
@@ -169,4 +191,4 @@ def normal_init(settings: Mapping[str, Value]) -> Callable[[Tensor], Tensor]:
 
     from torch.nn.init import normal_
 
-    return partial(normal_, std=settings["init_std"])
+    return partial(normal_, std=float(settings["init_std"]))

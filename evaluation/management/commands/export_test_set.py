@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from evaluation.domain.export import export_test_set
+from evaluation.domain.export import check_folder, export_test_set
 from evaluation.domain.qrels import freeze_qrels, get_qrels
 from pooling.domain.pool import get_pool
 from pooling.management.shell import user_errors
@@ -27,6 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():
             pool = get_pool(options["pool"])
+            check_folder(options["folder"])  # before anything is frozen
             if options["qrels"]:
                 qrels = get_qrels(pool, options["qrels"])
             else:

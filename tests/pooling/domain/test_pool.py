@@ -23,7 +23,7 @@ from pooling.domain.run import read_ranks, read_topk
 from pooling.domain.system import SystemError_
 from pooling.enums import JobKind, PoolState
 from pooling.errors import PoolError
-from pooling.kernels.ranking import questions_of
+from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import question_keys, row_keys, rows_of
 from pooling.models import Graph, Job, Pool, PooledTriple, SeedTriple
 from tests.factories import make_job, make_pool, make_systems, names_of, progress_of, town
@@ -294,9 +294,7 @@ def test_an_exported_pool_comes_back_as_it_was(pool: Pool, tmp_path: Path):
     (tmp_path / "pool.tsv").write_text("\n".join(lines) + "\n")
     seeds = ["\t".join(names_of(pool.graph, seed)) for seed in seed_array(pool).tolist()]
     (tmp_path / "seeds.tsv").write_text("\n".join(seeds))
-    copy = import_pool(
-        pool.graph, name="copy", file=tmp_path / "pool.tsv", seeds_file=tmp_path / "seeds.tsv"
-    )
+    copy = import_pool(pool.graph, name="copy", file=tmp_path / "pool.tsv", seeds_file=tmp_path / "seeds.tsv")
     assert (copy.state, copy.origin, copy.depth, copy.report) == ("ready", "imported", 5, [])
     assert sorted(copy.contributors) == sorted(pool.contributors)
 
@@ -321,9 +319,7 @@ def test_a_pool_without_provenance_is_filtered_by_the_seed_questions_it_answers(
         "p7\tlives in\tcity 1": "",
     }
     (tmp_path / "pool.tsv").write_text("".join(f"{line}\t1\n" for line in lines))
-    pool = import_pool(
-        trained, name="p", file=tmp_path / "pool.tsv", seeds_file=tmp_path / "seeds.tsv"
-    )
+    pool = import_pool(trained, name="p", file=tmp_path / "pool.tsv", seeds_file=tmp_path / "seeds.tsv")
     assert {"\t".join(names_of(trained, t)): row.reason for t, row in stored(pool).items()} == lines
 
 

@@ -24,7 +24,8 @@ from pooling.domain.run import (
     score_system,
     wanted_triples,
 )
-from pooling.kernels.ranking import questions_of, tie_order
+from pooling.kernels.questions import questions_of
+from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
 from pooling.models import Graph, Run, System
 from tests.factories import make_pool, make_system, make_umls, town

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
-from pooling.kernels.ranking import Questions, questions_of
+from pooling.kernels.questions import Questions, questions_of
 
 ENTITIES = 8
 Finding = tuple[int, int, int]

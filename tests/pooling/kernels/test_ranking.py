@@ -6,19 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.kernels.ranking import (
-    HEAD,
-    TAIL,
-    Csr,
-    Questions,
-    Scorer,
-    answers_csr,
-    questions_of,
-    rank_of_triples,
-    score_questions,
-    tie_order,
-)
-from pooling.kernels.training import build_model
+from pooling.kernels.questions import HEAD, TAIL, Csr, Questions, answers_csr, questions_of
+from pooling.kernels.ranking import rank_of_triples, score_questions, tie_order
+from pooling.kernels.scorer import Scorer, build_model
 from pooling.systems import SYSTEMS, get_system, resolve_settings
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.kernels.ranking import Questions, questions_of
+from pooling.kernels.questions import Questions, questions_of
 from pooling.kernels.rows import find, group_rows, question_keys, row_keys, rows_of
 
 ENTITIES, RELATIONS = 7, 3

@@ -11,7 +11,8 @@ from pooling.kernels import batches as batching
 from pooling.kernels import checkpoints, training
 from pooling.kernels.batches import QuestionBatches, TripleBatches
 from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.training import TrainingCancelled, build_model, load_scorer, train_system
+from pooling.kernels.scorer import build_model, load_scorer
+from pooling.kernels.training import TrainingCancelled, train_system
 from pooling.systems import SYSTEMS, get_system, resolve_settings
 
 ENTITIES, RELATIONS = 30, 2

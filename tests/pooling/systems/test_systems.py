@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from pooling.kernels.batches import column_scores
-from pooling.kernels.ranking import HEAD, TAIL, Scorer
-from pooling.kernels.training import build_model
+from pooling.kernels.questions import HEAD, TAIL
+from pooling.kernels.scorer import Scorer, build_model
 from pooling.systems import SYSTEMS, get_system, resolve_settings
 
 ENTITIES, RELATIONS = 40, 6

@@ -1,0 +1,169 @@
+"""Export a frozen test set and read it back; pandas writes and reads the same rows in this run.
+
+    python benchmarks/export.py --quick     1,000 seeds; the last line is the main ratio
+    python benchmarks/export.py             also 20,466 seeds; writes its table into docs/benchmarks.md
+
+The pool is drawn (benchmarks/scratch.py) and a third of it judged; there are no runs, so no run files. Our time is
+from the frozen qrels to the closed folder: questions in words, identifiers, checksums and all. The peer starts from
+the finished rows, as text in frames, and only writes them (DataFrame.to_csv), to the same bytes. Reading back is an
+import as a new graph, with all its checks, against read_csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.report import write_section
+from benchmarks.scratch import draw_candidates, make_graph, scratch_site
+
+if TYPE_CHECKING:
+    from evaluation.models import Qrels
+    from pooling.models import Graph
+
+SIZES = (1_000, 20_466)
+TABLES = {
+    "train.tsv": "\t", "valid.tsv": "\t", "test.tsv": "\t", "known_test.tsv": "\t", "judgements.tsv": "\t",
+    "topics.tsv": "\t", "qrels.txt": " ",
+}  # fmt: skip
+
+
+class Row(NamedTuple):
+    """Seconds of one size."""
+
+    seeds: int
+    rows: int
+    bytes: int
+    export: float
+    to_csv: float
+    back: float
+    read_csv: float
+
+
+def make_qrels(graph: Graph, seeds: int) -> Qrels:
+    """A pool of drawn candidates, a third of it judged, frozen."""
+    from django.utils import timezone
+
+    from annotation.models import Judgement
+    from evaluation.domain.qrels import freeze_qrels
+    from pooling.domain.graph import open_graph
+    from pooling.domain.pool import store_pooled
+    from pooling.kernels.pool import gather
+    from pooling.kernels.questions import questions_of
+    from pooling.models import Pool, SeedTriple
+
+    arrays = open_graph(graph)
+    rng = np.random.default_rng(seeds)
+    chosen = arrays.test[:seeds]
+    questions, _, _ = questions_of(chosen)
+    pool = Pool.objects.create(
+        graph=graph, name=f"p{seeds}", origin="built", depth=10, seed_source="drawn",
+        contributors=["a", "b"], filters=["category-head", "category-tail"],
+    )  # fmt: skip
+    SeedTriple.objects.bulk_create(
+        SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in chosen.tolist()
+    )
+    store_pooled(pool, gather(questions, draw_candidates(len(questions.side), 2, rng), 10), chosen, arrays)
+    asked = list(pool.triples.filter(reason="").order_by("id").values_list("pk", flat=True)[::3])
+    Judgement.objects.bulk_create(
+        Judgement(
+            triple_id=pk, pool=pool, verdict="positive" if i % 5 == 0 else "negative", origin="people",
+            decided_at=timezone.now(),
+        )
+        for i, pk in enumerate(asked)
+    )  # fmt: skip
+    return freeze_qrels(pool, "benchmark")
+
+
+def read_frame(path: Path, separator: str) -> pd.DataFrame:
+    """A file as text, nothing taken for a missing value."""
+    return pd.read_csv(
+        path, sep=separator, header=None, dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE
+    )
+
+
+def measure(graph: Graph, seeds: int, folder: Path, repeats: int) -> Row:
+    """Export, write with pandas, compare the bytes, read both back; medians."""
+    from evaluation.domain.export import export_test_set
+    from pooling.domain.graph import import_graph
+    from pooling.domain.graph_tsv import read_tsv
+
+    qrels = make_qrels(graph, seeds)
+    export, to_csv, back, read_csv = [], [], [], []
+    for i in range(repeats):
+        out, copy = folder / f"test-set-{seeds}-{i}", folder / f"copy-{seeds}-{i}"
+        copy.mkdir()
+        begin = time.perf_counter()
+        export_test_set(qrels, out)
+        export.append(time.perf_counter() - begin)
+        begin = time.perf_counter()
+        frames = {name: read_frame(out / name, separator) for name, separator in TABLES.items()}
+        read_csv.append(time.perf_counter() - begin)
+        begin = time.perf_counter()
+        for name, separator in TABLES.items():
+            frames[name].to_csv(
+                copy / name,
+                sep=separator,
+                header=False,
+                index=False,
+                quoting=csv.QUOTE_NONE,
+                lineterminator="\n",
+            )
+        to_csv.append(time.perf_counter() - begin)
+        for name in TABLES:
+            assert (copy / name).read_bytes() == (out / name).read_bytes(), f"{name} differs"
+        begin = time.perf_counter()
+        again = import_graph(f"back-{seeds}-{i}", read_tsv(out), options={})
+        back.append(time.perf_counter() - begin)
+        assert again.num_test == len(frames["test.tsv"]), "the imported test split has another size"
+    return Row(
+        seeds, sum(map(len, frames.values())), sum((out / name).stat().st_size for name in TABLES),
+        *(statistics.median(times) for times in (export, to_csv, back, read_csv)),
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Run, print, and in the full form write the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="1,000 seeds, within a minute; nothing written")
+    quick = parser.parse_args().quick
+    sizes = SIZES[:1] if quick else SIZES
+    table = [
+        "| seeds | rows | MB | export, s | rows/s | to_csv alone, s | ratio | import again, s | read_csv alone, s |",
+        "|---" * 9 + "|",
+    ]
+    ratio = 0.0
+    with scratch_site() as folder:
+        graph = make_graph(max(SIZES), np.random.default_rng(1))
+        for size in sizes:
+            row = measure(graph, size, folder, 3)
+            ratio = row.to_csv / row.export
+            table.append(
+                f"| {size:,} | {row.rows:,} | {row.bytes / 1e6:.1f} | {row.export:.2f} | {row.rows / row.export:,.0f}"
+                f" | {row.to_csv:.2f} | {ratio:.2f} | {row.back:.2f} | {row.read_csv:.2f} |"
+            )
+            print(table[-1], flush=True)
+    if not quick:
+        intro = (
+            "A drawn pool of two systems at depth 10, a third judged, no runs. Export: from the frozen qrels to the"
+            " closed folder, with questions in words and checksums. to_csv: pandas writes the finished rows, the same"
+            " bytes; it makes none of them. Import again: with all checks of a new graph. Medians of 3."
+        )
+        write_section("export", "\n".join(["## Export", "", intro, "", *table]))
+    print(f"export: {ratio:.2f} x pandas' to_csv of finished rows")
+
+
+if __name__ == "__main__":
+    main()

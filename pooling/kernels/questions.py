@@ -1,0 +1,82 @@
+"""Questions about triples, and the entities that answer them, as arrays.
+
+A question is one side of a triple masked: `(h, r, ?)`, side 0, or `(?, r, t)`, side 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+TAIL, HEAD = 0, 1  # side of a question: what is asked for
+
+
+class Questions(NamedTuple):
+    """n questions: `side` int8[n], given `entity` int32[n], original `relation` id int32[n]."""
+
+    side: np.ndarray
+    entity: np.ndarray
+    relation: np.ndarray
+
+
+class Csr(NamedTuple):
+    """Entities of each question: `indices[indptr[i]:indptr[i + 1]]`, ascending; int64[n+1], int32[nnz]."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+
+def questions_of(triples: np.ndarray) -> tuple[Questions, np.ndarray, np.ndarray]:
+    """Return the distinct questions of triples int[m, 3], ordered by side, relation and entity.
+
+    The two int64[m] arrays give the place of each triple's tail question and head question in them.
+    """
+    triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+    width = int(triples[:, [0, 2]].max(initial=0)) + 1
+    height = int(triples[:, 1].max(initial=0)) + 1
+    tail_key = triples[:, 1] * width + triples[:, 0]
+    head_key = (height + triples[:, 1]) * width + triples[:, 2]
+    keys, place = np.unique(np.concatenate([tail_key, head_key]), return_inverse=True)
+    side_relation, entity = np.divmod(keys, width)
+    side, relation = np.divmod(side_relation, height)
+    questions = Questions(side.astype(np.int8), entity.astype(np.int32), relation.astype(np.int32))
+    place = place.reshape(-1).astype(np.int64)
+    return questions, place[: len(triples)], place[len(triples) :]
+
+
+def answers_csr(questions: Questions, triples: np.ndarray, num_entities: int, num_relations: int) -> Csr:
+    """Return the distinct answers that triples int[m, 3] hold for each question."""
+    triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+    head, relation, tail = triples.T
+    # One sorted integer per (question, answer): side, relation, given entity, answer.
+    known = np.concatenate(
+        [
+            (relation * num_entities + head) * num_entities + tail,
+            ((num_relations + relation) * num_entities + tail) * num_entities + head,
+        ]
+    )
+    known = np.unique(known)
+    key = questions.side.astype(np.int64) * num_relations + questions.relation
+    key = (key * num_entities + questions.entity) * num_entities
+    start = np.searchsorted(known, key)
+    count = np.searchsorted(known, key + num_entities) - start
+    indptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    places = np.repeat(start - indptr[:-1], count) + np.arange(indptr[-1])
+    return Csr(indptr, (known[places] % num_entities).astype(np.int32))
+
+
+def without(csr: Csr, other: Csr, num_entities: int) -> Csr:
+    """Drop from every list of `csr` the entities that `other` lists for the same question."""
+    n = len(csr.indptr) - 1
+    row = np.repeat(np.arange(n), np.diff(csr.indptr))
+    other_row = np.repeat(np.arange(n), np.diff(other.indptr))
+    keep = ~np.isin(row * num_entities + csr.indices, other_row * num_entities + other.indices)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n))]).astype(np.int64)
+    return Csr(indptr, csr.indices[keep])
+
+
+def name_of(questions: Questions, i: int) -> str:
+    """Question `i` in words, for messages."""
+    side = "head" if questions.side[i] == HEAD else "tail"
+    return f"{side} question of entity {questions.entity[i]}, relation {questions.relation[i]}"

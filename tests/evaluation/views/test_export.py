@@ -1,0 +1,107 @@
+"""Freezing qrels and taking the test set away."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from evaluation.domain.archive import write_archive
+from evaluation.domain.qrels import freeze_qrels
+from evaluation.domain.report import pool_report
+from evaluation.models import Qrels
+from pooling.enums import JobKind
+from pooling.models import Job, Pool
+
+PAGE, WRITE, DOWNLOAD = "/pools/p/export", "/pools/p/export/v1/write", "/pools/p/export/v1/download"
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [
+        ("manager", 200), ("researcher", 200), ("annotator", 403), ("adjudicator", 403), ("guest", 403),
+        ("stranger", 302),
+    ],
+)  # fmt: skip
+def test_who_may_see_write_and_take_away(sign_in, labelled: Pool, role, status):
+    write_archive(freeze_qrels(labelled, "v1"))
+    client = sign_in(role)
+    assert [client.get(url).status_code for url in (PAGE, DOWNLOAD)] == [status, status]
+    assert client.post(WRITE).status_code == (302 if status == 200 else status)
+    assert Job.objects.filter(kind=JobKind.EXPORT).count() == (1 if status == 200 else 0)
+
+
+@pytest.mark.parametrize(
+    ("role", "status", "frozen"),
+    [("manager", 302, ["v1"]), ("researcher", 403, []), ("annotator", 403, []), ("stranger", 302, [])],
+)
+def test_only_managers_freeze(sign_in, role, status, frozen):
+    answer = sign_in(role).post(PAGE, {"name": "v1"})
+    assert answer.status_code == status
+    assert answer.get("Location", "") == {"manager": PAGE, "stranger": f"/login?next={PAGE}"}.get(role, "")
+    assert list(Qrels.objects.values_list("name", flat=True)) == frozen
+
+
+def test_researchers_are_not_offered_to_freeze(sign_in):
+    assert "Freeze qrels" in sign_in("manager").get(PAGE).content.decode()
+    assert "Freeze qrels" not in sign_in("researcher").get(PAGE).content.decode()
+
+
+def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    html = client.get(PAGE).content.decode()
+    report = pool_report(labelled)
+    for key in ("positive", "negative", "assumed_negative", "unjudged"):
+        assert f"<dt>{key.replace('_', ' ')}</dt><dd>{report[key]}</dd>" in html
+    assert "Nothing is frozen yet" in html
+    html = client.post(PAGE, {"name": "v1"}, follow=True).content.decode()
+    qrels = Qrels.objects.get()
+    assert "Froze qrels v1." in html
+    assert '<th scope="row">v1</th>' in html and qrels.sha256[:12] in html
+    assert qrels.created_by is not None and qrels.created_by.username == "manager"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("v1", "has qrels &#x27;v1&#x27; already; frozen qrels never change: choose a new name."),
+        ("", "This field is required."),
+        ("a b", "Enter a valid “slug” consisting of letters, numbers, underscores or hyphens."),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, message):
+    freeze_qrels(labelled, "v1")
+    answer = sign_in("manager").post(PAGE, {"name": name})
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert Qrels.objects.count() == 1
+
+
+def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool):
+    qrels = freeze_qrels(labelled, "v1")
+    client = sign_in("researcher")
+    assert client.get(DOWNLOAD).status_code == 404
+    assert client.get(WRITE).status_code == 405
+    for _ in range(2):
+        assert client.post(WRITE)["Location"] == PAGE
+    job = Job.objects.get(kind=JobKind.EXPORT)
+    assert (job.params, job.pool) == ({"qrels": "v1"}, labelled)
+    html = client.get(PAGE).content.decode()
+    assert "Being written" in html and 'hx-trigger="every 2s"' in html
+    Job.objects.update(state="done")
+    path = write_archive(qrels)
+    html = client.get(PAGE).content.decode()
+    assert f'href="{DOWNLOAD}"' in html and 'hx-trigger="every 2s"' not in html
+    answer = client.get(DOWNLOAD)
+    assert answer["Content-Disposition"] == 'attachment; filename="p-v1.zip"'
+    content = b"".join(answer)
+    assert content == path.read_bytes()
+    assert "p-v1/qrels.txt" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+
+
+def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    freeze_qrels(labelled, "v1")
+    assert client.post("/pools/q/export/v1/write").status_code == 404
+    assert client.get("/pools/p/export/v2/download").status_code == 404
