@@ -26,6 +26,7 @@ import pytrec_eval
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.report import write_section  # noqa: E402
 from evaluation.kernels.curves import stability_curve  # noqa: E402
 from evaluation.kernels.prepared import Prepared, prepare  # noqa: E402
 from evaluation.kernels.state import LabelState, States  # noqa: E402
@@ -39,7 +40,6 @@ TREC = {
 ASKED = {"map", "map_cut.20", "ndcg_cut.20", "P.10", "recall.10", "success.10", "Rprec", "bpref", "infAP"}
 DASHBOARD = ("micro_mrr", "micro_hits@10", "macro_mrr", "macro_hits@10", "map@20", "ndcg@20")
 GRADE = {LabelState.POSITIVE: 1, LabelState.NEGATIVE: 0, LabelState.UNJUDGED: -1}
-BEGIN, END = "<!-- begin measures -->", "<!-- end measures -->"
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -116,18 +116,6 @@ def stability_seconds(case: Case, repeats: int) -> float:
     )
 
 
-def write_between_marks(lines: list[str], path: Path) -> None:
-    """Replace what stands between the marks (add them at the end if missing); written aside, then renamed."""
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if BEGIN not in text or END not in text:
-        text = f"{text.rstrip()}\n\n## Measures\n\n{BEGIN}\n{END}\n".lstrip()
-    head, rest = text.split(BEGIN, 1)
-    tail = rest.split(END, 1)[1]
-    aside = path.with_suffix(".new")
-    aside.write_text("\n".join([head + BEGIN, "", *lines, "", END]) + tail, encoding="utf-8")
-    aside.replace(path)
-
-
 def full_table() -> list[str]:
     lines = [
         f"Nine measures ({', '.join(TREC)}), equal to 1e-6 in every row; medians; {os.cpu_count()} cores.",
@@ -150,14 +138,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="one small case, nothing written")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks.md")
     arguments = parser.parse_args()
     if arguments.quick:
         slow, fast = compare(make_case(300, 1000, 12, 2), 3)
         print(f"pytrec_eval {slow:.3f} s, TriplePool {fast:.4f} s")
         print(f"measures: {slow / fast:.0f} x pytrec_eval")
         return
-    write_between_marks(full_table(), arguments.output)
+    write_section("measures", "\n".join(["## Measures", "", *full_table()]))
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     """A Celery worker that no command started."""
     broker = redis.Redis.from_url(BROKER)
-    broker.flushdb()
+    broker.delete("cpu", "gpu")
     site.run("migrate", "-v0")
     command = [
         sys.executable, "-m", "celery", "-A", "config", "worker", "--queues", "cpu,gpu", "--concurrency", "1",
@@ -85,7 +85,7 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.wait()
-        broker.flushdb()
+        broker.delete("cpu", "gpu")
         broker.close()
 
 

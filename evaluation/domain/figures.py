@@ -9,7 +9,7 @@ import numpy as np
 from django.db import transaction
 
 from evaluation.domain.labelset import label_set
-from evaluation.domain.table import pool_table, version
+from evaluation.domain.table import pool_table, ranks_version, version
 from evaluation.kernels.correlation import bootstrap_tau
 from evaluation.kernels.curves import depth_curve, half_curve, stability_curve
 from evaluation.kernels.judged import top_shares
@@ -171,9 +171,13 @@ QUICK: dict[str, Callable[[Pool], Content]] = {
 }  # fmt: skip
 
 
+# Seeds and the full test set are what they are, whatever is labelled.
+UNLABELLED = ("metrics:seeds", "metrics:full-test", "correlations:seeds:full-test")
+
+
 def figure(pool: Pool, key: str) -> Figure:
-    """A quick figure, computed if labels or ranks have changed since it was kept; otherwise read."""
-    now = version(pool)
+    """A quick figure, computed if what it rests on (labels, ranks) has changed since it was kept; otherwise read."""
+    now = ranks_version(pool) if key in UNLABELLED else version(pool)
     kept = Figure.objects.filter(pool=pool, key=key).first()
     if kept is not None and kept.version == now:
         return kept

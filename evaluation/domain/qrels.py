@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.domain.judgement import current_verdicts
@@ -49,7 +49,7 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
     return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
 
 
-def freeze_qrels(pool: Pool, name: str, user: AbstractBaseUser | None = None) -> Qrels:
+def freeze_qrels(pool: Pool, name: str, user: User | None = None) -> Qrels:
     """Write the present judgements of the pool under a name. A name is used once and for all."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")

@@ -20,9 +20,7 @@ from pooling.permissions import can_manage, evaluator_required
 
 
 class FreezeForm(forms.Form):
-    name = forms.SlugField(
-        max_length=80, label="Name", help_text="Letters, digits, - and _. Used once and for all."
-    )
+    name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
 
 
 @evaluator_required

@@ -87,6 +87,8 @@ def start_job(
         state__in=[JobState.QUEUED, JobState.RUNNING],
     )
     with transaction.atomic():
+        if (subject := system or pool or graph) is not None:  # two that ask at once get one job
+            list(type(subject)._base_manager.select_for_update(no_key=True).filter(pk=subject.pk))
         if (job := live.first()) is None:
             job = Job.objects.create(
                 kind=kind,

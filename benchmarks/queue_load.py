@@ -1,0 +1,291 @@
+"""Many people label at once through API v1: how long they wait, and whether two labels an item come out.
+
+    python benchmarks/queue_load.py --quick              50 people, 300 items until none is left, within a minute
+    python benchmarks/queue_load.py                      50 people, 100,000 items, two minutes; writes its table
+    … --database-url postgresql://postgres@127.0.0.1:5432/test     on a database of its own on that server
+
+A gunicorn as `manage.py serve` starts it listens on the loopback; every person is a thread with a session and a
+connection of their own. A step is a claim and a submit, one after another, then thinking: --think seconds in the
+mean, drawn, 2 by default (people take longer). One answer in twenty is sent twice, as after a lost reply. At the end
+the database is asked: never more than two plain labels on an item, never two of one person, as many as answers were
+accepted, and, where people went on until nothing was left, two on every item. The ratio is of the target, 200 ms, to
+the 95th percentile of a step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.report import write_section  # noqa: E402
+from benchmarks.scratch import make_graph, scratch_site  # noqa: E402
+
+if TYPE_CHECKING:
+    from annotation.models import Campaign
+
+TARGET_MS = 200.0
+KEEP_ALIVE = 1.5  # seconds; gunicorn closes a connection that has been idle for two
+LINK = "https://en.wikipedia.org/wiki/Ada"
+PER_QUESTION = 10  # items
+
+
+@dataclass
+class Person:
+    """One who labels: a session, and what happened."""
+
+    name: str
+    session: str
+    claims: list[float] = field(default_factory=list)  # ms
+    submits: list[float] = field(default_factory=list)
+    accepted: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def make_campaign(items: int) -> Campaign:
+    """A campaign of drawn items, ten a question."""
+    from annotation.domain.campaign import open_campaign
+    from pooling.models import Pool, PooledTriple
+
+    rng = np.random.default_rng(2)
+    graph = make_graph(1000, rng)
+    pool = Pool.objects.create(
+        graph=graph, name="load", origin="built", state="ready", depth=PER_QUESTION, seed_source="drawn"
+    )
+    number = np.arange(items)
+    question, place = number // PER_QUESTION, number % PER_QUESTION
+    tail, relation = question % graph.num_entities, question // graph.num_entities
+    head = (tail + 1 + 97 * place) % graph.num_entities
+    PooledTriple.objects.bulk_create(
+        (
+            PooledTriple(pool=pool, head=h, relation=r, tail=t, depth=1 + i % PER_QUESTION)
+            for i, (h, r, t) in enumerate(zip(head.tolist(), relation.tolist(), tail.tolist(), strict=True))
+        ),
+        batch_size=5000,
+    )
+    return open_campaign(pool, seed=3)
+
+
+def make_people(campaign: Campaign, count: int) -> list[Person]:
+    """Annotators with sessions; without passwords, which would take a second each to hash."""
+    from django.conf import settings
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from annotation.domain.person import add_person
+
+    people = []
+    for i in range(count):
+        user = User(username=f"person{i}")
+        user.set_unusable_password()
+        user.save()
+        add_person(user.username, "annotator", campaign)
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        people.append(Person(user.username, client.cookies[settings.SESSION_COOKIE_NAME].value))
+    return people
+
+
+@contextmanager
+def server() -> Iterator[int]:
+    """A gunicorn with the arguments of `manage.py serve`; its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    threads = max(4, 2 * (os.cpu_count() or 1))
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1",
+            "--threads", str(threads), "--log-level", "error", "--timeout", "120",
+        ],
+        cwd=ROOT,
+    )  # fmt: skip
+    try:
+        for _ in range(300):
+            if process.poll() is not None:
+                raise SystemExit("gunicorn did not start")
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+class Browser:
+    """A connection with a session and a CSRF token, as a browser has them."""
+
+    def __init__(self, port: int, session: str) -> None:
+        token = uuid4().hex
+        self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        self.used = 0.0
+        self.headers = {
+            "Content-Type": "application/json",
+            "Cookie": f"sessionid={session}; csrftoken={token}",
+            "X-CSRFToken": token,
+        }
+
+    def post(self, path: str, content: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
+        """Status, answer and milliseconds."""
+        begin = time.perf_counter()
+        if begin - self.used > KEEP_ALIVE:
+            self.connection.close()  # the next request opens it again
+        self.connection.request("POST", f"/api/v1/{path}", json.dumps(content), self.headers)
+        response = self.connection.getresponse()
+        body = response.read()
+        self.used = time.perf_counter()
+        taken = 1000 * (self.used - begin)
+        return response.status, json.loads(body), taken
+
+
+def work(person: Person, port: int, think: float, until: float) -> None:
+    """Label; whatever goes wrong stands with the person."""
+    try:
+        label(person, port, think, until)
+    except Exception as error:
+        person.problems.append(f"{type(error).__name__}: {error}")
+
+
+def label(person: Person, port: int, think: float, until: float) -> None:
+    """Claim, answer, think, until nothing is left or the time is over."""
+    rng = np.random.default_rng(int(person.name.removeprefix("person")))
+    browser = Browser(port, person.session)
+    time.sleep(rng.random() * think)
+    while time.monotonic() < until:
+        status, content, claim_ms = browser.post("campaigns/load/claim", {"count": 1})
+        if status != 200:
+            person.problems.append(f"claim: {status} {content}")
+            return
+        if not content["items"]:
+            return
+        item = content["items"][0]
+        answer = {
+            "slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()),
+            "answer": "Y" if rng.random() < 0.5 else "N", "source_url": LINK, "active_ms": 2500,
+        }  # fmt: skip
+        status, content, submit_ms = browser.post("labels", answer)
+        if status != 201 or content["kept"] != "label":
+            person.problems.append(f"submit: {status} {content}")
+            return
+        person.accepted += 1
+        person.claims.append(claim_ms)
+        person.submits.append(submit_ms)
+        if rng.random() < 0.05:
+            status, content, _ = browser.post("labels", answer)
+            if status != 200 or not content["repeated"]:
+                person.problems.append(f"repeat: {status} {content}")
+        time.sleep(rng.exponential(think) if think else 0)
+
+
+def check(campaign: Campaign, people: list[Person], exhausted: bool) -> str:
+    """What the database holds, in words; AssertionError when it is not as it must be."""
+    from annotation.models import Label, SurplusLabel
+
+    plain = Label.objects.filter(item__campaign=campaign, slot__number__in=(1, 2), supersedes=None)
+    pairs = list(plain.values_list("item", "annotator"))
+    per_item = Counter(Counter(item for item, _ in pairs).values())
+    assert max(per_item, default=0) <= 2, f"more than two labels on an item: {per_item}"
+    assert len(set(pairs)) == len(pairs), "a person labelled an item twice"
+    accepted = sum(person.accepted for person in people)
+    assert len(pairs) == accepted == Label.objects.count(), f"{accepted} accepted, {len(pairs)} kept"
+    assert not SurplusLabel.objects.exists(), "answers were kept as surplus"
+    if exhausted:
+        items = campaign.items.count()
+        assert per_item == {2: items}, f"not two labels on every one of {items} items: {per_item}"
+        return f"two labels by two people on each of {items:,} items, none lost"
+    return f"{len(pairs):,} labels, {per_item[2]:,} items with two, none with more, none lost"
+
+
+def measure(count: int, items: int, think: float, seconds: float, database: str) -> tuple[str, float]:
+    """The row of the table, and the 95th percentile of a step in ms."""
+    with scratch_site(database):
+        from django.db import connection
+
+        campaign = make_campaign(items)
+        people = make_people(campaign, count)
+        vendor = connection.vendor
+        connection.close()
+        with server() as port:
+            Browser(port, people[0].session).post(
+                "campaigns/load/claim", {"count": 1}
+            )  # the graph is read once
+            begin = time.monotonic()
+            threads = [
+                threading.Thread(target=work, args=(person, port, think, begin + seconds))
+                for person in people
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            spent = time.monotonic() - begin
+        problems = [problem for person in people for problem in person.problems]
+        assert not problems, f"{len(problems)} requests went wrong: {problems[:3]}"
+        found = check(campaign, people, exhausted=spent < seconds)
+    claims = np.array([ms for person in people for ms in person.claims])
+    submits = np.array([ms for person in people for ms in person.submits])
+    steps = claims + submits
+    cells = [f"{np.percentile(ms, p):.0f}" for ms in (claims, submits, steps) for p in (50, 95)]
+    row = f"| {vendor} | {count} | {items:,} | {think:g} | {len(steps) / spent:.0f} | {' | '.join(cells)} | {found} |"
+    print(row, flush=True)
+    return row, float(np.percentile(steps, 95))
+
+
+def main() -> None:
+    """Run, print, and in the full form write the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="300 items, within a minute; nothing written")
+    parser.add_argument("--people", type=int, default=50)
+    parser.add_argument("--items", type=int, help="default 100,000; 300 with --quick")
+    parser.add_argument(
+        "--think", type=float, default=2.0, help="mean seconds between two answers of a person"
+    )
+    parser.add_argument("--seconds", type=float, help="at most; default 120, 40 with --quick")
+    parser.add_argument("--database-url", default="", help="a PostgreSQL server; default: SQLite")
+    args = parser.parse_args()
+    items = args.items or (300 if args.quick else 100_000)
+    seconds = args.seconds or (40 if args.quick else 120)
+    row, p95 = measure(args.people, items, args.think, seconds, args.database_url)
+    if not args.quick:
+        rows = [row]
+        rows.append(measure(args.people, items, 0, seconds / 2, args.database_url)[0])  # as fast as it goes
+        table = [
+            "| database | people | items | thinking, s | labels/s | claim p50, ms | p95 | submit p50, ms | p95"
+            " | step p50, ms | p95 | labels |",
+            "|---" * 12 + "|",
+            *rows,
+        ]
+        intro = (
+            f"API v1 over HTTP on the loopback, one gunicorn and {args.people} people on {os.cpu_count()} cores; a"
+            " step is a claim and a submit. Without thinking it shows what the machine can take."
+        )
+        name = "queue-postgresql" if args.database_url else "queue"
+        write_section(name, "\n".join([f"## Queue ({row.split()[1]})", "", intro, "", *table]))
+    print(f"queue: {TARGET_MS / p95:.1f} x faster than the target of {TARGET_MS:.0f} ms (p95 {p95:.0f} ms)")
+
+
+if __name__ == "__main__":
+    main()
