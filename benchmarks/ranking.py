@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    names, sample, repeats = (["distmult"], 192, 3) if args.quick else (list(DIM), 1024, 5)
+    names, sample, repeats = (["distmult"], 192, 3) if args.quick else (list(DIM), 512, 5)
     rows = []
     for name in names:
         row = measure(name, sample, repeats)

@@ -202,8 +202,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "level": "WARNING"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {"pykeen": {"level": "WARNING"}},
 }
 SILENCED_SYSTEM_CHECKS = ["axes.W006"]

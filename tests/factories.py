@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from django.contrib.auth.models import Group, User
@@ -35,6 +35,7 @@ CITIES = [f"city {i}" for i in range(5)]
 COUNTRIES = ["north land", "south land"]
 
 Names = tuple[str, str, str]
+_kept: list[TemporaryDirectory[str]] = []  # they go when the session does
 
 
 def town() -> dict[str, list[Names]]:
@@ -85,7 +86,8 @@ def _trained(kind: str, graph_name: str, key: tuple[int, int, int], seed: int) -
     from pooling.kernels.training import train_system
 
     graph = open_graph(Graph.objects.get(name=graph_name))
-    folder = Path(mkdtemp(prefix="triplepool-systems-"))
+    _kept.append(TemporaryDirectory(prefix="triplepool-systems-"))
+    folder = Path(_kept[-1].name)
     train_system(
         kind, graph.train, graph.valid, graph.num_entities, graph.num_relations, settings_of(kind, graph_name),
         seed=seed, directory=folder, threads=1, device="cpu",

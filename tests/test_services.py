@@ -109,21 +109,33 @@ def test_the_pipeline_on_postgresql_and_redis_with_a_worker_elsewhere(site: Site
 
     out = site.run("open_campaign", "p")
     assert out.startswith(f"p: campaign open, {counts['to_people']:,} items in ")
-    site.run("simulate_annotators", "p", "--truth", "closed-world", "--annotators", "3", "--error-rate", "0.1")
+    site.run(
+        "simulate_annotators", "p", "--truth", "closed-world", "--annotators", "3", "--error-rate", "0.1"
+    )
     report = json.loads(site.run("pool_report", "p", "--json"))
     states = [report[key] for key in ("positive", "negative", "assumed_negative", "unjudged")]
     assert sum(states) == report["seeds"] + report["pooled"]
     assert (report["unjudged"], report["assumed_negative"]) == (0, counts["filtered"])
     assert report["positive"] > report["seeds"]
 
-    evaluated = json.loads(site.run("evaluate", "p", "--json", "--measures", "micro_mrr,macro_mrr,map@20,judged@10"))
+    evaluated = json.loads(
+        site.run("evaluate", "p", "--json", "--measures", "micro_mrr,macro_mrr,map@20,judged@10")
+    )
     assert (evaluated["labels"], list(evaluated["systems"])) == ("current", ["transe", "distmult"])
     assert all(0 < value <= 1 for row in evaluated["systems"].values() for value in row.values())
 
     frozen = site.run("freeze_qrels", "p", "v1")
     assert frozen.startswith(f"p/v1: {report['positive']:,} positive, {report['negative']:,} negative, ")
     by_qrels = json.loads(
-        site.run("evaluate", "p", "--json", "--labels", "qrels:v1", "--measures", "micro_mrr,macro_mrr,map@20,judged@10")
+        site.run(
+            "evaluate",
+            "p",
+            "--json",
+            "--labels",
+            "qrels:v1",
+            "--measures",
+            "micro_mrr,macro_mrr,map@20,judged@10",
+        )
     )
     assert by_qrels["systems"] == evaluated["systems"]
     site.run("export_test_set", "p", str(tmp_path / "out"), "--qrels", "v1")

@@ -1,4 +1,4 @@
-"""All roles, one after another, in a real browser against the real server and worker, from the first page to the export.
+"""All roles, one after another, in a real browser, against the real server and worker, from first page to export.
 
 Everything is made by the commands in a folder of its own, on SQLite; nothing may be written to a page's console.
 """

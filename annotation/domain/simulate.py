@@ -107,6 +107,7 @@ class _Run:
         answered = disputes.filter(state="answered").count()
         count = 0
         wanted = total - round(total * self.how.leave) - answered
+        self.total = self.done + max(0, min(wanted, self._left()))
         while count < wanted and self._left() > 0:
             with transaction.atomic():
                 room = min(_BATCH, wanted - count, self._left())

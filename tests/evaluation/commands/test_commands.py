@@ -68,7 +68,10 @@ def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
     [
         (["q"], "There is no pool 'q'. Pools: p."),
         (["p", "--labels", "all"], "Unknown label set 'all': give seeds, current, full-test, depth:D or qrels:NAME."),
-        (["p", "--measures", "micro_hits"], "--measures: the measure 'micro_hits' needs a cut-off, for example micro_hits@10"),
+        (
+            ["p", "--measures", "micro_hits"],
+            "--measures: the measure 'micro_hits' needs a cut-off, for example micro_hits@10",
+        ),
         (["p", "--labels", "qrels:v9"], "Pool p has no qrels 'v9'. Qrels: none yet."),
     ],
 )  # fmt: skip
@@ -111,7 +114,9 @@ def test_export_test_set_freezes_first_if_no_name_is_given(labelled: Pool, tmp_p
     qrels = Qrels.objects.get()
     assert re.fullmatch(r"export-\d{8}-\d{6}", qrels.name)
     assert err == f"Froze the present judgements as qrels {qrels.name}.\n"
-    assert {line.split("  ")[0] for line in out.splitlines()} == {str(p) for p in (tmp_path / "out").iterdir()}
+    assert {line.split("  ")[0] for line in out.splitlines()} == {
+        str(p) for p in (tmp_path / "out").iterdir()
+    }
 
 
 def test_export_test_set_of_named_qrels(labelled: Pool, tmp_path: Path):

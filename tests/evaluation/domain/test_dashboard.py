@@ -39,8 +39,17 @@ def test_slopes_put_tied_systems_beneath_each_other():
 
 @pytest.mark.parametrize(
     ("n", "text"),
-    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st"), (112, "112th")],
-)  # fmt: skip
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (13, "13th"),
+        (21, "21st"),
+        (112, "112th"),
+    ],
+)
 def test_ordinals(n, text):
     assert ordinal(n) == text
 

@@ -14,7 +14,7 @@ import pytrec_eval
 
 from evaluation.domain import export as module
 from evaluation.domain import figures
-from evaluation.domain.archive import archive_of, write_archive
+from evaluation.domain.archive import EPOCH, archive_of, write_archive
 from evaluation.domain.export import export_test_set, merge_candidates, pool_topics, trec_word
 from evaluation.domain.qrels import freeze_qrels, read_qrels
 from evaluation.domain.table import EvaluationError, systems_with_runs
@@ -113,7 +113,9 @@ def test_judgements_have_state_depth_and_filter_of_every_triple(qrels: Qrels, fo
     states = {tuple(t): s for t, s in zip(*(x.tolist() for x in read_qrels(qrels)), strict=True)}
     for row in pool.triples.order_by("id"):
         triple = (row.head, row.relation, row.tail)
-        expected.append([*names_of(graph, triple), module.STATE_NAMES[states[triple]], str(row.depth), row.reason])
+        expected.append(
+            [*names_of(graph, triple), module.STATE_NAMES[states[triple]], str(row.depth), row.reason]
+        )
     assert lines == expected
 
 
@@ -160,7 +162,10 @@ def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
     target.parent.mkdir()
     with pytest.raises(ArtifactError) as caught:
         export_test_set(qrels, target)
-    assert str(caught.value) == f"{target} could not be written: No space left on device. Nothing was left there."
+    assert (
+        str(caught.value)
+        == f"{target} could not be written: No space left on device. Nothing was left there."
+    )
     assert list(target.parent.iterdir()) == []
 
 
@@ -188,7 +193,9 @@ def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path)
     for system in ours:
         judged, run = as_trec_eval(folder, system)
         evaluated = {q for q, entities in judged.items() if 1 in entities.values()}
-        theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "map", "map_cut.20", "ndcg_cut.20"}).evaluate(run)
+        theirs = pytrec_eval.RelevanceEvaluator(
+            judged, {"recip_rank", "map", "map_cut.20", "ndcg_cut.20"}
+        ).evaluate(run)
         assert evaluated <= set(theirs)
         for name, own in names.items():
             mean = sum(theirs[q][name] for q in evaluated) / len(evaluated)
@@ -237,8 +244,15 @@ def test_strict_qrels_leave_assumed_negatives_unjudged(qrels: Qrels, folder: Pat
 
 @pytest.mark.parametrize(
     ("key", "word"),
-    [("a", "a"), ("per son 0", "per%20son%200"), ("50%", "50%25"), ("a:b", "a:b"), ("a\u00a0b", "a%C2%A0b"), ("ü/é", "ü/é")],
-)  # fmt: skip
+    [
+        ("a", "a"),
+        ("a b", "a%20b"),
+        ("50%", "50%25"),
+        ("a:b", "a:b"),
+        ("a\u00a0b", "a%C2%A0b"),
+        ("ü/é", "ü/é"),
+    ],
+)
 def test_keys_become_words_and_come_back(key, word):
     assert trec_word(key) == word
     assert unquote(word) == key
@@ -306,6 +320,7 @@ def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: 
     assert path is not None
     with zipfile.ZipFile(path) as archive:
         assert {name.partition("/")[2] for name in archive.namelist()} == FILES
+        assert {info.date_time for info in archive.infolist()} == {EPOCH}
         for name in FILES:
             assert archive.read(f"p-v1/{name}") == (folder / name).read_bytes()
     first = path.read_bytes()
@@ -325,4 +340,7 @@ def test_a_pool_without_runs_is_exported_without_measures(qrels: Qrels, tmp_path
         system.run.delete()
     names = {path.name for path in export_test_set(qrels, tmp_path / "out")}
     assert names == {name for name in FILES if not name.startswith("run-")}
-    assert "No system of this graph has a run, so there are no measures." in (tmp_path / "out/README.md").read_text()
+    assert (
+        "No system of this graph has a run, so there are no measures."
+        in (tmp_path / "out/README.md").read_text()
+    )

@@ -58,9 +58,7 @@ def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool):
     seeds, positives = seeds_of(labelled), positives_of(labelled)
     verdicts = dict(labelled.judgements.values_list("triple_id", "verdict"))
     pooled = {(t.head, t.relation, t.tail): t for t in labelled.triples.all()}
-    questions = {
-        q for h, r, t in positives for q in ((0, r, h), (1, r, t))
-    }
+    questions = {q for h, r, t in positives for q in ((0, r, h), (1, r, t))}
 
     def kind(triple: tuple[int, int, int]) -> str:
         if triple in seeds:
@@ -69,7 +67,13 @@ def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool):
         if row is None:
             return "not_pooled"
         judged = {"positive": "new", "negative": "negative", "undecided": "unjudged"}
-        return judged[verdicts[row.pk]] if row.pk in verdicts else "assumed_negative" if row.reason else "unjudged"
+        return (
+            judged[verdicts[row.pk]]
+            if row.pk in verdicts
+            else "assumed_negative"
+            if row.reason
+            else "unjudged"
+        )
 
     for system in systems_with_runs(labelled):
         oracle = Oracle(labelled, system)
@@ -170,7 +174,8 @@ def test_stability_is_a_job_and_kept(labelled: Pool, monkeypatch):
 
 def test_a_pool_without_new_labels_has_figures_all_the_same(pool: Pool):
     content = {key: figures.figure(pool, key).content for key in figures.QUICK}
-    assert content["metrics:seeds"]["systems"]["transe"]["micro_mrr"] == (
-        content["metrics:current"]["systems"]["transe"]["micro_mrr"]
+    assert (
+        content["metrics:seeds"]["systems"]["transe"]["micro_mrr"]
+        == (content["metrics:current"]["systems"]["transe"]["micro_mrr"])
     )
     assert content["correlations:seeds:current"]["measures"]["micro_mrr"]["tau"] == pytest.approx(1)

@@ -100,7 +100,9 @@ def test_counts_are_those_of_the_states(labelled: Pool):
     assert sum(label_set(labelled, table, "current").counts().values()) == total
 
 
-@pytest.mark.parametrize("key", ["", "all", "depth", "depth:", "depth:x", "depth:-1", "depth:²", "qrels:", "Seeds"])
+@pytest.mark.parametrize(
+    "key", ["", "all", "depth", "depth:", "depth:x", "depth:-1", "depth:²", "qrels:", "Seeds"]
+)
 def test_an_unknown_key_is_refused_with_those_that_there_are(pool: Pool, key: str):
     with pytest.raises(EvaluationError) as caught:
         label_set(pool, pool_table(pool), key)

@@ -11,8 +11,8 @@ from pooling.domain.graph import open_graph
 from pooling.domain.pool import create_pool
 from pooling.domain.run import RunError, score_for_pool, score_system
 from pooling.models import Graph, Pool
-from tests.factories import judge, make_pool, make_system, progress_of
 from tests.evaluation.domain.oracle import Oracle, sides
+from tests.factories import judge, make_pool, make_system, progress_of
 
 
 def test_positions_of_the_pool_are_those_among_its_candidates(pool: Pool):
@@ -50,7 +50,10 @@ def test_a_system_without_all_rank_rows_is_left_out(pool: Pool):
     late = make_system(pool.graph, "rescal")
     graph = open_graph(pool.graph)
     score_system(late, seeds=np.zeros((0, 3), np.int32), triples=graph.test)
-    assert (pool_table(pool).systems, pool_table(pool).left_out) == (["transe", "distmult", "complex"], ["rescal"])
+    assert (pool_table(pool).systems, pool_table(pool).left_out) == (
+        ["transe", "distmult", "complex"],
+        ["rescal"],
+    )
     score_for_pool(late, pool, progress_of(pool))
     assert (pool_table(pool).systems, pool_table(pool).left_out) == (
         ["transe", "distmult", "complex", "rescal"], [],

@@ -133,7 +133,7 @@ def test_stability_is_started_once(sign_in):
         assert client.post(COMPUTE)["Location"] == PAGE
     job = Job.objects.get(kind=JobKind.EVALUATE)
     html = client.get(PAGE).content.decode()
-    assert f"Job {job.pk}" in html and "<button class=\"button\" type=\"submit\">Compute stability" not in html
+    assert f"Job {job.pk}" in html and '<button class="button" type="submit">Compute stability' not in html
     assert client.get(COMPUTE).status_code == 405
 
 

@@ -93,7 +93,10 @@ def test_score_runs_fills_the_rows_of_a_system_that_came_later(pool, run):
     make_system(pool.graph, "rescal")
     rows = Run.objects.get(system__name="transe").num_rank_rows
     out, _ = run("score_runs", "p", "--systems", "rescal")
-    assert out == f"rescal       {rows:,} rank rows, {Run.objects.get(system__name='rescal').num_questions:,} questions\n"
+    assert (
+        out
+        == f"rescal       {rows:,} rank rows, {Run.objects.get(system__name='rescal').num_questions:,} questions\n"
+    )
     before = Run.objects.get(system__name="rescal").sha256
     out, _ = run("score_runs", "p")
     assert [line.split()[0] for line in out.splitlines()] == ["transe", "distmult", "complex", "rescal"]

@@ -125,7 +125,7 @@ def test_what_a_pool_cannot_hold_is_left_out_and_reported(graph, tmp_path):
 
 def test_too_many_systems_are_refused(graph, tmp_path):
     path = pool_file(tmp_path, "a\tknows\td\t1\t" + ";".join(f"s{i}:tail:1" for i in range(257)))
-    with pytest.raises(PoolError, match="pool.tsv:1: more than 256 systems in the provenance"):
+    with pytest.raises(PoolError, match=r"pool\.tsv:1: more than 256 systems in the provenance"):
         read_pool_file(path, SEEDS, graph)
 
 
