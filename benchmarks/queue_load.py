@@ -1,6 +1,6 @@
 """Many people label at once through API v1: how long they wait, and whether two labels an item come out.
 
-    python benchmarks/queue_load.py --quick              50 people, 300 items until none is left, within a minute
+    python benchmarks/queue_load.py --quick              50 people, 200 items until none is left, within a minute
     python benchmarks/queue_load.py                      50 people, 100,000 items, two minutes; writes its table
     … --database-url postgresql://postgres@127.0.0.1:5432/test     on a database of its own on that server
 
@@ -257,16 +257,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="300 items, within a minute; nothing written")
+    parser.add_argument("--quick", action="store_true", help="200 items, within a minute; nothing written")
     parser.add_argument("--people", type=int, default=50)
-    parser.add_argument("--items", type=int, help="default 100,000; 300 with --quick")
+    parser.add_argument("--items", type=int, help="default 100,000; 200 with --quick")
     parser.add_argument(
         "--think", type=float, default=2.0, help="mean seconds between two answers of a person"
     )
     parser.add_argument("--seconds", type=float, help="at most; default 120, 40 with --quick")
     parser.add_argument("--database-url", default="", help="a PostgreSQL server; default: SQLite")
     args = parser.parse_args()
-    items = args.items or (300 if args.quick else 100_000)
+    items = args.items or (200 if args.quick else 100_000)
     seconds = args.seconds or (40 if args.quick else 120)
     row, p95 = measure(args.people, items, args.think, seconds, args.database_url)
     if not args.quick:

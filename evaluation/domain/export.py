@@ -13,12 +13,12 @@ import numpy as np
 from annotation.domain.question import current_template
 from evaluation.domain import figures
 from evaluation.domain.qrels import STATE_NAMES, read_qrels, state_counts
-from evaluation.domain.table import EvaluationError, pool_table, systems_with_runs
+from evaluation.domain.table import EvaluationError, pool_table
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import ArtifactError
 from pooling.domain.graph import open_graph
-from pooling.domain.run import question_id, read_topk
+from pooling.domain.run_files import RunError, question_id, read_topk
 from pooling.domain.template import fill
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Questions, questions_of
@@ -86,7 +86,7 @@ def _files(
     yield "topics.tsv", topics(pool, questions)
     yield "qrels.txt", _trec_qrels(graph, triples, state, ids, tail_question, head_question, strict)
     yield "known_test.tsv", _triples(_ordered(_unsampled(pool, graph)), graph)
-    for system in pool_table(pool).systems if systems_with_runs(pool) else []:
+    for system in _evaluated(pool):
         yield f"run-{system}.txt", _trec_run(pool, system, questions, ids)
     yield "README.md", _readme(qrels, len(questions.side), state, strict)
 
@@ -240,9 +240,17 @@ def _readme(qrels: Qrels, num_questions: int, state: np.ndarray, strict: bool) -
     yield "| SHA256SUMS | checksums of all of these |"
 
 
+def _evaluated(pool: Pool) -> list[str]:
+    """Systems with all rank rows of the pool; labels can be taken away without any."""
+    try:
+        return pool_table(pool).systems
+    except RunError:
+        return []
+
+
 def _metrics_table(pool: Pool, qrels: Qrels) -> Iterator[str]:
-    if not systems_with_runs(pool):
-        yield "No system of this graph has a run, so there are no measures."
+    if not _evaluated(pool):
+        yield "No system of this graph has a complete run for this pool, so there are no measures."
         return
     content = figures.metrics(pool, f"qrels:{qrels.name}")
     names = list(content["n"])

@@ -11,7 +11,7 @@ from annotation.domain.judgement import labels_version
 from evaluation.kernels.prepared import Prepared, prepare
 from evaluation.kernels.table import RankTable, without_known
 from pooling.domain.graph import open_graph
-from pooling.domain.run import RunError, read_ranks
+from pooling.domain.run_files import RunError, read_ranks
 from pooling.enums import SystemState
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays

@@ -13,7 +13,8 @@ from pooling.domain import filter as filters
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.pool_files import read_pool_file, read_seed_file
-from pooling.domain.run import TOP_K, read_topk, score_for_pool, score_system
+from pooling.domain.run import TOP_K, score_for_pool, score_system
+from pooling.domain.run_files import read_topk
 from pooling.domain.system import get_systems
 from pooling.enums import JobKind, PoolOrigin, PoolState
 from pooling.errors import PoolError
@@ -77,7 +78,7 @@ def create_pool(
         source = f"sample {share:g} of test, seed {seed}"
     with transaction.atomic():
         pool = Pool.objects.create(
-            graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source,
+            graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
             contributors=[s.name for s in chosen], filters=list(filters),
         )  # fmt: skip
         pool.systems.set(chosen)
@@ -92,6 +93,12 @@ def _check_name(name: str) -> None:
         raise PoolError("Pool name 'new' is the address of the page that builds pools: choose another name.")
     if Pool.objects.filter(name=name).exists():
         raise PoolError(f"There is a pool {name!r} already: choose another name, or go on with that one.")
+
+
+def unfinished_pool(graph: Graph, name: str) -> Pool | None:
+    """The built pool of this name whose building was interrupted or failed; None if there is none."""
+    unfinished = Pool.objects.filter(graph=graph, name=name, origin=PoolOrigin.BUILT)
+    return unfinished.exclude(state=PoolState.READY).first()
 
 
 def _store_seeds(pool: Pool, seeds: np.ndarray) -> None:
@@ -191,7 +198,8 @@ def import_pool(
     with transaction.atomic():
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.IMPORTED, depth=int(read.gathered.depth.max(initial=1)),
-            seed_source=seeds_file.name, contributors=read.contributors, filters=list(filters), report=read.report,
+            seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),
+            report=read.report,
         )  # fmt: skip
         _store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)

@@ -24,7 +24,7 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
     except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
         raise PoolError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     try:
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8-sig")  # a byte-order mark is no part of the first name
     except UnicodeDecodeError as error:
         damaged = raw[: error.start].count(b"\n") + 1
         raise PoolError(f"{path.name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error

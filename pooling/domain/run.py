@@ -1,206 +1,41 @@
 """Runs: one scoring pass gives candidates and rank rows; later passes add only what is missing.
 
-A run's folder holds topk.parquet (question, rank, entity, score), ranks.parquet (question, entity, strict,
-optimistic, pessimistic) and run.json; see docs/formats.md. Ranks are positions among E \\ (train ∪ valid),
-candidates are the first 100 of E \\ (train ∪ valid ∪ test): what is known is never a candidate.
+Ranks are positions among E \\ (train ∪ valid), candidates are the first 100 of E \\ (train ∪ valid ∪ test): what is
+known is never a candidate.
 """
 
-import json
 import shutil
 import time
 import uuid
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from django.utils import timezone
 
-from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
+from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
+from pooling.domain.run_files import (
+    Pass,
+    RunError,
+    ranks_table,
+    read_ranks,
+    read_topk,
+    topk_table,
+    write_blocks,
+)
 from pooling.enums import JobKind
-from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Csr, Questions, answers_csr, questions_of
-from pooling.kernels.ranking import Scored, score_questions
-from pooling.kernels.rows import group_rows, question_keys, row_keys, rows_of
+from pooling.kernels.ranking import score_questions
+from pooling.kernels.rows import group_rows, question_keys, questions_from_keys, row_keys, rows_of
 from pooling.models import Job, Pool, PooledTriple, Run, System
 
 TOP_K = 100
 EXTEND_ATTEMPTS = 5  # of jobs that extend one run at the same time
 TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
-SIDES = ("tail", "head")
-
-
-class RunError(UserError):
-    """A run is missing, or not deep enough for what was asked."""
-
-
-class TopK(NamedTuple):
-    """Candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32."""
-
-    keys: np.ndarray
-    entity: np.ndarray
-    score: np.ndarray
-
-
-class Pass(NamedTuple):
-    """What one pass over some questions (sorted keys) gave."""
-
-    keys: np.ndarray
-    csr: Csr
-    scored: Scored
-
-
-class RankRows(NamedTuple):
-    """Sorted row keys int64[n], and ranks int32[3, n]: strict, optimistic, pessimistic."""
-
-    keys: np.ndarray
-    ranks: np.ndarray
-
-
-# -- question ids -----------------------------------------------------------------------------------------------
-
-
-def question_id(side: int, entity_key: str, relation_key: str) -> str:
-    """`tail:<entity>:<relation>` or `head:…`, percent-encoded parts."""
-    return f"{SIDES[side]}:{quote(entity_key, safe='')}:{quote(relation_key, safe='')}"
-
-
-def _question_ids(keys: np.ndarray, graph: GraphArrays) -> list[str]:
-    relations = [quote(key, safe="") for key in graph.relations]
-    return [
-        f"{SIDES[s]}:{quote(graph.entities[e], safe='')}:{relations[r]}"
-        for s, e, r in zip(*(column.tolist() for column in _questions(keys, graph)), strict=True)
-    ]
-
-
-def parse_question_id(text: str, graph: GraphArrays) -> int:
-    """Key of a question id; KeyError or ValueError if it is none of this graph's."""
-    side, entity, relation = text.split(":")
-    code = SIDES.index(side) * graph.num_relations + graph.relation_index[unquote(relation)]
-    return int(code * graph.num_entities + graph.entity_index[unquote(entity)])
-
-
-# -- files ------------------------------------------------------------------------------------------------------
-
-
-def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) -> pa.DictionaryArray:
-    codes = np.repeat(np.arange(len(keys), dtype=np.int32), repeats)
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(_question_ids(keys, graph), pa.string()))
-
-
-def _write(path: Path, old: Path | None, table: pa.Table) -> None:
-    """Write the old file's blocks and the new one, each a row group of its own."""
-    with writing(path) as aside, pq.ParquetWriter(aside, table.schema, compression="zstd") as writer:
-        if old is not None:
-            file = pq.ParquetFile(old, read_dictionary=["question"])
-            for i in range(file.num_row_groups):
-                writer.write_table(file.read_row_group(i).cast(table.schema))
-        writer.write_table(table)
-
-
-def _topk_table(fresh: Pass, new: np.ndarray, graph: GraphArrays) -> pa.Table:
-    entity = fresh.scored.top_entity[new]
-    present = entity >= 0
-    rank = np.broadcast_to(np.arange(1, entity.shape[1] + 1, dtype=np.int32), entity.shape)
-    return pa.table(
-        {
-            "question": _question_column(fresh.keys[new], present.sum(1), graph),
-            "rank": rank[present],
-            "entity": entity[present],
-            "score": fresh.scored.top_score[new][present].astype(np.float32),
-        }
-    )
-
-
-def _ranks_table(fresh: Pass, graph: GraphArrays) -> pa.Table:
-    return pa.table(
-        {
-            "question": _question_column(fresh.keys, np.diff(fresh.csr.indptr), graph),
-            "entity": fresh.csr.indices.astype(np.int32),
-            "strict": fresh.scored.strict,
-            "optimistic": fresh.scored.optimistic,
-            "pessimistic": fresh.scored.pessimistic,
-        }
-    )
-
-
-def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0)
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    names = np.array(
-        [parse_question_id(text, graph) for text in array.dictionary.to_pylist()], dtype=np.int64
-    )
-    return names[array.indices.to_numpy()]
-
-
-_cache: dict[tuple[int, str, str], Any] = {}
-
-
-def _cached(run: Run, name: str, read: Callable[[Run], Any]) -> Any:
-    key = (run.pk, run.sha256, name)
-    if key not in _cache:
-        for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
-            del _cache[old]
-        try:
-            _cache[key] = read(run)
-        except (ArtifactError, FileNotFoundError):
-            newer = Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
-            if newer is None:
-                raise
-            return _cached(newer, name, read)  # a job extended it since this row was read; it holds all of it
-    return _cache[key]
-
-
-def _checked(run: Run, name: str) -> Path:
-    folder = artifact_path(run.artifact)
-    check_sha256(folder / "run.json", run.sha256)
-    path = folder / name
-    check_sha256(path, json.loads((folder / "run.json").read_text())["sha256"][name])
-    return path
-
-
-def read_topk(run: Run) -> TopK:
-    """The stored candidates of a run, best first. Kept in memory until the run changes."""
-
-    def read(run: Run) -> TopK:
-        graph = open_graph(run.system.graph)
-        table = pq.read_table(_checked(run, "topk.parquet"))
-        keys = _read_keys(table["question"], graph)
-        distinct, row = np.unique(keys, return_inverse=True)
-        rank = table["rank"].to_numpy() - 1
-        entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
-        score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
-        entity[row, rank] = table["entity"].to_numpy()
-        score[row, rank] = table["score"].to_numpy()
-        return TopK(distinct, entity, score)
-
-    return _cached(run, "topk", read)
-
-
-def read_ranks(run: Run) -> RankRows:
-    """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
-
-    def read(run: Run) -> RankRows:
-        graph = open_graph(run.system.graph)
-        table = pq.read_table(_checked(run, "ranks.parquet"))
-        keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
-        order = np.argsort(keys, kind="stable")
-        ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])
-        return RankRows(keys[order], ranks.astype(np.int32))
-
-    return _cached(run, "ranks", read)
-
-
-# -- scoring ----------------------------------------------------------------------------------------------------
 
 
 def wanted_triples(pool: Pool, graph: GraphArrays) -> np.ndarray:
@@ -268,14 +103,9 @@ def _extend(
 def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
     """Whether an entity is left that does not answer the question in any split; bool[n]."""
     known = np.concatenate([graph.train, graph.valid, graph.test])
-    answers = answers_csr(_questions(keys, graph), known, graph.num_entities, graph.num_relations)
+    e, r = graph.num_entities, graph.num_relations
+    answers = answers_csr(questions_from_keys(keys, e, r), known, e, r)
     return np.diff(answers.indptr) < graph.num_entities
-
-
-def _questions(keys: np.ndarray, graph: GraphArrays) -> Questions:
-    side_relation, given = np.divmod(keys, graph.num_entities)
-    side, relation = np.divmod(side_relation, graph.num_relations)
-    return Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32))
 
 
 def _scorer(system: System, graph: GraphArrays) -> Any:
@@ -300,7 +130,7 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, keys)] = np.diff(csr.indptr)
     return (
-        _questions(every, graph),
+        questions_from_keys(every, e, r),
         Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), csr.indices),
     )
 
@@ -328,9 +158,9 @@ def _write_and_point(
     new = fresh.scored.top_entity[:, 0] >= 0
     if run is not None:
         new &= ~np.isin(fresh.keys, read_topk(run).keys)
-    tables = {"topk.parquet": _topk_table(fresh, new, graph), "ranks.parquet": _ranks_table(fresh, graph)}
+    tables = {"topk.parquet": topk_table(fresh, new, graph), "ranks.parquet": ranks_table(fresh, graph)}
     for name, table in tables.items():
-        _write(folder / name, old / name if old else None, table)
+        write_blocks(folder / name, old / name if old else None, table)
     write_json(
         folder / "run.json",
         {

@@ -40,17 +40,19 @@ def row_keys(rows: Rows, num_entities: int, num_relations: int) -> np.ndarray:
     return question_keys(rows, num_entities, num_relations) * num_entities + rows.candidate
 
 
+def questions_from_keys(keys: np.ndarray, num_entities: int, num_relations: int) -> Questions:
+    """The questions that int64 keys of question_keys stand for, in their order."""
+    side_relation, given = np.divmod(keys, num_entities)
+    side, relation = np.divmod(side_relation, num_relations)
+    return Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32))
+
+
 def group_rows(keys: np.ndarray, num_entities: int, num_relations: int) -> tuple[Questions, Csr]:
     """Distinct sorted row keys as questions and, for each, the candidates it wants (ascending)."""
     question, candidate = np.divmod(keys, num_entities)
     distinct, counts = np.unique(question, return_counts=True)
-    side_relation, given = np.divmod(distinct, num_entities)
-    side, relation = np.divmod(side_relation, num_relations)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return (
-        Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32)),
-        Csr(indptr, candidate.astype(np.int32)),
-    )
+    return questions_from_keys(distinct, num_entities, num_relations), Csr(indptr, candidate.astype(np.int32))
 
 
 def find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import torch
 from django.core.cache import cache
 
 from evaluation.domain import table
-from pooling.domain import run
+from pooling.domain import run_files
 from pooling.models import Graph, Pool
 from tests.factories import judge_all, make_pool, make_systems, make_town
 
@@ -23,7 +23,7 @@ def _one_thread():
 def _nothing_in_memory():
     """Row ids come back in every test: what was read for the last one must not be taken for this one's."""
     table._tables.clear()
-    run._cache.clear()
+    run_files._cache.clear()
     cache.clear()
 
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from pooling.domain.filter import parse_filters
 from pooling.domain.graph import get_graph
 from pooling.domain.job import start_job
-from pooling.domain.pool import create_pool, pool_counts
+from pooling.domain.pool import create_pool, pool_counts, unfinished_pool
 from pooling.enums import JobKind
 from pooling.kernels.filters import FILTERS
 from pooling.management.shell import run_jobs, user_errors
@@ -42,10 +42,17 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(f"--filters: {error}") from error
         with user_errors():
-            pool = create_pool(
-                get_graph(options["graph"]), name=options["name"], systems=systems or None, depth=options["depth"],
-                sample=options["sample"], seed=options["seed"], seeds_file=options["seeds"], filters=filters,
-            )  # fmt: skip
+            graph = get_graph(options["graph"])
+            pool = unfinished_pool(graph, options["name"])
+            if pool is not None:
+                self.stderr.write(
+                    f"{pool.name} was begun before ({pool.seed_source}, depth {pool.depth}): going on."
+                )
+            else:
+                pool = create_pool(
+                    graph, name=options["name"], systems=systems or None, depth=options["depth"],
+                    sample=options["sample"], seed=options["seed"], seeds_file=options["seeds"], filters=filters,
+                )  # fmt: skip
             run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)], self.stderr)  # type: ignore[arg-type]
         counts = pool_counts(pool)
         if options["json"]:

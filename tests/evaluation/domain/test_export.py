@@ -23,7 +23,7 @@ from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain.graph import import_graph, open_graph
 from pooling.domain.graph_tsv import read_tsv
 from pooling.domain.job import execute
-from pooling.domain.run import parse_question_id
+from pooling.domain.run_files import parse_question_id
 from pooling.enums import JobKind
 from pooling.models import Pool
 from tests.evaluation.domain.oracle import Oracle, positives_of
@@ -341,6 +341,6 @@ def test_a_pool_without_runs_is_exported_without_measures(qrels: Qrels, tmp_path
     names = {path.name for path in export_test_set(qrels, tmp_path / "out")}
     assert names == {name for name in FILES if not name.startswith("run-")}
     assert (
-        "No system of this graph has a run, so there are no measures."
+        "No system of this graph has a complete run for this pool, so there are no measures."
         in (tmp_path / "out/README.md").read_text()
     )

@@ -9,7 +9,8 @@ from evaluation.domain import table as tables
 from evaluation.domain.table import pool_table, ranks_version, systems_with_runs, version
 from pooling.domain.graph import open_graph
 from pooling.domain.pool import create_pool
-from pooling.domain.run import RunError, score_for_pool, score_system
+from pooling.domain.run import score_for_pool, score_system
+from pooling.domain.run_files import RunError
 from pooling.models import Graph, Pool
 from tests.evaluation.domain.oracle import Oracle, sides
 from tests.factories import judge, make_pool, make_system, progress_of

@@ -92,3 +92,12 @@ def test_import_pool_refuses_a_bad_line_with_its_number(trained, run, tmp_path):
         "pool.tsv:1: depth 'two' is not a whole number from 1 to 32767\n"
         "Correct the pool file; nothing was made."
     )
+
+
+def test_build_pool_goes_on_with_one_that_failed(trained, run):
+    run("build_pool", "town", "--name", "p", "--sample", "0.5", "--depth", "5")
+    whole = pool_counts(Pool.objects.get())
+    Pool.objects.update(state="failed")
+    out, err = run("build_pool", "town", "--name", "p", "--sample", "0.1", "--depth", "7")
+    assert err.splitlines()[0] == "p was begun before (sample 0.5 of test, seed 42, depth 5): going on."
+    assert (pool_counts(Pool.objects.get()), Pool.objects.get().state) == (whole, "ready")

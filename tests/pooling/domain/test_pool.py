@@ -19,7 +19,7 @@ from pooling.domain.pool import (
     seed_array,
     unpack_provenance,
 )
-from pooling.domain.run import read_ranks, read_topk
+from pooling.domain.run_files import read_ranks, read_topk
 from pooling.domain.system import SystemError_
 from pooling.enums import JobKind, PoolState
 from pooling.errors import PoolError

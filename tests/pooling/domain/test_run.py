@@ -13,17 +13,10 @@ import pytest
 
 from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain import run as runs
+from pooling.domain import run_files
 from pooling.domain.graph import open_graph
-from pooling.domain.run import (
-    RunError,
-    TopK,
-    parse_question_id,
-    question_id,
-    read_ranks,
-    read_topk,
-    score_system,
-    wanted_triples,
-)
+from pooling.domain.run import score_system, wanted_triples
+from pooling.domain.run_files import RunError, TopK, parse_question_id, question_id, read_ranks, read_topk
 from pooling.kernels.questions import questions_of
 from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
@@ -272,7 +265,7 @@ def test_stored_question_ids_are_those_of_the_spec(system: System):
     stored = set(pq.read_table(artifact_path(run.artifact) / "ranks.parquet")["question"].to_pylist())
     expected = set()
     for head, relation, tail in town()["test"]:
-        quoted = [runs.quote(name, safe="") for name in (head, relation, tail)]
+        quoted = [run_files.quote(name, safe="") for name in (head, relation, tail)]
         expected |= {f"tail:{quoted[0]}:{quoted[1]}", f"head:{quoted[2]}:{quoted[1]}"}
     assert stored == expected
 
@@ -306,7 +299,7 @@ def test_a_damaged_file_is_refused(system: System, name):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    runs._cache.clear()
+    run_files._cache.clear()
     with pytest.raises(ArtifactError) as caught:
         read_topk(run) if name == "topk.parquet" else read_ranks(run)
     assert str(caught.value) == (
@@ -355,7 +348,7 @@ def test_a_full_disk_leaves_the_old_run_whole_and_nothing_else(system: System, m
         write_table(self, table, *args, **kwargs)
 
     def no_json(path: Path, content: object) -> None:
-        with runs.writing(path):
+        with run_files.writing(path):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     if fails_at == "run.json":
@@ -368,7 +361,7 @@ def test_a_full_disk_leaves_the_old_run_whole_and_nothing_else(system: System, m
     assert "No space left on device. What was there before is unchanged" in str(caught.value)
     monkeypatch.setattr(pq.ParquetWriter, "write_table", write_table)
     monkeypatch.setattr(runs, "write_json", write_json)
-    runs._cache.clear()
+    run_files._cache.clear()
     kept = Run.objects.get(system=system)
     assert (rows_read(kept), lists_read(kept), kept.sha256) == before
     assert folders() == [artifact_path(kept.artifact)]
@@ -426,7 +419,7 @@ def test_a_reader_with_an_old_row_reads_the_run_that_took_its_place(system: Syst
     graph = open_graph(system.graph)
     old = score_system(system, seeds=NONE, triples=graph.test[:2])
     newer = score_system(system, seeds=NONE, triples=graph.test)
-    runs._cache.clear()
+    run_files._cache.clear()
     assert rows_read(old) == rows_read(newer)
 
 
