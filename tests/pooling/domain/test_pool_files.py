@@ -162,3 +162,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, message):
     with pytest.raises(PoolError) as caught:
         list(read_tsv(tmp_path / name.replace("y", "x")))
     assert str(caught.value) == message.format(folder=tmp_path)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(graph, tmp_path):
+    (tmp_path / "seeds.tsv").write_bytes(b"\xef\xbb\xbfc\tknows\ta\n")
+    assert read_seed_file(tmp_path / "seeds.tsv", graph).tolist() == [[2, 0, 0]]
