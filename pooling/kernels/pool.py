@@ -39,18 +39,28 @@ def gather(questions: Questions, candidates: Sequence[np.ndarray], depth: int) -
         parts.append((np.stack([head, questions.relation[question], tail], axis=1), finding))
     every = np.concatenate([p[0] for p in parts]) if parts else np.zeros((0, 3), np.int32)
     findings = np.concatenate([p[1] for p in parts]) if parts else np.zeros(0, PROVENANCE)
-    triples, place = np.unique(every.astype(np.int32), axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    smallest = np.full(len(triples), np.iinfo(np.int64).max)
-    np.minimum.at(smallest, place, findings["rank"].astype(np.int64))
-    order = np.lexsort((triples[:, 2], triples[:, 0], triples[:, 1], smallest))
+    head, relation, tail = every.astype(np.int64).T
+    rank = findings["rank"].astype(np.int64)
+    # One integer a triple, in order of relation, head and tail: many times faster to sort than rows.
+    width = int(every[:, [0, 2]].max(initial=0)) + 1
+    keys, place = np.unique((relation * width + head) * width + tail, return_inverse=True)
+    smallest = np.full(len(keys), np.iinfo(np.int64).max)
+    np.minimum.at(smallest, place, rank)
+    order = np.argsort(smallest, kind="stable")
     new_place = np.empty(len(order), dtype=np.int64)
     new_place[order] = np.arange(len(order))
     place = new_place[place]
-    by_triple = np.lexsort((findings["rank"], findings["side"], findings["system"], place))
-    counts = np.bincount(place, minlength=len(triples))
+    # place, system (8 bits), side (1 bit), rank (16 bits)
+    finding_key = (
+        place << 25 | findings["system"].astype(np.int64) << 17 | findings["side"].astype(np.int64) << 16
+    )
+    by_triple = np.argsort(finding_key | rank, kind="stable")
+    counts = np.bincount(place, minlength=len(keys))
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Gathered(triples[order], smallest[order], findings[by_triple], indptr)
+    pair, tail = np.divmod(keys[order], width)
+    relation, head = np.divmod(pair, width)
+    triples = np.stack([head, relation, tail], axis=1).astype(np.int32)
+    return Gathered(triples, smallest[order], findings[by_triple], indptr)
 
 
 def sample_seeds(num_test: int, share: float, rng: np.random.Generator) -> np.ndarray:

@@ -98,6 +98,6 @@ def test_build_pool_goes_on_with_one_that_failed(trained, run):
     run("build_pool", "town", "--name", "p", "--sample", "0.5", "--depth", "5")
     whole = pool_counts(Pool.objects.get())
     Pool.objects.update(state="failed")
-    out, err = run("build_pool", "town", "--name", "p", "--sample", "0.1", "--depth", "7")
+    _, err = run("build_pool", "town", "--name", "p", "--sample", "0.1", "--depth", "7")
     assert err.splitlines()[0] == "p was begun before (sample 0.5 of test, seed 42, depth 5): going on."
     assert (pool_counts(Pool.objects.get()), Pool.objects.get().state) == (whole, "ready")
