@@ -180,7 +180,7 @@ JOB_MAX_ATTEMPTS = 5
 WORKER_PROCESSES = int(os.environ.get("WORKER_PROCESSES", min(os.cpu_count() or 1, 4)))
 WORKER_THREADS = max((os.cpu_count() or 1) // WORKER_PROCESSES, 1)
 
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "filesystem://localhost")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

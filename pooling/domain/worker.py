@@ -28,7 +28,12 @@ def start_worker() -> subprocess.Popen[bytes]:
 
     It is a process group of its own: Ctrl-C goes to the command, which ends all of it with stop_worker.
     """
-    environment = {**os.environ, "OMP_NUM_THREADS": str(settings.WORKER_THREADS)}
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": str(settings.WORKER_THREADS),
+        # a local worker runs as whoever typed the command, and messages are JSON: nothing to warn of
+        "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
+    }
     command = [
         sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--queues", "cpu,gpu",
         "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
