@@ -121,10 +121,11 @@ class Study:
             filters=["category-head", "category-tail"],
         )  # fmt: skip
         counts = pool_counts(self.found)
+        reasons = ", ".join(f"{name} {n:,}" for name, n in counts["by_reason"].items())
         say(f"pool: {counts}")
         return (
             f"Published pool: {counts['seeds']:,} seed triples, {counts['pooled']:,} pooled triples; the category "
-            f"filter takes {counts['filtered']:,} ({counts['by_reason']}) and leaves {counts['to_people']:,} to "
+            f"filter takes {counts['filtered']:,} ({reasons}) and leaves {counts['to_people']:,} to "
             f"people. Lines left out: {self.found.report or 'none'}."
         )
 
@@ -178,8 +179,7 @@ class Study:
                 re.sub(r"triple of line \d+", "triple of an earlier line", reason), []
             ).append(line)
         lines = "\n".join(
-            f"- {why}: {len(at)} lines ({', '.join(map(str, at[:30]))}{', …' if len(at) > 30 else ''})"
-            for why, at in sorted(irregular.items())
+            f"- {why}: {len(at)} lines ({', '.join(map(str, at))})" for why, at in sorted(irregular.items())
         )
         return (
             f"Left to people by the rule but not in the published labels: {len(people - published)}. In the published "
@@ -206,7 +206,7 @@ class Study:
         rows: list[list[object]] = [
             [
                 s.name, s.validation_mrr, s.epochs_done, s.best_epoch, round(s.train_seconds),
-                round(s.run.seconds, 1), s.run.num_rank_rows,
+                round(s.run.seconds), s.run.num_rank_rows,
             ]
             for s in every.select_related("run")
         ]  # fmt: skip

@@ -46,6 +46,8 @@ def open_campaign(
         raise CampaignError(
             f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
         )
+    if not 1 <= lease_minutes <= 1440:
+        raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
     rows = list(
         pool.triples.filter(reason=FilterReason.NONE)
         .order_by("pk")

@@ -49,6 +49,8 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
     annotator, source_url, time = (field.strip() for field in [*fields[4:], "", "", ""][:3])
     if len(annotator) > 150 or len(source_url) > 2000:
         return SkippedLine(number, "annotator is longer than 150 or source URL than 2000 characters")
+    if source_url and not source_url.lower().startswith(("https://", "http://")):
+        return SkippedLine(number, f"source {source_url[:80]!r} is no web address")
     try:
         at = datetime.fromisoformat(time) if time else None
     except ValueError:

@@ -1,6 +1,7 @@
 """The words of a question: templates of relations, versioned, and what a person reads of an item."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,18 @@ def current_template(relation: Relation) -> QuestionTemplate:
         _make_first(relation.graph, [relation])
         template = relation.templates.order_by("-version")[0]
     return template
+
+
+def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, QuestionTemplate]:
+    """Relation index -> its newest template, or the newest that there was at a time (the first, if all are later)."""
+    ensure_templates(graph)
+    found: dict[int, QuestionTemplate] = {}
+    for template in (
+        QuestionTemplate.objects.filter(relation__graph=graph).order_by("version").select_related("relation")
+    ):
+        if when is None or template.created_at <= when or template.relation.index not in found:
+            found[template.relation.index] = template
+    return found
 
 
 def ensure_templates(graph: Graph) -> int:

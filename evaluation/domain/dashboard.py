@@ -100,6 +100,15 @@ def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_posi
     return f"{text} Tau between the two orders is {tau['tau']:.2f}{how_sure} (n = {tau['questions']:,} questions)."
 
 
+def page_version(pool: Pool) -> str:
+    """Changes with the labels, with the ranks, and when a newer stability curve is there."""
+    return _page_version(version(pool), figures.kept_figure(pool, "stability:current"))
+
+
+def _page_version(now: str, stability: Figure | None) -> str:
+    return f"{now} {stability.version if stability else ''}"
+
+
 def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
     """Everything on the page; raises UserError (RunError) where there is no run to evaluate."""
     measure = parse_measure(measure_name)
@@ -114,7 +123,8 @@ def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
     stability = figures.kept_figure(pool, "stability:current")
     lines = slopes(found)
     return {
-        "version": now, "measure": measure, "measures": [parse_measure(name) for name in RANKED],
+        "version": _page_version(now, stability),
+        "measure": measure, "measures": [parse_measure(name) for name in RANKED],
         "lines": lines, "left": sorted(lines, key=lambda line: line.y1), "height": 40 * max(len(found), 1),
         "sentence": sentence(found, measure, taus[measure.name], new), "new_positives": new,
         "tables": [_table(content[f"metrics:{key}"]) for key in figures.LABEL_SETS],

@@ -5,12 +5,13 @@ import re
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 
-from annotation.domain.question import current_template
+from annotation.domain.question import templates_at
 from evaluation.domain import figures
 from evaluation.domain.qrels import STATE_NAMES, read_qrels, state_counts
 from evaluation.domain.table import EvaluationError, pool_table
@@ -83,7 +84,7 @@ def _files(
     yield "test.tsv", _triples(_ordered(positive), graph)
     yield "entity_labels.tsv", (f"{k}\t{v}" for k, v in zip(graph.entities, graph.labels, strict=True) if v)
     yield "judgements.tsv", _judgements(qrels, graph, triples, state)
-    yield "topics.tsv", topics(pool, questions)
+    yield "topics.tsv", topics(pool, questions, qrels.created_at)
     yield "qrels.txt", _trec_qrels(graph, triples, state, ids, tail_question, head_question, strict)
     yield "known_test.tsv", _triples(_ordered(_unsampled(pool, graph)), graph)
     for system in _evaluated(pool):
@@ -133,10 +134,10 @@ def trec_word(text: str) -> str:
     return re.sub(r"[\s%]", lambda match: quote(match[0]), text)
 
 
-def topics(pool: Pool, questions: Questions) -> Iterator[str]:
-    """question id, side, entity, relation, text: one question a line, in words from the relation's template."""
+def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> Iterator[str]:
+    """question id, side, entity, relation, text: one question a line, in the template's words of that time."""
     graph = open_graph(pool.graph)
-    templates = {relation.index: current_template(relation) for relation in pool.graph.relations.all()}
+    templates = templates_at(pool.graph, when)
     yield "question\tside\tentity\trelation\ttext"
     columns = zip(_ids(questions, graph), *(x.tolist() for x in questions), strict=True)
     for identifier, side, entity, relation in columns:

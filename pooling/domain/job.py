@@ -284,8 +284,12 @@ def sweep() -> list[Job]:
         ):
             _send(job.pk, job.kind)
             taken.append(job)
-    lost = now - timedelta(seconds=10 * settings.JOB_SILENT_SECONDS)
-    for job in Job.objects.filter(state=JobState.QUEUED, heartbeat_at__lt=lost):
+    # A worker that died had perhaps fetched messages of jobs that still wait: then all of these are sent again at
+    # once, else only what nobody has picked up for long. A second message for a job finds nothing to claim.
+    lost = now if taken else now - timedelta(seconds=10 * settings.JOB_SILENT_SECONDS)
+    for job in Job.objects.filter(state=JobState.QUEUED, heartbeat_at__lt=lost).exclude(
+        pk__in=[job.pk for job in taken]
+    ):
         if Job.objects.filter(pk=job.pk, state=JobState.QUEUED, heartbeat_at=job.heartbeat_at).update(
             heartbeat_at=now
         ):

@@ -1,10 +1,11 @@
 """Systems: made from the registry, trained as jobs, resumed from their checkpoints."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import transaction
 
-from pooling.artifacts import artifact_path, sha256_of
+from pooling.artifacts import ArtifactError, artifact_path, sha256_of
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.enums import JobKind, SystemState
@@ -44,13 +45,24 @@ def create_systems(
                 if made:
                     system.artifact = f"systems/{system.pk}"
                     system.save(update_fields=["artifact"])
-                elif overrides and any(system.settings.get(key) != resolved[key] for key in overrides):
-                    raise SystemError_(
-                        f"System {name} of graph {graph.name} exists with other settings; delete it first, "
-                        "or leave --set away to keep it."
-                    )
+                else:
+                    _settle(system, {key: resolved[key] for key in overrides}, resolved, device)
                 systems.append(system)
     return systems
+
+
+def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any], device: str) -> None:
+    """Settings of a system that exists: free until an epoch was trained with them, then only the device is."""
+    begun = system.state == SystemState.TRAINED or system.epochs_done > 0
+    if begun and any(system.settings.get(key) != value for key, value in asked.items()):
+        raise SystemError_(
+            f"System {system.name} of graph {system.graph.name} was trained with other settings, which stay with it. "
+            "Leave --set away to keep it, or train another seed beside it with --seeds."
+        )
+    if system.state != SystemState.TRAINED:
+        kept = resolved if asked and not begun else system.settings
+        system.settings = {**kept, "device": device}
+        system.save(update_fields=["settings"])
 
 
 def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
@@ -69,6 +81,17 @@ def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
     return [trained[name] for name in dict.fromkeys(names)]
 
 
+def _check_device(system: System) -> None:
+    """A GPU may be at another worker than this one, so that only the worker can tell."""
+    import torch
+
+    if system.settings.get("device") == "cuda" and not torch.cuda.is_available():
+        raise SystemError_(
+            f"{system.name} is to be trained on a GPU, and PyTorch sees none at this worker: start a worker where "
+            "there is one, or train it with --device auto or --device cpu."
+        )
+
+
 @handles(JobKind.TRAIN)
 def train(job: Job, progress: Progress) -> None:
     """Train job.system from its last checkpoint to the end; a trained one is left as it is."""
@@ -83,6 +106,7 @@ def train(job: Job, progress: Progress) -> None:
         return
     System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING)
     progress.log(f"training {system.name} with {system.settings}")
+    _check_device(system)
     graph = open_graph(system.graph)
     hyper = dict(system.settings)
     device = hyper.pop("device", "auto")
@@ -110,6 +134,11 @@ def train(job: Job, progress: Progress) -> None:
         )  # fmt: skip
     except TrainingCancelled:
         raise JobCancelled from None
+    except OSError as error:
+        raise ArtifactError(
+            f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one is "
+            "still there: free some disk space, then start the job again."
+        ) from error
     System.objects.filter(pk=system.pk).update(
         state=SystemState.TRAINED, device=result.device, epochs_done=result.epochs_done,
         best_epoch=result.best_epoch, validation_mrr=result.validation_mrr, train_seconds=result.seconds,

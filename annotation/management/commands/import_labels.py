@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from annotation.domain.judgement import ImportReport, import_labels
 from pooling.domain.pool import get_pool
@@ -33,6 +33,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(content))
         else:
             self._write(report, options["file"].name)
+        if not report.imported and not report.known:
+            raise CommandError(f"{options['file'].name} has no label that could be imported.")
 
     def _write(self, report: ImportReport, name: str) -> None:
         for title, lines in (("skipped", report.skipped), ("irregular", report.notes)):

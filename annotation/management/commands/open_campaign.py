@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from annotation.domain.campaign import open_campaign
 from annotation.enums import EvidenceRule
@@ -22,8 +22,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--seed", type=int, default=0, help="of the order in which questions are given out"
         )
-        parser.add_argument("--evidence-rule", choices=EvidenceRule.values, default=EvidenceRule.BOTH)
-        parser.add_argument("--lease-minutes", type=int, default=15)
+        parser.add_argument("--evidence-rule", choices=EvidenceRule.values, help="default: both")
+        parser.add_argument("--lease-minutes", type=int, help="default: 15")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():
@@ -33,11 +33,15 @@ class Command(BaseCommand):
                 self.stdout.write(
                     f"{pool.name}: the campaign is already open, with {present.items.count():,} items"
                 )
+                if options["evidence_rule"] is not None or options["lease_minutes"] is not None:
+                    raise CommandError(
+                        "Its rules were left as they are: change them on the page of the campaign."
+                    )
                 return
             ticker = Ticker(self.stderr)  # type: ignore[arg-type]
             campaign = open_campaign(
-                pool, seed=options["seed"], evidence_rule=options["evidence_rule"],
-                lease_minutes=options["lease_minutes"],
+                pool, seed=options["seed"], evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
+                lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
                 progress=lambda done, total: ticker("items", done, total),
             )  # fmt: skip
         groups = campaign.items.values("group").distinct().count()

@@ -27,6 +27,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         measures = [name.strip() for name in options["measures"].split(",") if name.strip()]
+        if not measures:
+            raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
         try:
             with user_errors():
                 content = figures.metrics(

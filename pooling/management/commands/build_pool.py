@@ -37,6 +37,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         systems = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
+        if options["systems"] is not None and not systems:
+            raise CommandError("--systems is empty: name some, or leave it away for all trained ones.")
         try:
             filters = parse_filters(options["filters"])
         except ValueError as error:

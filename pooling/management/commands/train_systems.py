@@ -41,6 +41,10 @@ class Command(BaseCommand):
                 raise CommandError(f"--set {pair}: write KEY=VALUE")
             overrides[key] = value
         kinds = [name.strip() for name in options["systems"].split(",") if name.strip()]
+        if not kinds:
+            raise CommandError(
+                f"--systems is empty: name some of {', '.join(SYSTEMS)}, or leave it away for all."
+            )
         with user_errors():
             graph = get_graph(options["graph"])
             systems = create_systems(graph, kinds, overrides, options["seeds"], options["device"])

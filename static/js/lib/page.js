@@ -7,7 +7,7 @@ import { Loop } from "./loop.js";
 
 const ACTIVE_MS = 5 * 60000;
 const IDLE = {
-  nothing: ["Nothing is left for you here", "Every question that you can answer is answered or in somebody’s hands. What is given back appears when you look again."],
+  nothing: ["Nothing is left for you here", "Every question that you can answer is answered, in somebody’s hands, or waits until its answers can no longer be changed. Look again in some minutes."],
   closed: ["This campaign is closed", "It gives out no more questions. Your labels are saved."],
   failed: ["No questions came", "The server had a problem. Nothing is lost."],
   offline: ["The server cannot be reached", "Look again when you are connected. Nothing is lost."],

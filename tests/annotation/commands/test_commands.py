@@ -22,6 +22,24 @@ def test_open_campaign_twice_says_that_it_is_open(graph) -> None:
     assert Campaign.objects.count() == 1
 
 
+def test_open_campaign_refuses_no_time_and_rules_of_one_that_is_open(graph) -> None:
+    make_pool(graph)
+    with pytest.raises(CommandError, match="cannot be held for 0 minutes: give 1 to 1440"):
+        run("open_campaign", "p1", "--lease-minutes", "0")
+    assert not Campaign.objects.exists()
+    run("open_campaign", "p1", "--lease-minutes", "3", "--evidence-rule", "yes")
+    with pytest.raises(CommandError, match="change them on the page of the campaign"):
+        run("open_campaign", "p1", "--evidence-rule", "never")
+    campaign = Campaign.objects.get()
+    assert (campaign.lease_minutes, campaign.evidence_rule) == (3, "yes")
+
+
+def test_import_labels_of_which_none_can_be_imported_fails(world, tmp_path) -> None:
+    (tmp_path / "l.tsv").write_text("no\tsuch\ttriple\tY\n")
+    with pytest.raises(CommandError, match=r"^l\.tsv has no label that could be imported\.$"):
+        run("import_labels", "p1", str(tmp_path / "l.tsv"))
+
+
 @pytest.mark.parametrize("command", [["open_campaign", "p2"], ["import_labels", "p2", "x.tsv"]])
 def test_unknown_pool_lists_those_there_are(world, command) -> None:
     with pytest.raises(CommandError, match=r"no pool 'p2'.*p1"):

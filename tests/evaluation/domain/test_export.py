@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 import pytest
 import pytrec_eval
 
+from annotation.domain.question import save_template
 from evaluation.domain import export as module
 from evaluation.domain import figures
 from evaluation.domain.archive import EPOCH, archive_of, write_archive
@@ -63,6 +64,8 @@ def test_the_files_and_their_checksums(folder: Path):
 
 def test_exported_twice_it_is_the_same_bytes(qrels: Qrels, folder: Path, tmp_path: Path):
     judge(qrels.pool.triples.filter(judgement__verdict="negative")[0], "positive")
+    relation = qrels.pool.graph.relations.get(key="knows")
+    save_template(relation, "{subject} and {object}?", "Whom, {subject}?", "Who, {object}?", None)
     export_test_set(qrels, tmp_path / "again")
     for name in FILES:
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name

@@ -6,13 +6,13 @@ import json
 import re
 
 import pytest
+from django.utils import timezone
 from django.utils.html import escape
 
-from evaluation.domain.dashboard import overview
-from evaluation.domain.table import version
+from evaluation.domain.dashboard import overview, page_version
 from evaluation.models import Figure
 from pooling.enums import JobKind
-from pooling.models import Job, Pool
+from pooling.models import Job, Pool, Worker
 from tests.factories import judge, make_system
 
 PAGE, VERSION, COMPUTE = (f"/pools/p/evaluation{part}" for part in ("", "/version", "/compute"))
@@ -47,7 +47,7 @@ def test_the_page_says_it_in_a_sentence_and_shows_every_system(sign_in, labelled
     assert escape(found["sentence"]) in html
     for name in ("transe", "distmult", "complex"):
         assert html.count(f'<th scope="row">{name}</th>') == 4  # three label sets, and the shares
-    assert f'data-version="{version(labelled)}"' in html
+    assert f'data-version="{page_version(labelled)}"' in html
 
 
 def test_the_figures_part_is_the_part_alone_and_the_same(sign_in):
@@ -91,7 +91,9 @@ def test_the_version_changes_with_a_label_and_only_then(sign_in, labelled: Pool)
 
 def test_asking_for_the_version_computes_nothing(sign_in, django_assert_num_queries):
     client = sign_in("researcher")
-    with django_assert_num_queries(7):  # session, person, groups; pool, labels, runs, last pooled triple
+    with django_assert_num_queries(
+        8
+    ):  # session, person, groups; pool, labels, runs, last pooled triple, stability
         client.get(VERSION)
     assert not Figure.objects.exists()
 
@@ -141,3 +143,13 @@ def test_a_pool_that_is_not_there(sign_in):
     client = sign_in("manager")
     for url in ("/pools/q/evaluation", "/pools/q/evaluation/version"):
         assert client.get(url).status_code == 404
+
+
+def test_an_old_stability_curve_is_computed_anew_where_a_worker_lives(sign_in, labelled: Pool):
+    client, curves = sign_in("researcher"), Job.objects.filter(kind=JobKind.EVALUATE)
+    client.get(PAGE)
+    assert not curves.exists()  # nobody would do it
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    client.get(PAGE)
+    client.get(PAGE)
+    assert [job.pool for job in curves] == [labelled]

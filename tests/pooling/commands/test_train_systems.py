@@ -82,7 +82,10 @@ def test_train_systems_that_fails_is_an_error_and_goes_on_when_called_again(town
     monkeypatch.setattr(training, "train_system", fail)
     with pytest.raises(CommandError) as caught:
         run("train_systems", "town", "--systems", "transe", *QUICK)
-    assert str(caught.value) == "train system town/transe: OSError: No space left on device"
+    assert str(caught.value) == (
+        "train system town/transe: The checkpoint of transe could not be written: No space left on device. "
+        "The last whole one is still there: free some disk space, then start the job again."
+    )
     assert System.objects.get().state == SystemState.FAILED
     monkeypatch.setattr(training, "train_system", original)
     run("train_systems", "town", "--systems", "transe", *QUICK)

@@ -508,3 +508,15 @@ def test_live_workers_are_those_that_were_seen_lately(settings):
         name="dead", queues="cpu", seen_at=now - timedelta(seconds=settings.JOB_SILENT_SECONDS + 1)
     )
     assert [worker.name for worker in live_workers()] == ["alive"]
+
+
+@pytest.mark.django_db
+def test_messages_that_a_dead_worker_had_fetched_are_sent_again_at_once(sent):
+    silent = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
+    waiting = make_job(JobKind.EXPORT)
+    silence(waiting, 3)  # not long: it had been fetched with the silent one
+    sweep()
+    assert sent == []
+    silence(silent)
+    sweep()
+    assert sorted(sent) == sorted([(silent.pk, "gpu"), (waiting.pk, "cpu")])
