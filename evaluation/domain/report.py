@@ -2,22 +2,18 @@
 
 from typing import Any
 
-import numpy as np
 from django.db.models import Count
 
 from evaluation.domain.qrels import pooled_state, state_counts
-from pooling.domain.pool import pool_counts
-from pooling.kernels.pool import PROVENANCE
+from pooling.domain.pool import pool_counts, pool_overlap
 from pooling.models import Pool
 
 
 def pool_report(pool: Pool) -> dict[str, Any]:
     """Counts by reason, category, depth, system; states over seeds and pooled triples; overlap of the systems."""
     by_depth = pool.triples.order_by("depth").values_list("depth").annotate(n=Count("id"))
-    found = finders(pool)
     names = pool.contributors
-    together = found.astype(np.int64).T @ found.astype(np.int64) if names else np.zeros((0, 0), np.int64)
-    alone = found[found.sum(1) == 1].sum(0) if names else np.zeros(0, np.int64)
+    together, alone = pool_overlap(pool)
     return {
         **pool_counts(pool),
         "by_depth": {str(depth): n for depth, n in by_depth},
@@ -29,13 +25,3 @@ def pool_report(pool: Pool) -> dict[str, Any]:
         },
         **state_counts(pooled_state(pool)[1]),
     }
-
-
-def finders(pool: Pool) -> np.ndarray:
-    """Which contributor found which pooled triple, bool[triples, contributors], from the packed provenance."""
-    packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
-    found = np.zeros((len(packed), len(pool.contributors)), dtype=bool)
-    records = np.frombuffer(b"".join(packed), dtype=PROVENANCE)
-    owner = np.repeat(np.arange(len(packed)), [len(p) // PROVENANCE.itemsize for p in packed])
-    found[owner, records["system"]] = True
-    return found

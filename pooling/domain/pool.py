@@ -19,6 +19,7 @@ from pooling.domain.system import get_systems
 from pooling.enums import JobKind, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.kernels.graph import GraphArrays
+from pooling.kernels.overlap import Overlap, overlap
 from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
 from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import find, question_keys
@@ -225,3 +226,12 @@ def pool_counts(pool: Pool) -> dict[str, Any]:
         "seeds": pool.seeds.count(), "pooled": to_people + filtered, "filtered": filtered, "to_people": to_people,
         "by_reason": dict(sorted(by_reason.items())), "by_category": dict(sorted(by_category.items())),
     }  # fmt: skip
+
+
+def pool_overlap(pool: Pool) -> Overlap:
+    """How many pooled triples each two contributors both found, and each alone, from the packed provenance."""
+    packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
+    counts = [len(p) // PROVENANCE.itemsize for p in packed]
+    systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return overlap(systems, indptr, len(pool.contributors))

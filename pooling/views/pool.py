@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from django.contrib import messages
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
@@ -17,13 +16,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from pooling.domain.graph import open_graph
 from pooling.domain.job import start_job
-from pooling.domain.pool import Finding, create_pool, unpack_provenance
+from pooling.domain.pool import Finding, create_pool, pool_overlap, unpack_provenance
 from pooling.enums import FilterReason, JobKind, SystemState
 from pooling.errors import UserError
 from pooling.forms import PoolForm
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.overlap import overlap
-from pooling.kernels.pool import PROVENANCE
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.permissions import evaluator_required, manager_required
 from pooling.views.page import page_of
@@ -136,13 +133,9 @@ def _overlap(pool: Pool) -> list[dict[str, Any]]:
     """One row a system: what it found, alone or with each other one; empty without provenance."""
     key = f"overlap:{pool.pk}:{pool.state}"
     if (found := cache.get(key)) is None:
-        packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
-        counts = [len(p) // PROVENANCE.itemsize for p in packed]
-        systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        if not len(systems):
+        shared, only = pool_overlap(pool)
+        if not shared.any():
             return []
-        shared, only = overlap(systems, indptr, len(pool.contributors))
         found = [
             {"name": name, "found": int(shared[i, i]), "only": int(only[i]), "shared": shared[i].tolist()}
             for i, name in enumerate(pool.contributors)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from evaluation.domain.report import finders, pool_report
-from pooling.domain.pool import unpack_provenance
+from evaluation.domain.report import pool_report
+from pooling.domain.pool import pool_overlap, unpack_provenance
 from pooling.models import Pool
 
 
@@ -39,10 +39,11 @@ def test_overlap_counts_triples_that_two_systems_found(labelled: Pool):
     assert report["only_by"] == {name: sum(by == {name} for by in found) for name in names}
 
 
-def test_finders_are_one_row_a_triple(labelled: Pool):
-    rows = finders(labelled)
-    names = labelled.contributors
-    assert [{names[i] for i in row.nonzero()[0]} for row in rows] == found_by(labelled)
+def test_overlap_is_that_of_who_found_each_triple(labelled: Pool):
+    shared, only = pool_overlap(labelled)
+    names, found = labelled.contributors, found_by(labelled)
+    assert shared.tolist() == [[sum({a, b} <= by for by in found) for b in names] for a in names]
+    assert only.tolist() == [sum(by == {name} for by in found) for name in names]
 
 
 def test_a_pool_without_provenance_has_no_systems_in_its_report(labelled: Pool):
