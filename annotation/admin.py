@@ -1,9 +1,13 @@
 """A look at the rows for who runs the site. Only the domain makes labels: nothing is edited here."""
 
 from django.contrib import admin
+from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 
 from annotation.models import Campaign, Judgement, Label
+
+# accounts and roles are changed on the pages of people, which keep site and campaign roles apart and record it
+admin.site.unregister([User, Group])
 
 
 class ReadOnly(admin.ModelAdmin):

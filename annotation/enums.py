@@ -17,7 +17,8 @@ class CampaignRole(models.TextChoices):
 
 class CampaignState(models.TextChoices):
     OPEN = "open"
-    CLOSED = "closed"
+    PAUSED = "paused"  # gives out nothing for a while
+    CLOSED = "closed"  # labels can no longer be given or changed
 
 
 class EvidenceRule(models.TextChoices):
@@ -37,6 +38,7 @@ class SlotState(models.TextChoices):
     FREE = "free"
     LEASED = "leased"
     ANSWERED = "answered"
+    WITHDRAWN = "withdrawn"  # its label counts no more; another slot has its number
 
 
 class Answer(models.TextChoices):
@@ -56,3 +58,32 @@ class Verdict(models.TextChoices):
 class JudgementOrigin(models.TextChoices):
     PEOPLE = "people"
     IMPORT = "import"
+
+
+class CheckKind(models.TextChoices):
+    """Why a person is asked what enters no judgement."""
+
+    GOLD = "gold", "the answer is known"
+    RECHECK = "recheck", "a final judgement is judged again"
+
+
+class GoldOrigin(models.TextChoices):
+    SEED = "seed", "seed triple"
+    FILTER = "filter", "filtered triple"
+    FILE = "file", "from a file"
+
+
+class SurplusReason(models.TextChoices):
+    LATE = "late", "its slot had gone to somebody else"
+    TWICE = "twice", "this person had answered already"
+    CLOSED = "closed", "the campaign was closed"
+
+
+class FlagKind(models.TextChoices):
+    """What a person reports of a question without answering it."""
+
+    QUESTION = "question", "The question makes no sense"
+    NAME = "name", "A name is missing or unclear"
+    SOURCE = "source", "A source is missing"
+    WORDS = "words", "The words of the question need a fix"
+    OTHER = "other", "Something else"

@@ -7,6 +7,19 @@ class PersonError(UserError):
     """A role that a person may not have."""
 
 
+class InvitationError(UserError):
+    """An invitation that cannot be made, or not be used any more."""
+
+
+class ConsentNeeded(Exception):  # noqa: N818
+    """A member who has not agreed to the campaign's text on personal data asks for its work."""
+
+    def __init__(self, pool: str, wanted: str) -> None:
+        super().__init__(pool)
+        self.pool = pool
+        self.wanted = wanted  # name of the page they came for
+
+
 class CampaignError(UserError):
     """A campaign cannot be opened, or does not exist."""
 

@@ -31,6 +31,12 @@ def is_adjudicator(user: Person, campaign: Campaign) -> bool:
     return not can_evaluate(user) and has_role(user, campaign, CampaignRole.ADJUDICATOR)
 
 
+def has_consented(user: Person, campaign: Campaign) -> bool:
+    """Members agree to the use of their data before they label; a campaign without such a text asks nobody."""
+    agreed = campaign.members.filter(person_id=user.pk, consented_at__isnull=False)
+    return not campaign.personal_data or agreed.exists()
+
+
 def visible_campaigns(user: Person) -> QuerySet[Campaign]:
     """Every look-up of a campaign starts here: what is not in it is a 404 for this person."""
     campaigns = Campaign.objects.select_related("pool__graph")

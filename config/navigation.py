@@ -13,21 +13,11 @@ from annotation.enums import CampaignRole
 from annotation.models import Membership
 from pooling.permissions import can_evaluate, can_manage
 
-# pages that belong to a link of the navigation: every URL name below it
+# pages that belong to a link of the navigation: every URL name below it; to Pools all whose address begins so
 _WITHIN = {
     "graphs": ("graphs", "graph"),
     "systems-all": ("systems-all", "systems", "system", "runs"),
-    "pools": (
-        "pools",
-        "pool",
-        "pool-new",
-        "pool-triples",
-        "pool-filter",
-        "pool-questions",
-        "evaluation",
-        "export",
-    ),
-    "people": ("people", "campaign"),
+    "people": ("people", "person", "person-erase", "audit"),
     "jobs": ("jobs", "job"),
 }
 
@@ -35,7 +25,7 @@ _WITHIN = {
 @dataclass(frozen=True)
 class Link:
     label: str
-    url: str
+    url: str  # empty: no link, but the name of what the next ones belong to
     current: bool
 
 
@@ -46,7 +36,9 @@ def _links(request: HttpRequest) -> list[Link]:
     here = request.resolver_match.url_name if request.resolver_match else None
 
     def site(label: str, name: str) -> Link:
-        return Link(label, reverse(name), here in _WITHIN.get(name, (name,)))
+        url = reverse(name)
+        below = name == "pools" and request.path.startswith(f"{url}/")
+        return Link(label, url, below or here in _WITHIN.get(name, (name,)))
 
     def campaign(label: str, name: str, pool: str) -> Link:
         url = reverse(name, args=[pool])
@@ -64,13 +56,16 @@ def _links(request: HttpRequest) -> list[Link]:
         "campaign__pool__name", "role"
     ):
         roles.setdefault(pool, set()).add(role)
-    for pool in sorted(roles):
-        of = f" {pool}" if len(roles) > 1 else ""
-        if CampaignRole.ADJUDICATOR in roles[pool]:
-            links.append(campaign(f"Adjudicate{of}", "adjudicate", pool))
-        links.append(campaign(f"Annotate{of}", "annotate", pool))  # adjudicators may annotate too
-        links.append(campaign(f"My labels{of}", "my-labels", pool))
-        links.append(campaign(f"Guidelines{of}", "guidelines", pool))
+    if len(roles) > 1:  # those of the one campaign that the page belongs to; home lists all
+        at = request.resolver_match.kwargs.get("pool") if request.resolver_match else None
+        roles = {pool: given for pool, given in roles.items() if pool == at}
+        links += [Link(pool, "", False) for pool in roles]
+    for pool, given in roles.items():
+        if CampaignRole.ADJUDICATOR in given:
+            links.append(campaign("Adjudicate", "adjudicate", pool))
+        links.append(campaign("Annotate", "annotate", pool))  # adjudicators may annotate too
+        links.append(campaign("My labels", "my-labels", pool))
+        links.append(campaign("Guidelines", "guidelines", pool))
     return links
 
 

@@ -1,12 +1,17 @@
-"""A page for what a view could not handle itself but a person can: a damaged artifact, a full disk."""
+"""A page for what a view could not handle itself but a person can: a damaged artifact, a full disk.
+
+And the way to what must come first: the text on personal data.
+"""
 
 import logging
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 
+from annotation.errors import ConsentNeeded
 from pooling.errors import UserError
 
 logger = logging.getLogger(__name__)
@@ -22,6 +27,8 @@ class ShowUserErrors:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, ConsentNeeded):
+            return redirect(reverse("consent", args=[error.pool], query={"to": error.wanted}))
         if not isinstance(error, UserError):
             return None
         logger.error("%s: %s", request.path, error)

@@ -129,6 +129,16 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 
+# E-mail is sent only where a mail server is named; where none is, pages say so and show links to hand over.
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_IS_SET = bool(EMAIL_HOST)
+EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "25"))
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = os.environ.get("EMAIL_USE_TLS", "") == "1"
+EMAIL_TIMEOUT = 10  # seconds: a page does not wait longer for a mail server
+DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "triplepool@localhost")
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True

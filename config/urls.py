@@ -9,6 +9,7 @@ urlpatterns = [
     path("logout", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("", include("pooling.urls")),
+    path("", include("annotation.people_urls")),
     path("", include("annotation.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("", include("annotation.campaign_urls")),

@@ -1,9 +1,10 @@
-"""Pictures of the demo for README.md, by the system's Chromium.
+"""Pictures of the demo for README.md and docs/annotation.md, by the system's Chromium.
 
     make demo                          in one shell
     .venv/bin/python docs/screenshots.py [--url http://127.0.0.1:8000] [--logins var/demo-logins.txt]
 
-Writes docs/images/<name>-light.png and -dark.png. Signs in as the people of the demo; answers nothing.
+Writes docs/images/<name>-light.png and -dark.png. Signs in as the people of the demo; answers nothing. Wait two
+minutes after the demo was made: only then is a dispute open.
 """
 
 import argparse
@@ -27,11 +28,16 @@ class Shot(NamedTuple):
     path: str
     ready: str  # what must be on the page before the picture is taken
     scroll_to: str = ""  # what stands at the top of the picture; empty: the page's own top
+    view: str = "one"  # of the annotation page
 
 
 SHOTS = (
     Shot("status", "demo-manager", "/pools/demo", "main h1"),
     Shot("annotate", "demo-annotator", "/campaigns/demo/annotate", "[data-answer], button[value=Y]"),
+    Shot("by-question", "demo-annotator", "/campaigns/demo/annotate", "[data-rows] .candidate", view="group"),
+    Shot("adjudicate", "demo-adjudicator", "/campaigns/demo/adjudicate", "[data-given] article"),
+    Shot("campaign", "demo-manager", "/pools/demo/campaign", "main h1"),
+    Shot("annotators", "demo-manager", "/pools/demo/campaign/annotators", "main table"),
     Shot("evaluation", "demo-researcher", "/pools/demo/evaluation", "svg"),
 )
 
@@ -60,6 +66,13 @@ def main() -> None:
 def pictures(browser: Browser, url: str, passwords: dict[str, str]) -> Iterator[Path]:
     for shot in SHOTS:
         context = browser.new_context(base_url=url, viewport={"width": WIDTH, "height": HEIGHT})
+        kept = {
+            "triplepool:view": shot.view,
+            "triplepool:guidelines:demo": "1000",
+        }  # nothing to be reminded of
+        context.add_init_script(
+            "".join(f"localStorage.setItem({key!r}, {value!r});" for key, value in kept.items())
+        )
         page = context.new_page()
         sign_in(page, shot.login, passwords[shot.login])
         for scheme in ("light", "dark"):

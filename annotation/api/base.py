@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db.models import QuerySet
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.authentication import SessionAuthentication
@@ -12,7 +13,7 @@ from rest_framework.views import APIView
 
 from annotation.errors import AnswerRefused, EvidenceError, NotYours
 from annotation.models import Campaign
-from annotation.permissions import is_adjudicator, is_annotator, visible_campaigns
+from annotation.permissions import has_consented, is_adjudicator, is_annotator, visible_campaigns
 from pooling.errors import UserError
 
 
@@ -30,14 +31,40 @@ STATUS: dict[type[UserError], int] = {
 }
 
 
+# what a page sends is far smaller; a list of a million tickets would be read and checked one by one
+MAX_BODY = 100_000  # bytes
+
+
+class NoConsent(UserError):  # noqa: N818
+    """A member who has not agreed to the use of their data."""
+
+    def __init__(self, pool: str) -> None:
+        super().__init__("Read how your data is used, and agree to it, before you label.")
+        self.url = f"/campaigns/{pool}/consent"
+
+
+class TooLarge(exceptions.APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = f"This request is too large: send at most {MAX_BODY // 1000} kB."
+
+
 class Endpoint(APIView):
     authentication_classes = [SignedIn]
     # whose endpoint it is: annotators (adjudicators may annotate too) unless it says otherwise
     for_adjudicators = False
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY:
+            raise TooLarge
+        super().initial(request, *args, **kwargs)
+
     def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, NoConsent):
+            return Response({"error": str(exc), "consent": exc.url}, status.HTTP_403_FORBIDDEN)
         if isinstance(exc, UserError):
             return Response({"error": str(exc)}, STATUS.get(type(exc), status.HTTP_400_BAD_REQUEST))
+        if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
+            return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
         if isinstance(exc, Http404 | exceptions.NotFound):
             return Response({"error": "There is nothing here that you can see."}, status.HTTP_404_NOT_FOUND)
         if isinstance(exc, exceptions.ValidationError):
@@ -49,11 +76,13 @@ class Endpoint(APIView):
             response.data = {"error": str(response.data["detail"])}
         return response
 
+    def seen(self) -> QuerySet[Campaign]:
+        """Every look-up starts from what this person may see."""
+        return visible_campaigns(self.request.user)
+
     def campaign(self, pool: str) -> Campaign:
         """The campaign, if this person may see it (else 404) and work in it (else 403)."""
-        found = (
-            visible_campaigns(self.request.user).filter(pool__name=pool).prefetch_related("sources").first()
-        )
+        found = self.seen().filter(pool__name=pool).first()
         if found is None:
             raise Http404
         self.check_role(found)
@@ -63,6 +92,8 @@ class Endpoint(APIView):
         allowed = is_adjudicator if self.for_adjudicators else is_annotator
         if not allowed(self.request.user, campaign):
             raise PermissionDenied
+        if not has_consented(self.request.user, campaign):
+            raise NoConsent(campaign.pool.name)
 
 
 def _in_words(detail: Any) -> str:

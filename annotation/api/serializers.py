@@ -1,21 +1,28 @@
 """What goes over the wire: what is asked, and nothing of who proposed it or what others answered."""
 
 import random
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.models import User
+from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
-from annotation.domain.label import MAX_COMMENT, SubmitResult, changeable_slots
+from annotation.domain.annotator import QUICK_MS
+from annotation.domain.check import question_of
+from annotation.domain.flag import MAX_TEXT
+from annotation.domain.guideline import current_guidelines
+from annotation.domain.judgement import live_labels
+from annotation.domain.label import MAX_COMMENT, OwnLabel, SubmitResult, changeable_tickets
 from annotation.domain.progress import label_counts
 from annotation.domain.question import word
 from annotation.domain.queue import MAX_LEASED
-from annotation.enums import Answer
-from annotation.models import Campaign, Label, Slot, Source
+from annotation.domain.source import VerifiedSources, verified
+from annotation.enums import Answer, CampaignState, FlagKind
+from annotation.models import Campaign, Check, Label, Slot, Source
+from annotation.models.slot import ADJUDICATION
 from pooling.domain.graph import open_graph
-
-QUICK_MS = 2000  # an answer that took less is pointed out to the adjudicator
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -23,7 +30,7 @@ class ClaimInput(serializers.Serializer[Any]):
 
 
 class SlotsInput(serializers.Serializer[Any]):
-    slots = serializers.ListField(child=serializers.IntegerField(min_value=1), max_length=4 * MAX_LEASED)
+    slots = serializers.ListField(child=serializers.UUIDField(), max_length=4 * MAX_LEASED)
 
 
 class AnswerInput(serializers.Serializer[Any]):
@@ -32,65 +39,98 @@ class AnswerInput(serializers.Serializer[Any]):
     source_url = serializers.CharField(max_length=2000, allow_blank=True, default="")
     comment = serializers.CharField(max_length=MAX_COMMENT, allow_blank=True, default="")
     active_ms = serializers.IntegerField(min_value=0, default=0)
+    away_ms = serializers.IntegerField(min_value=0, default=0)
 
 
-class SubmitInput(AnswerInput):
-    slot = serializers.IntegerField(min_value=1)
+class HeldInput(serializers.Serializer[Any]):
+    """A question that the person was given: its ticket and the lease that came with it."""
+
+    slot = serializers.UUIDField()
     lease = serializers.UUIDField()
+
+
+class SubmitInput(AnswerInput, HeldInput):
     count = serializers.IntegerField(min_value=0, max_value=MAX_LEASED, default=0)
 
 
+class FlagInput(HeldInput):
+    client_id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=FlagKind.values)
+    text = serializers.CharField(max_length=MAX_TEXT, allow_blank=True, default="")
+
+
+class ReturnInput(HeldInput):
+    reason = serializers.CharField(max_length=MAX_COMMENT)
+
+
 def campaign_data(campaign: Campaign) -> dict[str, Any]:
-    sources: list[Source] = list(campaign.sources.all())
+    guidelines = current_guidelines(campaign)
     return {
         "pool": campaign.pool.name,
-        "is_open": campaign.state == "open",
+        "state": campaign.state,
+        "is_open": campaign.state == CampaignState.OPEN,
         "evidence_rule": campaign.evidence_rule,
-        "sources": [{"name": source.name, "host": source.host} for source in sources],
-        "guidelines": campaign.guidelines,
+        "guidelines_version": guidelines.version if guidelines else None,
         "lease_seconds": campaign.lease_minutes * 60,
     }
 
 
-def items_data(campaign: Campaign, slots: list[Slot]) -> list[dict[str, Any]]:
-    """Slots as the questions that they stand for; each comes with its template and triple (queue.claim)."""
-    sources = [source for source in campaign.sources.all() if source.search_url]
+def items_data(
+    campaign: Campaign, places: list[Slot | Check], sources: VerifiedSources | None = None
+) -> list[dict[str, Any]]:
+    """Slots and checks as the questions that they stand for; each comes with its template and triple."""
+    if not places:
+        return []
+    sources = sources or verified(campaign)
     graph = open_graph(campaign.pool.graph)
     found = []
-    for slot in slots:
-        assert slot.template is not None and slot.lease is not None
-        words = word(slot.item, slot.template, graph)
+    for place in places:
+        asked = place.item if isinstance(place, Slot) else place
+        assert place.template is not None and place.lease is not None and asked is not None
+        words = word(asked, place.template, graph)
+        relation = asked.triple.relation
         found.append(
             {
-                "slot": slot.pk,
-                "lease": str(slot.lease),
-                "group": slot.item.group,
+                "slot": str(place.ticket),
+                "lease": str(place.lease),
+                "group": _group_key(campaign, question_of(asked)),
+                "side": asked.side,
+                "relation": relation,
                 "question": words.statement,
                 "group_question": words.group_question,
                 "subject": {"key": words.subject_key, "label": words.subject},
                 "object": {"key": words.object_key, "label": words.object},
-                "searches": [_search(source, words.subject, words.object) for source in sources],
+                "sources": [{"name": source.name, "host": source.host} for source in sources.of(relation)],
+                "searches": _searches(sources.of(relation), words.subject, words.object),
             }
         )
     return found
 
 
-def _search(source: Source, subject: str, object_: str) -> dict[str, str]:
-    def address(query: str) -> str:
-        return source.search_url.replace("{query}", quote(query, safe=""))
+def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
+    """The same for the candidates of one question, whether they are items or checks."""
+    return salted_hmac("annotation.group", f"{campaign.pk}:{question}", algorithm="sha256").hexdigest()[:16]
 
-    return {
-        "source": source.name, "both": address(f"{subject} {object_}"), "subject": address(subject),
-        "object": address(object_),
-    }  # fmt: skip
+
+def _searches(sources: Iterable[Source], subject: str, object_: str) -> list[dict[str, str]]:
+    queries = {
+        name: quote(text, safe="")
+        for name, text in (("both", f"{subject} {object_}"), ("subject", subject), ("object", object_))
+    }
+    return [
+        {"source": source.name}
+        | {name: source.search_url.replace("{query}", query) for name, query in queries.items()}
+        for source in sources
+        if source.search_url
+    ]
 
 
 def disputes_data(campaign: Campaign, slots: list[Slot]) -> list[dict[str, Any]]:
     """Items with both answers as A and B, in an order that is drawn for each item; no names."""
-    items = items_data(campaign, slots)
+    items = items_data(campaign, list(slots))
     labels: dict[int, list[Label]] = {}
-    present = Label.objects.filter(item__in=[slot.item_id for slot in slots], superseded_by=None)
-    for label in present.exclude(slot__number=3).order_by("slot__number"):
+    present = live_labels().filter(item__in=[slot.item_id for slot in slots])
+    for label in present.exclude(slot__number=ADJUDICATION).order_by("slot__number"):
         labels.setdefault(label.item_id, []).append(label)
     for slot, item in zip(slots, items, strict=True):
         answers = labels.get(slot.item_id, [])
@@ -116,21 +156,22 @@ def result_data(result: SubmitResult) -> dict[str, Any]:
 
 def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     today, total = label_counts(user, campaign)
-    return {"today": today, "total": total}
+    # gold items among them: more answers than there are triples would tell that some were gold
+    return {"today": today, "total": total, "items": campaign.items.count() + campaign.golds.count()}
 
 
-def labels_data(user: User, campaign: Campaign, labels: list[Label]) -> list[dict[str, Any]]:
+def labels_data(user: User, campaign: Campaign, own: list[OwnLabel]) -> list[dict[str, Any]]:
     graph = open_graph(campaign.pool.graph)
-    changeable = changeable_slots(user, campaign)
+    changeable = changeable_tickets(user, campaign)
     return [
         {
             "label": str(label.client_id),
-            "question": word(label.item, label.template, graph).statement,
+            "question": word(asked, label.template, graph).statement,
             "answer": label.answer,
             "source_url": label.source_url,
             "comment": label.comment,
             "created_at": label.created_at.isoformat(),
-            "changeable": label.slot_id in changeable,
+            "changeable": ticket in changeable,
         }
-        for label in labels
+        for label, asked, ticket in own
     ]

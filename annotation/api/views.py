@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.http import Http404
 from rest_framework import status
 from rest_framework.parsers import FormParser, JSONParser
@@ -12,11 +13,11 @@ from rest_framework.response import Response
 
 from annotation.api import serializers as data
 from annotation.api.base import Endpoint
+from annotation.domain import check, flag, queue, withdraw
 from annotation.domain import label as labels
-from annotation.domain import queue
-from annotation.models import Campaign, Label, Slot
+from annotation.domain.source import VerifiedSources, verified
+from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION
-from annotation.permissions import visible_campaigns
 
 
 def _valid(serializer: Any, request: Request) -> dict[str, Any]:
@@ -29,77 +30,119 @@ def _valid(serializer: Any, request: Request) -> dict[str, Any]:
 class Claim(Endpoint):
     """POST {count}: questions to answer, those held first; whole groups, so more may come than asked."""
 
-    take: Callable[..., list[Slot]] = staticmethod(queue.claim)
-    show: Callable[..., list[dict[str, Any]]] = staticmethod(data.items_data)
+    def post(self, request: Request, pool: str) -> Response:
+        campaign = self.campaign(pool)
+        places = check.claim_questions(campaign, request.user, _valid(data.ClaimInput, request)["count"])  # type: ignore[arg-type]
+        return Response(
+            {"campaign": data.campaign_data(campaign), "items": data.items_data(campaign, places)}
+        )
+
+
+class ClaimDisputed(Endpoint):
+    """POST {count}: disputes to decide; without any, how soon the next one may be given out."""
+
+    for_adjudicators = True
 
     def post(self, request: Request, pool: str) -> Response:
         campaign = self.campaign(pool)
-        asked = _valid(data.ClaimInput, request)
-        slots = self.take(campaign, request.user, asked["count"])
+        user: Any = request.user
+        slots = queue.claim_disputed(campaign, user, _valid(data.ClaimInput, request)["count"])
+        wait = None if slots else queue.seconds_to_next_dispute(campaign, user)
         return Response(
             {
-                "campaign": data.campaign_data(campaign),
-                "items": self.show(campaign, slots),
-                "progress": data.progress_data(request.user, campaign),  # type: ignore[arg-type]
+                "campaign": data.campaign_data(campaign), "items": data.disputes_data(campaign, slots),
+                "opens_in_seconds": wait,
             }
-        )
+        )  # fmt: skip
 
 
-class ClaimDisputed(Claim):
-    for_adjudicators = True
-    take = staticmethod(queue.claim_disputed)
-    show = staticmethod(data.disputes_data)
+class _OfTicket(Endpoint):
+    """Endpoints that name a question by its ticket: 404 where this person sees none such."""
+
+    def campaign_of(self, ticket: UUID) -> Campaign:
+        slots = Slot.objects.filter(ticket=ticket)
+        # who adjudicates may annotate, so that some endpoints take both; a third slot is an adjudicator's
+        number = Q(number=ADJUDICATION) if self.for_adjudicators else Q(number__in=self.numbers)
+        campaign = slots.filter(number).values_list("item__campaign", flat=True).first()
+        if campaign is None and not self.for_adjudicators:
+            checks = Check.objects.filter(ticket=ticket, person=self.request.user.pk)
+            campaign = checks.values_list("campaign", flat=True).first()
+        found = None if campaign is None else self.seen().filter(pk=campaign).first()
+        if found is None:
+            raise Http404
+        self.check_role(found)
+        return found
+
+    numbers: tuple[int, ...] = queue.PLACES
 
 
-class Submit(Endpoint):
+class Submit(_OfTicket):
     """POST an answer: how it was kept, and up to `count` next questions when that is asked."""
 
-    numbers = queue.PLACES
-    take: Callable[..., list[Slot]] = staticmethod(queue.claim)
-    show: Callable[..., list[dict[str, Any]]] = staticmethod(data.items_data)
+    def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> list[dict[str, Any]]:
+        places = check.claim_questions(campaign, self.request.user, count)  # type: ignore[arg-type]
+        return data.items_data(campaign, places, sources)
 
     def post(self, request: Request) -> Response:
         asked = _valid(data.SubmitInput, request)
-        slot_id, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
-        campaign = self._campaign_of(slot_id)
-        result = labels.submit(request.user, slot_id, lease, **asked)  # type: ignore[arg-type]
-        content = data.result_data(result)
-        content["items"] = self.show(campaign, self.take(campaign, request.user, count)) if count else []
-        content["progress"] = data.progress_data(request.user, campaign)  # type: ignore[arg-type]
+        ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
+        campaign = self.campaign_of(ticket)
+        sources = verified(campaign)
+        result = labels.submit(request.user, ticket, lease, **asked, sources=sources)  # type: ignore[arg-type]
+        content = data.result_data(result) | {"items": self.next(campaign, count, sources) if count else []}
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
-
-    def _campaign_of(self, slot_id: int) -> Campaign:
-        seen = visible_campaigns(self.request.user)
-        campaign = (
-            seen.filter(items__slots__pk=slot_id, items__slots__number__in=self.numbers)
-            .prefetch_related("sources")
-            .first()
-        )
-        if campaign is None:
-            raise Http404
-        self.check_role(campaign)
-        return campaign
 
 
 class SubmitDecision(Submit):
     for_adjudicators = True
-    numbers = (ADJUDICATION,)  # type: ignore[assignment]
-    take = staticmethod(queue.claim_disputed)
-    show = staticmethod(data.disputes_data)
+
+    def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> list[dict[str, Any]]:
+        slots = queue.claim_disputed(campaign, self.request.user, count)  # type: ignore[arg-type]
+        return data.disputes_data(campaign, slots)
+
+
+class ReturnDispute(_OfTicket):
+    """POST {slot, lease, reason}: both labels count no more, and two other people are asked."""
+
+    for_adjudicators = True
+
+    def post(self, request: Request) -> Response:
+        asked = _valid(data.ReturnInput, request)
+        self.campaign_of(asked["slot"])
+        withdraw.return_dispute(request.user, asked["slot"], asked["lease"], asked["reason"])  # type: ignore[arg-type]
+        return Response({"returned": True})
+
+
+class Report(_OfTicket):
+    """POST a report of a question; the question stays to be answered, but for a dispute that needs other words."""
+
+    numbers = (*queue.PLACES, ADJUDICATION)
+
+    def post(self, request: Request) -> Response:
+        asked = _valid(data.FlagInput, request)
+        self.campaign_of(asked["slot"])
+        kept = flag.report(
+            request.user,  # type: ignore[arg-type]
+            asked["slot"], asked["lease"], asked["client_id"], asked["kind"], asked["text"],
+        )  # fmt: skip
+        content = {"flag": str(kept.client_id), "held": kept.holds_item}
+        return Response(content, status.HTTP_201_CREATED)
 
 
 class Change(Endpoint):
-    """POST an answer to replace an own label, named by the client_id of its latest version."""
+    """POST an answer to replace an own label, named by the client_id of one of its versions."""
 
     def post(self, request: Request, label: UUID) -> Response:
-        old = Label.objects.filter(client_id=label, annotator=request.user.pk).first()
-        if old is None:
-            raise Http404
-        campaign = visible_campaigns(request.user).filter(items__labels=old).first()
+        own = {"client_id": label, "annotator": request.user.pk}
+        pk = (
+            Label.objects.filter(**own).values_list("item__campaign", flat=True).first()
+            or CheckLabel.objects.filter(**own).values_list("check_item__campaign", flat=True).first()
+        )
+        campaign = self.seen().filter(pk=pk).first() if pk is not None else None
         if campaign is None:
             raise Http404
         self.check_role(campaign)
-        result = labels.change(request.user, old.pk, **_valid(data.AnswerInput, request))  # type: ignore[arg-type]
+        result = labels.change(request.user, label, **_valid(data.AnswerInput, request))  # type: ignore[arg-type]
         return Response(data.result_data(result))
 
 
@@ -110,8 +153,15 @@ class OwnLabels(Endpoint):
 
     def get(self, request: Request, pool: str) -> Response:
         campaign = self.campaign(pool)
-        own = list(labels.own_labels(request.user, campaign)[: self.LAST])  # type: ignore[arg-type]
+        own = labels.own_labels(request.user, campaign, self.LAST)  # type: ignore[arg-type]
         return Response({"labels": data.labels_data(request.user, campaign, own)})  # type: ignore[arg-type]
+
+
+class Progress(Endpoint):
+    """GET the own labels today and in all, and how many triples of the pool people are asked about."""
+
+    def get(self, request: Request, pool: str) -> Response:
+        return Response(data.progress_data(request.user, self.campaign(pool)))  # type: ignore[arg-type]
 
 
 class _Leases(Endpoint):

@@ -1,6 +1,5 @@
 """Opening a campaign: items and slots of a pool in a seeded random order, those of one question together."""
 
-import json
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,11 +8,14 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.domain.guideline import first_guidelines
 from annotation.domain.question import ensure_templates
+from annotation.domain.source import add_usual_sources
 from annotation.enums import EvidenceRule
 from annotation.errors import CampaignError
-from annotation.models import Campaign, Item, Slot, Source
-from pooling.enums import FilterReason, PoolState, Side
+from annotation.models import Campaign, Item, Slot
+from pooling.domain.audit import record
+from pooling.enums import AuditAct, FilterReason, PoolState, Side
 from pooling.kernels.pool import PROVENANCE
 from pooling.models import Pool
 
@@ -64,11 +66,13 @@ def open_campaign(
     ensure_templates(pool.graph)
     with transaction.atomic():
         campaign = Campaign.objects.create(
-            pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes,
-            guidelines=(settings.BASE_DIR / "fixtures" / "guidelines.txt").read_text(encoding="utf-8"),
+            pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes, contact=created_by,
+            personal_data=(settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8"),
         )  # fmt: skip
-        _add_sources(campaign)
+        first_guidelines(campaign)
+        add_usual_sources(campaign)
         _add_items(campaign, [row[0] for row in rows], grouping, progress or (lambda done, total: None))
+        record(created_by, AuditAct.CAMPAIGN_OPENED, pool=pool, about=f"{len(rows)} triples to judge")
     return campaign
 
 
@@ -99,14 +103,6 @@ def group_randomly(triples: np.ndarray, sides: np.ndarray, rng: np.random.Genera
     unique, group = np.unique(questions, axis=0, return_inverse=True)
     group = rng.permutation(len(unique))[group.reshape(-1)]
     return Grouping(sides, group, np.lexsort((rng.random(len(triples)), group)))
-
-
-def _add_sources(campaign: Campaign) -> None:
-    verified = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
-    Source.objects.bulk_create(
-        Source(campaign=campaign, name=one["name"], host=one["host"], search_url=one["search"])
-        for one in verified
-    )
 
 
 def _add_items(

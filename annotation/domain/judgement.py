@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 
 from annotation.domain.label_file import LabelLine, SkippedLine, read_label_file
 from annotation.domain.moves import move_item
+from annotation.domain.source import verified
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
-from annotation.models import ImportedLabel, Item, Judgement, Label, Slot
+from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from pooling.artifacts import sha256_of
 from pooling.domain.graph import open_graph
@@ -32,16 +33,24 @@ class Verdicts(NamedTuple):
     decided_at: np.ndarray
 
 
-def decide(answers: Mapping[int, str]) -> tuple[ItemState, Verdict | None]:
-    """State and verdict of an item from the answers in its slots, by slot number."""
+def live_labels() -> QuerySet[Label]:
+    """The labels that count: the latest version in each slot, but for slots that were withdrawn."""
+    return Label.objects.filter(superseded_by=None, slot__state=SlotState.ANSWERED)
+
+
+def decide(answers: Mapping[int, str], *, reopened: bool = False) -> tuple[ItemState, Verdict | None]:
+    """State and verdict of an item from the live answers in its slots, by slot number.
+
+    A reopened item needs a third answer even where two agree.
+    """
+    places = [answer for number, answer in answers.items() if number != ADJUDICATION]
+    if len(places) < 2:
+        return ItemState.OPEN, None
     if ADJUDICATION in answers:
         verdict = _VERDICTS[Answer(answers[ADJUDICATION])]
         return (ItemState.UNDECIDED if verdict is Verdict.UNDECIDED else ItemState.SETTLED), verdict
-    if len(answers) < 2:
-        return ItemState.OPEN, None
-    first, second = answers.values()
-    if first == second != Answer.CANT_TELL:
-        return ItemState.SETTLED, _VERDICTS[Answer(first)]
+    if places[0] == places[1] != Answer.CANT_TELL and not reopened:
+        return ItemState.SETTLED, _VERDICTS[Answer(places[0])]
     return ItemState.DISPUTED, None
 
 
@@ -55,15 +64,17 @@ def majority(answers: Iterable[str]) -> Verdict:
 def judge_item(item: Item, *, now: datetime | None = None) -> None:
     """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
     now = now or timezone.now()
-    current = Label.objects.filter(item=item, superseded_by=None).order_by("slot__number")
-    state, verdict = decide(dict(current.values_list("slot__number", "answer")))
+    current = live_labels().filter(item=item)
+    state, verdict = decide(dict(current.values_list("slot__number", "answer")), reopened=item.reopened)
     before = item.state
     move_item(item, state, settled_at=now if verdict is not None else None)
+    third = Slot.objects.filter(item=item, number=ADJUDICATION).exclude(state=SlotState.WITHDRAWN)
     if state == ItemState.DISPUTED != before:
-        Slot.objects.create(item=item, number=ADJUDICATION)
+        if not third.exists():
+            Slot.objects.create(item=item, number=ADJUDICATION)
     elif before == ItemState.DISPUTED != state:
         # withdrawn when the labels agree after all; an answered third slot is what decided, and stays
-        Slot.objects.filter(item=item, number=ADJUDICATION).exclude(state=SlotState.ANSWERED).delete()
+        third.exclude(state=SlotState.ANSWERED).delete()
     _write(item, verdict, now)
 
 
@@ -136,7 +147,9 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
     seeds = set(pool.seeds.values_list("head", "relation", "tail"))
     first_line: dict[int, int] = {}
     lines: list[tuple[int, LabelLine]] = []
-    for line in read_label_file(path, open_graph(pool.graph)):
+    campaign = Campaign.objects.filter(pool=pool).first()
+    hosts = verified(campaign).hosts if campaign else None
+    for line in read_label_file(path, open_graph(pool.graph), hosts):
         report.read += 1
         if isinstance(line, SkippedLine):
             report.skipped.append(line)

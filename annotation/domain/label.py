@@ -1,6 +1,6 @@
 """Labels: append-only. A repeated submit is the same label, a change is a new one that supersedes the old."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,20 +14,24 @@ from django.utils import timezone
 
 from annotation.domain.evidence import check_evidence
 from annotation.domain.judgement import judge_item
-from annotation.domain.moves import move_slots
-from annotation.domain.question import current_template
-from annotation.enums import Answer, SlotState
+from annotation.domain.moves import move_checks, move_slots
+from annotation.domain.queue import newest_templates
+from annotation.domain.source import VerifiedSources, verified
+from annotation.enums import Answer, CampaignState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
-from annotation.models import Campaign, Item, Label, Slot, SurplusLabel
+from annotation.models import Campaign, Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION, lease_of
-from pooling.models import Relation
 
 CHANGEABLE = 10  # among one's last so many labels
 MAX_COMMENT = 2000
-MAX_ACTIVE_MS = 24 * 3600 * 1000
+MAX_MS = 24 * 3600 * 1000
 _USED = "The id of this answer was used for another one. Load the page again, then answer."
-_SURPLUS = "Your time for this question was over and it went to somebody else: kept as a surplus label."
-_TWICE = "You have answered this question already: kept as a surplus label."
+_SURPLUS = {
+    SurplusReason.LATE: "Your time for this question was over and it went to somebody else: kept as a surplus label.",
+    SurplusReason.TWICE: "You have answered this question already: kept as a surplus label.",
+    SurplusReason.CLOSED: "The campaign is closed: kept as a surplus label.",
+}
+Kept = Label | CheckLabel | SurplusLabel
 
 
 class Given(NamedTuple):
@@ -38,94 +42,129 @@ class Given(NamedTuple):
     source_url: str = ""
     comment: str = ""
     active_ms: int = 0
+    away_ms: int = 0
 
 
 @dataclass(frozen=True)
 class SubmitResult:
-    label: Label | SurplusLabel
+    label: Kept
     repeated: bool = False
-    message: str = ""
 
     @property
     def is_surplus(self) -> bool:
         return isinstance(self.label, SurplusLabel)
 
-
-def verified_hosts(campaign: Campaign) -> list[str]:
-    return list(campaign.sources.values_list("host", flat=True))
+    @property
+    def message(self) -> str:
+        return _SURPLUS[SurplusReason(self.label.reason)] if isinstance(self.label, SurplusLabel) else ""
 
 
 def submit(
-    user: User, slot_id: int, lease: UUID, client_id: UUID, answer: str, source_url: str = "",
-    comment: str = "", active_ms: int = 0, *, hosts: Collection[str] | None = None,
+    user: User, ticket: UUID, lease: UUID, client_id: UUID, answer: str, source_url: str = "",
+    comment: str = "", active_ms: int = 0, away_ms: int = 0, *, sources: VerifiedSources | None = None,
     now: datetime | None = None,
 ) -> SubmitResult:  # fmt: skip
-    """Keep an answer to a slot that this person was given.
+    """Keep an answer to a question that this person was given: of a slot, or of a check, which looks the same.
 
-    Raises NotYours for anybody else's slot, EvidenceError for its link, AnswerRefused when it cannot be kept.
+    Raises NotYours for anybody else's ticket, EvidenceError for its link, AnswerRefused when it cannot be kept.
     An answer after the lease is kept in its slot if that is still free, else apart as a surplus label.
-    `hosts`: the verified hosts, where a caller that submits many knows them.
+    `sources`: the verified sources, where a caller knows them.
     """
-    if lease != lease_of(slot_id, user.pk):
+    if lease != lease_of(ticket, user.pk):
         raise NotYours("This question was not given to you. Load the page again; no label was changed.")
-    given = Given(client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_ACTIVE_MS))
+    given = _given(client_id, answer, source_url, comment, active_ms, away_ms)
     with _one_client_id(client_id), transaction.atomic():
-        slot = _lock(Slot.objects.filter(pk=slot_id))
+        slot = _lock(Slot.objects.filter(ticket=ticket))
         if slot is None:
-            raise AnswerRefused("This question was withdrawn: it needs no answer any more.")
-        if slot.state == SlotState.LEASED and slot.annotator_id == user.pk:
-            _check(slot, given, hosts)
-            mine = Slot.objects.filter(pk=slot.pk, annotator=user)
-            if move_slots(mine, "answer", leased_until=None) == 1:
+            return _submit_check(user, ticket, given, sources)
+        mine = slot.annotator_id == user.pk
+        if mine and slot.state == SlotState.LEASED and slot.item.campaign.state != CampaignState.CLOSED:
+            _check(slot.item.campaign, slot.item.triple.relation, slot.number, given, sources)
+            if CheckLabel.objects.filter(client_id=client_id).exists():
+                raise AnswerRefused(_USED)  # as the database does for the id of another label
+            if move_slots(Slot.objects.filter(pk=slot.pk, annotator=user), "answer", leased_until=None) == 1:
                 return SubmitResult(_keep(slot, user, given, now=now))
-        repeated = _repeated(user, slot, given)
+        repeated = _repeated(user, given, slot.item_id, None)
         if repeated:
             return repeated
-        _check(slot, given, hosts)
+        _check(slot.item.campaign, slot.item.triple.relation, slot.number, given, sources)
+        if slot.item.campaign.state == CampaignState.CLOSED:
+            return _keep_apart(slot, user, given, SurplusReason.CLOSED)
         if _take_late(slot, user):
             return SubmitResult(_keep(slot, user, given, now=now))
-        return _keep_apart(slot, user, given)
+        own = Slot.objects.filter(item=slot.item_id, annotator=user).exclude(labels=None).exists()
+        return _keep_apart(slot, user, given, SurplusReason.TWICE if own else SurplusReason.LATE)
 
 
 def change(
-    user: User, label_id: int, client_id: UUID, answer: str, source_url: str = "", comment: str = "",
-    active_ms: int = 0, *, now: datetime | None = None,
+    user: User, client_id_of_label: UUID, client_id: UUID, answer: str, source_url: str = "", comment: str = "",
+    active_ms: int = 0, away_ms: int = 0, *, now: datetime | None = None,
 ) -> SubmitResult:  # fmt: skip
-    """Supersede an own label, for some minutes and among one's last ten, whatever others have answered."""
+    """Supersede an own label, for some minutes and among one's last ten, whatever others have answered.
+
+    Named by the client id of any of its versions. NotYours if it is none of this person's.
+    """
     now = now or timezone.now()
-    given = Given(client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_ACTIVE_MS))
+    given = _given(client_id, answer, source_url, comment, active_ms, away_ms)
     with _one_client_id(client_id), transaction.atomic():
-        slot = _lock(Slot.objects.filter(labels__pk=label_id, annotator=user))
+        slot = _lock(Slot.objects.filter(labels__client_id=client_id_of_label, labels__annotator=user))
         if slot is None:
-            raise NotYours("This is not a label of yours. Nothing was changed.")
-        repeated = _repeated(user, slot, given)
+            return _change_check(user, client_id_of_label, given, now)
+        repeated = _repeated(user, given, slot.item_id, None)
         if repeated:
             return repeated
-        if slot.pk not in changeable_slots(user, slot.item.campaign, now=now):
-            raise AnswerRefused("This label can no longer be changed. It stays as it is.")
-        _check(slot, given, None)
+        _changeable(user, slot.item.campaign, slot.ticket, now)
+        _check(slot.item.campaign, slot.item.triple.relation, slot.number, given, None)
         newest = Label.objects.get(slot=slot, superseded_by=None)
         return SubmitResult(_keep(slot, user, given, supersedes=newest, now=now))
 
 
-def changeable_slots(user: User, campaign: Campaign, *, now: datetime | None = None) -> set[int]:
-    """Slots of the labels that this person may still change."""
+def changeable_tickets(user: User, campaign: Campaign, *, now: datetime | None = None) -> set[UUID]:
+    """Of the slots and checks whose labels this person may still change."""
     since = (now or timezone.now()) - timedelta(minutes=campaign.undo_minutes)
-    first = Label.objects.filter(annotator=user, supersedes=None, item__campaign=campaign).order_by("-pk")
-    return {slot for slot, at in first.values_list("slot", "created_at")[:CHANGEABLE] if at > since}
+    if campaign.state == CampaignState.CLOSED:
+        return set()
+    labels = Label.objects.filter(annotator=user, supersedes=None, item__campaign=campaign).order_by("-pk")
+    checks = CheckLabel.objects.filter(annotator=user, supersedes=None, check_item__campaign=campaign)
+    last = [
+        *labels.values_list("created_at", "slot__ticket")[:CHANGEABLE],
+        *checks.order_by("-pk").values_list("created_at", "check_item__ticket")[:CHANGEABLE],
+    ]
+    return {ticket for at, ticket in sorted(last, reverse=True)[:CHANGEABLE] if at > since}
 
 
-def own_labels(user: User, campaign: Campaign) -> QuerySet[Label]:
-    """The present labels of a person, newest first."""
+class OwnLabel(NamedTuple):
+    """A present label of a person, as they may see it: a check looks like any other."""
+
+    label: Label | CheckLabel
+    asked: Item | Check
+    ticket: UUID
+
+
+def own_labels(user: User, campaign: Campaign, last: int) -> list[OwnLabel]:
+    """The last present labels of a person, newest first."""
     labels = Label.objects.filter(annotator=user, item__campaign=campaign, superseded_by=None)
-    return labels.select_related("item__triple", "item__campaign__pool__graph", "template", "slot").order_by(
-        "-pk"
+    labels = labels.select_related("item__triple", "template", "slot").order_by("-pk")
+    checks = CheckLabel.objects.filter(annotator=user, check_item__campaign=campaign, superseded_by=None)
+    checks = checks.select_related("check_item__gold", "check_item__item__triple", "template").order_by("-pk")
+    found = [OwnLabel(label, label.item, label.slot.ticket) for label in labels[:last]]
+    found += [OwnLabel(label, label.check_item, label.check_item.ticket) for label in checks[:last]]
+    return sorted(found, key=lambda own: own.label.created_at, reverse=True)[:last]
+
+
+def _given(
+    client_id: UUID, answer: str, source_url: str, comment: str, active_ms: int, away_ms: int
+) -> Given:
+    return Given(
+        client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_MS), min(away_ms, MAX_MS)
     )
 
 
 def _lock(slots: QuerySet[Slot]) -> Slot | None:
     """The slot, with its item locked: of two answers that arrive together the second sees the first."""
-    locked = slots.select_related("item__campaign").select_for_update(of=("item",), no_key=True)
+    locked = slots.select_related("item__campaign", "item__triple").select_for_update(
+        of=("item",), no_key=True
+    )
     return next(iter(locked), None)
 
 
@@ -135,38 +174,50 @@ def _one_client_id(client_id: UUID) -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        if (
-            Label.objects.filter(client_id=client_id).exists()
-            or SurplusLabel.objects.filter(client_id=client_id).exists()
-        ):
+        if _of_client(client_id) is not None:
             raise AnswerRefused(_USED) from error
         raise
 
 
-def _repeated(user: User, slot: Slot, given: Given) -> SubmitResult | None:
-    first = (
-        Label.objects.filter(client_id=given.client_id).first()
-        or SurplusLabel.objects.filter(client_id=given.client_id).first()
+def _of_client(client_id: UUID) -> Kept | None:
+    return (
+        Label.objects.filter(client_id=client_id).first()
+        or CheckLabel.objects.filter(client_id=client_id).first()
+        or SurplusLabel.objects.filter(client_id=client_id).first()
     )
+
+
+def _repeated(user: User, given: Given, item: int | None, check: int | None) -> SubmitResult | None:
+    """The first result of the same submit; AnswerRefused if the id names an answer to something else."""
+    first = _of_client(given.client_id)
     if first is None:
         return None
-    if first.annotator_id != user.pk or first.item_id != slot.item_id:
+    same = getattr(first, "item_id", None) == item and getattr(first, "check_item_id", None) == check
+    if first.annotator_id != user.pk or not same:
         raise AnswerRefused(_USED)
-    return SubmitResult(first, repeated=True, message=_SURPLUS if isinstance(first, SurplusLabel) else "")
+    return SubmitResult(first, repeated=True)
 
 
-def _check(slot: Slot, given: Given, hosts: Collection[str] | None) -> None:
-    campaign = slot.item.campaign
+def _check(
+    campaign: Campaign, relation: int, number: int, given: Given, sources: VerifiedSources | None
+) -> None:
     if given.answer not in Answer.values:
         raise AnswerRefused(f"The answer {given.answer!r} is none of Y, N and ?.")
     if len(given.comment) > MAX_COMMENT:
         raise AnswerRefused(f"The comment has {len(given.comment)} characters: shorten it to {MAX_COMMENT}.")
     if "\0" in given.comment:
         raise AnswerRefused("The comment has a control character: take it out.")
-    if slot.number == ADJUDICATION and not given.comment:
+    if number == ADJUDICATION and not given.comment:
         raise AnswerRefused("An adjudicator gives a reason: write one sentence.")
-    hosts = verified_hosts(campaign) if hosts is None else hosts
+    hosts = (sources or verified(campaign)).hosts(relation)
     check_evidence(given.source_url, hosts, campaign.evidence_rule, given.answer)
+
+
+def _changeable(user: User, campaign: Campaign, ticket: UUID, now: datetime) -> None:
+    if campaign.state == CampaignState.CLOSED:
+        raise AnswerRefused("The campaign is closed: its labels stay as they are.")
+    if ticket not in changeable_tickets(user, campaign, now=now):
+        raise AnswerRefused("This label can no longer be changed. It stays as it is.")
 
 
 def _take_late(slot: Slot, user: User) -> bool:
@@ -183,30 +234,74 @@ def _keep(
 ) -> Label:
     item = slot.item
     label = Label.objects.create(
-        slot=slot,
-        item=item,
-        annotator=user,
-        supersedes=supersedes,
-        template_id=_shown(slot),
+        slot=slot, item=item, annotator=user, supersedes=supersedes, template_id=_shown(slot),
         **given._asdict(),
-    )
-    if supersedes is None and not item.started:
-        Item.objects.filter(pk=item.pk).update(started=True)
+    )  # fmt: skip
+    if supersedes is None and item.started_by_id is None:
+        Item.objects.filter(pk=item.pk).update(started_by=user)
     else:
         judge_item(item, now=now)
     return label
 
 
-def _keep_apart(slot: Slot, user: User, given: Given) -> SubmitResult:
-    own = Slot.objects.filter(item=slot.item_id, annotator=user).exclude(labels=None).exists()
-    surplus = SurplusLabel.objects.create(
-        item_id=slot.item_id, annotator=user, template_id=_shown(slot), **given._asdict()
+def _keep_apart(slot: Slot, user: User, given: Given, reason: SurplusReason) -> SubmitResult:
+    return SubmitResult(
+        SurplusLabel.objects.create(
+            item_id=slot.item_id, annotator=user, template_id=_shown(slot), reason=reason, **given._asdict()
+        )
     )
-    return SubmitResult(surplus, message=_TWICE if own else _SURPLUS)
 
 
 def _shown(slot: Slot) -> int:
     if slot.template_id is not None:
         return slot.template_id
-    triple = slot.item.triple
-    return current_template(Relation.objects.get(graph=triple.pool.graph_id, index=triple.relation)).pk
+    relation = slot.item.triple.relation
+    return newest_templates(slot.item.campaign, [relation])[relation].pk
+
+
+# -- checks: the same moves, kept apart ----------------------------------------------------------------------
+
+
+def _lock_check(checks: QuerySet[Check]) -> Check | None:
+    locked = checks.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("campaign", "gold", "item__triple").first()
+
+
+def _submit_check(user: User, ticket: UUID, given: Given, sources: VerifiedSources | None) -> SubmitResult:
+    check = _lock_check(Check.objects.filter(ticket=ticket, person=user))
+    if check is None or check.template_id is None:
+        raise AnswerRefused("This question was withdrawn: it needs no answer any more.")
+    closed = check.campaign.state == CampaignState.CLOSED
+    if check.state == SlotState.LEASED and not closed:  # as `submit`: first what was answered, then its id
+        _check(check.campaign, check.triple.relation, 1, given, sources)
+    repeated = _repeated(user, given, None, check.pk)
+    if repeated:
+        return repeated
+    _check(check.campaign, check.triple.relation, 1, given, sources)
+    if not closed and move_checks(Check.objects.filter(pk=check.pk), "answer") == 1:
+        label = CheckLabel.objects.create(
+            check_item=check, annotator=user, template_id=check.template_id, **given._asdict()
+        )
+        return SubmitResult(label)
+    reason = SurplusReason.CLOSED if closed else SurplusReason.TWICE
+    return SubmitResult(
+        SurplusLabel.objects.create(
+            check_item=check, annotator=user, template_id=check.template_id, reason=reason, **given._asdict()
+        )
+    )
+
+
+def _change_check(user: User, client_id_of_label: UUID, given: Given, now: datetime) -> SubmitResult:
+    check = _lock_check(Check.objects.filter(labels__client_id=client_id_of_label, person=user))
+    if check is None or check.template_id is None:
+        raise NotYours("This is not a label of yours. Nothing was changed.")
+    repeated = _repeated(user, given, None, check.pk)
+    if repeated:
+        return repeated
+    _changeable(user, check.campaign, check.ticket, now)
+    _check(check.campaign, check.triple.relation, 1, given, None)
+    newest = CheckLabel.objects.get(check_item=check, superseded_by=None)
+    label = CheckLabel.objects.create(
+        check_item=check, annotator=user, template_id=check.template_id, supersedes=newest, **given._asdict()
+    )
+    return SubmitResult(label)

@@ -1,10 +1,11 @@
 """Label files (spec/formats.md): TSV head, relation, tail, label [, annotator, source URL, ISO time]."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from annotation.domain.evidence import problem_of
 from annotation.enums import Answer
 from pooling.domain.pool_files import read_tsv, triple_ids
 from pooling.kernels.graph import GraphArrays
@@ -28,10 +29,21 @@ class SkippedLine(NamedTuple):
     reason: str
 
 
-def read_label_file(path: Path, graph: GraphArrays) -> Iterator[LabelLine | SkippedLine]:
-    """Every line that is not empty, understood or skipped with the reason. PoolError if unreadable."""
+def read_label_file(
+    path: Path, graph: GraphArrays, hosts_of: Callable[[int], Collection[str]] | None = None
+) -> Iterator[LabelLine | SkippedLine]:
+    """Every line that is not empty, understood or skipped with the reason. PoolError if unreadable.
+
+    `hosts_of`: the verified hosts of a relation (index), so that a link to another place is noted.
+    """
     for number, fields in read_tsv(path):
-        yield _line(number, fields, graph)
+        line = _line(number, fields, graph)
+        if hosts_of is not None and isinstance(line, LabelLine) and line.source_url:
+            problem = problem_of(line.source_url, hosts_of(line.triple[1]))
+            if problem:
+                note = f"source {line.source_url[:80]!r} {problem}; the label counts"
+                line = line._replace(notes=(*line.notes, note))
+        yield line
 
 
 def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | SkippedLine:

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from annotation.domain.inbox import new_answers
 from annotation.domain.queue import waiting_disputes, waiting_items
 from annotation.enums import CampaignRole, SlotState
-from annotation.models import Campaign, Label, Slot
+from annotation.models import Campaign, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION
 
 
@@ -20,13 +21,20 @@ class OwnProgress:
     total: int
     has_questions: bool  # something is waiting for this person to label
     disputes: int | None  # waiting for this person to adjudicate; None for who is no adjudicator
+    answers: int  # to own reports, of the last days
 
 
 def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
-    """Labels of this person today and in all; a changed label counts once."""
-    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    first = Label.objects.filter(annotator=user, item__campaign=campaign, supersedes=None)
-    return first.filter(created_at__gte=today).count(), first.count()
+    """Labels of this person today and in all; a changed label counts once, the answer to a check as a label."""
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    count = Count("pk"), Count("pk", filter=Q(created_at__gte=midnight))
+    labels = Label.objects.filter(annotator=user, item__campaign=campaign, supersedes=None)
+    checks = CheckLabel.objects.filter(annotator=user, check_item__campaign=campaign, supersedes=None)
+    total = today = 0
+    for given in (labels, checks):
+        counted = given.aggregate(total=count[0], today=count[1])
+        total, today = total + counted["total"], today + counted["today"]
+    return today, total
 
 
 def own_progress(user: User) -> list[OwnProgress]:
@@ -45,6 +53,7 @@ def own_progress(user: User) -> list[OwnProgress]:
                 campaign, roles, today, total,
                 has_questions=_has_questions(campaign, user, held),
                 disputes=_disputes(campaign, user, held) if is_adjudicator else None,
+                answers=new_answers(user, campaign).count(),
             )
         )  # fmt: skip
     return found

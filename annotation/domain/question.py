@@ -1,22 +1,20 @@
 """The words of a question: templates of relations, versioned, and what a person reads of an item."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 
-from annotation.models import Item, QuestionTemplate
+from annotation.models import Check, Item, QuestionTemplate
+from pooling.domain.audit import record
 from pooling.domain.graph import given_templates, open_graph
-from pooling.domain.pool_files import read_tsv, several
-from pooling.domain.template import TemplateError, check_template, default_template, fill
-from pooling.enums import Side
-from pooling.errors import UserError
+from pooling.domain.template import TemplateError, TemplateText, check_template, default_template, fill
+from pooling.enums import AuditAct, Side
 from pooling.kernels.graph import GraphArrays
-from pooling.models import Graph, Relation
+from pooling.models import Graph, Pool, Relation
 
 
 class Wording(NamedTuple):
@@ -80,64 +78,45 @@ def _template(relation: Relation, texts: tuple[str, str, str], *, is_default: bo
 
 
 def save_template(
-    relation: Relation, statement: str, tail_question: str, head_question: str, user: User | None
-) -> QuestionTemplate:
-    """A new version, unless nothing changed. Raises TemplateError when the texts cannot be asked."""
-    texts = (statement.strip(), tail_question.strip(), head_question.strip())
+    relation: Relation, statement: str, tail_question: str, head_question: str, by: User | None = None,
+    *, pool: Pool | None = None,
+) -> QuestionTemplate:  # fmt: skip
+    """A new version, unless nothing changed. Raises TemplateError when the texts cannot be asked.
+
+    `pool`: whose page it was done on, for the audit log; the questions are those of the graph.
+    """
+    texts = TemplateText(statement.strip(), tail_question.strip(), head_question.strip())
     check_template(*texts)
     newest = current_template(relation)
-    if texts == (newest.statement, newest.tail_question, newest.head_question):
+    if texts == texts_of(newest):
         return newest
+    with one_writer(), transaction.atomic():
+        saved = next_version(newest, texts, by)
+        saved.save()
+        record(by, AuditAct.QUESTIONS_SAVED, pool=pool, about=relation.key, version=saved.version)
+    return saved
+
+
+def texts_of(template: QuestionTemplate) -> TemplateText:
+    return TemplateText(template.statement, template.tail_question, template.head_question)
+
+
+def next_version(newest: QuestionTemplate, texts: TemplateText, by: User | None) -> QuestionTemplate:
+    """The unsaved row that follows the newest version of a relation."""
+    return QuestionTemplate(
+        relation_id=newest.relation_id, version=newest.version + 1, created_by=by, **texts._asdict()
+    )
+
+
+@contextmanager
+def one_writer() -> Iterator[None]:
+    """Versions are numbered: who writes the same number second is told so, and nothing of theirs is kept."""
     try:
-        with transaction.atomic():
-            return QuestionTemplate.objects.create(
-                relation=relation, version=newest.version + 1, statement=texts[0], tail_question=texts[1],
-                head_question=texts[2], created_by=user,
-            )  # fmt: skip
+        yield
     except IntegrityError as error:
         raise TemplateError(
             "Somebody else changed these questions a moment ago. Look at their version, then save again."
         ) from error
-
-
-def import_templates(graph: Graph, file: Path, user: User | None = None) -> int:
-    """TSV relation, statement, tail question, head question: all or nothing; how many relations changed."""
-    relations = {relation.key: relation for relation in graph.relations.all()}
-    problems: list[str] = []
-    rows: dict[str, tuple[str, str, str]] = {}
-    for number, fields in read_tsv(file):
-        problem = _line_problem(fields, relations, rows)
-        if problem:
-            problems.append(f"{file.name}:{number}: {problem}")
-        else:
-            rows[fields[0]] = (fields[1], fields[2], fields[3])
-    if problems:
-        raise TemplateError(several(problems, "Correct the file; no question was changed."))
-    before = _newest_versions(graph)
-    with transaction.atomic():
-        for key, texts in rows.items():
-            save_template(relations[key], *texts, user)
-    return sum(before.get(pk) != version for pk, version in _newest_versions(graph).items())
-
-
-def _newest_versions(graph: Graph) -> dict[int, int]:
-    return dict(graph.relations.values_list("pk").annotate(newest=Max("templates__version")))
-
-
-def _line_problem(
-    fields: list[str], relations: dict[str, Relation], rows: dict[str, tuple[str, str, str]]
-) -> str:
-    if len(fields) != 4:
-        return f"has {len(fields)} columns where relation, statement, tail question, head question are 4"
-    if fields[0] not in relations:
-        return f"the graph does not have relation {fields[0]!r}"
-    if fields[0] in rows:
-        return f"repeats relation {fields[0]!r}"
-    try:
-        check_template(*(text.strip() for text in fields[1:]))
-    except UserError as error:
-        return str(error)
-    return ""
 
 
 def wording(item: Item, template: QuestionTemplate | None = None) -> Wording:
@@ -148,7 +127,7 @@ def wording(item: Item, template: QuestionTemplate | None = None) -> Wording:
     return word(item, template, open_graph(graph))
 
 
-def word(item: Item, template: QuestionTemplate, graph: GraphArrays) -> Wording:
+def word(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> Wording:
     head, tail = item.triple.head, item.triple.tail
     subject, object_ = graph.label(head), graph.label(tail)
     group = template.tail_question if item.side == Side.TAIL else template.head_question

@@ -2,18 +2,18 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.domain.moves import claimable, move_slots
-from annotation.domain.question import current_template
+from annotation.domain.moves import claimable, move_checks, move_slots
 from annotation.enums import CampaignState, ItemState, SlotState
-from annotation.models import Campaign, Item, Label, Slot
-from annotation.models.slot import ADJUDICATION, lease_of
-from pooling.models import Relation
+from annotation.models import Campaign, Check, Flag, Item, Label, QuestionTemplate, Slot
+from annotation.models.slot import ADJUDICATION
 
 PLACES = (1, 2)
 # groups are given out whole, up to this many slots in one person's hands
@@ -26,21 +26,29 @@ def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | Non
     Items with a label are given out first, then the seeded random order of groups. An item on which a person
     has a slot is not offered again. Slots come with item, triple and the question template to be shown.
     """
+    return claim_new(campaign, user, count, now=now)[0]
+
+
+def claim_new(
+    campaign: Campaign, user: User, count: int, *, now: datetime | None = None
+) -> tuple[list[Slot], set[int]]:
+    """As `claim`, and the ids of those slots that were not in this person's hands before."""
     now = now or timezone.now()
     count = min(count, MAX_LEASED)
     for wait in (False, True):
         # Rows that another claim is just taking are skipped; only when nothing is left are they waited for.
+        new: set[int] = set()
         try:
             with transaction.atomic():
                 held = _renew_held(campaign, user, PLACES, now)
                 if held < count and campaign.state == CampaignState.OPEN:
-                    _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
+                    new = _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
                 slots = held_slots(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person in another tab took the other slot of an item: look again
         if slots:
-            return slots
-    return held_slots(campaign, user, PLACES)
+            return slots, new
+    return held_slots(campaign, user, PLACES), set()
 
 
 def claim_disputed(
@@ -51,18 +59,27 @@ def claim_disputed(
     now: datetime | None = None,
     wait_for_windows: bool = True,
 ) -> list[Slot]:
-    """Lease third slots to an adjudicator, oldest dispute first, never of an item labelled by this person.
+    """Lease third slots to an adjudicator, never of an item labelled by this person.
 
-    A dispute is offered once nobody can change the labels any more; simulations need not wait for that.
+    First what was disputed most often, then the oldest dispute. A dispute is offered once nobody can change
+    the labels any more; simulations need not wait for that.
     """
     now = now or timezone.now()
-    with transaction.atomic():
-        held = _renew_held(campaign, user, (ADJUDICATION,), now)
-        if held < count and campaign.state == CampaignState.OPEN:
-            slots = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
-            taken = _locked(slots.select_related("item__triple").order_by("id"), wait=False)[: count - held]
-            _lease(campaign, user, list(taken), now)
-        return held_slots(campaign, user, (ADJUDICATION,))
+    slots: list[Slot] = []
+    for wait in (False, True):  # as in `claim_new`
+        with transaction.atomic():
+            held = _renew_held(campaign, user, (ADJUDICATION,), now)
+            if held < count and campaign.state == CampaignState.OPEN:
+                waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
+                _take_disputes(campaign, user, waiting, count - held, now, wait)
+            slots = held_slots(campaign, user, (ADJUDICATION,))
+            ids = most_disputed(Slot.objects.filter(pk__in=[slot.pk for slot in slots])).values_list(
+                "pk", flat=True
+            )
+            place = {pk: i for i, pk in enumerate(ids)}
+        if slots:
+            break
+    return sorted(slots, key=lambda slot: place.get(slot.pk, 0))
 
 
 def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None) -> QuerySet[Item]:
@@ -74,54 +91,113 @@ def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None
 def waiting_disputes(
     campaign: Campaign, user: User, *, now: datetime | None = None, wait_for_windows: bool = True
 ) -> QuerySet[Slot]:
-    """Third slots that could be given to this adjudicator now."""
+    """Third slots that could be given to this adjudicator now.
+
+    Not those whose labels can still be changed, nor those that wait for an answer to a report.
+    """
     now = now or timezone.now()
-    items = _unseen(campaign.items.filter(state=ItemState.DISPUTED), user)
+    items = _unlabelled(campaign.items.filter(state=ItemState.DISPUTED), user).filter(
+        ~Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None))
+    )
     if wait_for_windows:
         since = now - timedelta(minutes=campaign.undo_minutes)
-        items = items.filter(
-            ~Exists(Label.objects.filter(item=OuterRef("pk"), supersedes=None, created_at__gt=since))
-        )
+        # not `supersedes=None`: SQLite would read all first labels by that index, for each item
+        first = Label.objects.alias(before=Coalesce("supersedes_id", 0)).filter(before=0)
+        items = items.filter(~Exists(first.filter(item=OuterRef("pk"), created_at__gt=since)))
     return Slot.objects.filter(claimable(now), item__in=items, number=ADJUDICATION)
 
 
-def renew(user: User, slot_ids: Collection[int], *, now: datetime | None = None) -> int:
+def most_disputed(slots: QuerySet[Slot]) -> QuerySet[Slot]:
+    """Third slots, those of items that were labelled most often first; among equals the oldest dispute."""
+    given = Count("item__labels", filter=Q(item__labels__supersedes=None))  # a change is no further label
+    return slots.annotate(num_labels=given).order_by("-num_labels", "id")
+
+
+def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | None = None) -> int | None:
+    """Until the labels of a dispute that waits for nothing else can no longer be changed; None: there is none."""
+    now = now or timezone.now()
+    slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)
+    given = slots.annotate(last=Max("item__labels__created_at", filter=Q(item__labels__supersedes=None)))
+    first = given.order_by("last").values_list("last", flat=True).first()
+    if first is None:
+        return None
+    opens = first + timedelta(minutes=campaign.undo_minutes)
+    return max(0, int((opens - now).total_seconds()) + 1)
+
+
+def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None) -> int:
     """Lengthen the leases that this person holds; how many."""
     now = now or timezone.now()
-    mine = Slot.objects.filter(pk__in=slot_ids, annotator=user)
+    mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
     campaigns = Campaign.objects.filter(pk__in=mine.values("item__campaign")).order_by("pk")
-    return sum(
-        move_slots(mine.filter(item__campaign=campaign), "renew", leased_until=_until(campaign, now))
+    renewed = sum(
+        move_slots(mine.filter(_in(campaign)), "renew", leased_until=_until(campaign, now))
         for campaign in campaigns
     )
+    return renewed + Check.objects.filter(ticket__in=tickets, person=user, state=SlotState.LEASED).count()
 
 
-def release(user: User, slot_ids: Collection[int]) -> int:
+def release(user: User, tickets: Collection[UUID]) -> int:
     """Give slots back unanswered; those that are not this person's, or answered, stay as they are."""
-    mine = Slot.objects.filter(pk__in=slot_ids, annotator=user)
-    return move_slots(mine, "release", annotator=None, leased_until=None)
+    mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
+    checks = Check.objects.filter(ticket__in=tickets, person=user)
+    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(checks, "release")
+
+
+def release_all(user: User, campaign: Campaign | None = None) -> int:
+    """Give back everything that a person holds (in one campaign): they leave, or are switched off."""
+    mine, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
+    if campaign is not None:
+        mine, checks = mine.filter(_in(campaign)), checks.filter(campaign=campaign)
+    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(checks, "release")
 
 
 def held_slots(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
     slots = Slot.objects.filter(
         annotator=user, state=SlotState.LEASED, item__campaign=campaign, number__in=numbers
-    ).select_related("item__triple", "template__relation")
+    ).select_related("item__triple", "template")
     # sorted here: asked to sort, SQLite walks all items of the campaign in their order
     return sorted(slots.order_by(), key=lambda slot: slot.item.order)
+
+
+def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int, QuestionTemplate]:
+    """Relation index -> the version of its question that is shown now; one query."""
+    found = QuestionTemplate.objects.filter(
+        relation__graph=campaign.pool.graph_id, relation__index__in=set(relations)
+    ).annotate(index=F("relation__index"))
+    return {template.index: template for template in found.order_by("version")}
 
 
 def _until(campaign: Campaign, now: datetime) -> datetime:
     return now + timedelta(minutes=campaign.lease_minutes)
 
 
+def _in(campaign: Campaign) -> Exists:
+    return Exists(Item.objects.filter(pk=OuterRef("item"), campaign=campaign))
+
+
 def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: datetime) -> int:
     """A lease that is over but that nobody took is still this person's."""
-    mine = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=numbers)
+    mine = Slot.objects.filter(_in(campaign), annotator=user, number__in=numbers)
     return move_slots(mine, "renew", leased_until=_until(campaign, now))
 
 
-def _unseen(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+def _unlabelled(items: QuerySet[Item], user: User) -> QuerySet[Item]:
     return items.filter(~Exists(Slot.objects.filter(item=OuterRef("pk"), annotator=user)))
+
+
+def _unseen(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+    """Without those that this person labelled, or saw labels of as an adjudicator."""
+    return _unlabelled(items, user).filter(
+        ~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user))
+    )
+
+
+def _note_seen(user: User, slots: Collection[int]) -> None:
+    items = Slot.objects.filter(pk__in=slots).values_list("item", flat=True) if slots else []
+    Item.seen_by.through.objects.bulk_create(
+        (Item.seen_by.through(item_id=item, user_id=user.pk) for item in items), ignore_conflicts=True
+    )
 
 
 def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
@@ -129,41 +205,84 @@ def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
     return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
 
 
-def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: datetime, wait: bool) -> None:
-    waiting = waiting_items(campaign, user, now=now).order_by("-started", "order")
+def _take_groups(
+    campaign: Campaign, user: User, wanted: int, room: int, now: datetime, wait: bool
+) -> set[int]:
+    taken: set[int] = set()
     passed: list[int] = []
-    while wanted > 0:
-        group = waiting.exclude(group__in=passed).values_list("group", flat=True).first()
+    while len(taken) < wanted:
+        group = _next_group(waiting_items(campaign, user, now=now).exclude(group__in=passed), user)
         if group is None:
-            return
+            break
         passed.append(group)
-        taken = _take_group(campaign, user, group, room, now, wait)
-        wanted, room = wanted - taken, room - taken
+        taken |= _take_group(campaign, user, group, room - len(taken), now, wait)
+        if wait and taken:
+            break  # who waits holds nothing that others wait for
+    return taken
 
 
-def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> int:
+def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
+    """The group of the first item that somebody else has labelled, else of the first in the random order.
+
+    Who labelled first is part of the index. So a claim walks past no item that this person has labelled,
+    however many these are.
+    """
+    for items in (
+        waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
+        waiting.filter(started_by__lt=user.pk).order_by("started_by", "order"),
+        waiting.filter(started_by=None).order_by("order"),
+    ):
+        group = items.values_list("group", flat=True).first()
+        if group is not None:
+            return group
+    return None
+
+
+def _take_disputes(
+    campaign: Campaign, user: User, waiting: QuerySet[Slot], wanted: int, now: datetime, wait: bool
+) -> None:
+    taken: set[int] = set()
+    passed: list[int] = []
+    while len(taken) < wanted and not (wait and taken):
+        left = most_disputed(waiting.exclude(pk__in=passed))
+        first = list(left.values_list("pk", flat=True)[: wanted - len(taken)])
+        if not first:
+            break
+        passed += first
+        # locked by id alone: what orders them counts rows, and counted rows cannot be locked
+        rows = Slot.objects.filter(claimable(now), pk__in=first).select_related("item__triple").order_by("pk")
+        taken |= _lease(campaign, user, list(_locked(rows, wait)), now)
+    _note_seen(user, taken)
+
+
+def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> set[int]:
     items = _unseen(campaign.items.filter(group=group, state=ItemState.OPEN), user)
     free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related(
         "item__triple"
     )
-    places: dict[int, list[Slot]] = {}
+    places: dict[int, Slot] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):
-        places.setdefault(slot.item_id, []).append(slot)
-    # Which of two free slots a person gets is drawn: a slot id must not tell whether another was first.
-    chosen = [slots[lease_of(item, user.pk).int % len(slots)] for item, slots in places.items()]
-    return _lease(campaign, user, chosen[:room], now)
+        places.setdefault(slot.item_id, slot)
+    return _lease(campaign, user, list(places.values())[:room], now)
 
 
-def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> int:
-    """Lease locked slots, one UPDATE a relation, whose question template is remembered with the slot."""
+def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:
+    """Lease locked slots, one UPDATE a question template, which is remembered with the slot; which were taken."""
+    templates = newest_templates(campaign, {slot.item.triple.relation for slot in slots}) if slots else {}
     by_relation: dict[int, list[int]] = {}
     for slot in slots:
         by_relation.setdefault(slot.item.triple.relation, []).append(slot.pk)
-    taken = 0
-    for index, ids in by_relation.items():
-        relation = Relation.objects.get(graph=campaign.pool.graph_id, index=index)
-        taken += move_slots(
+    taken: set[int] = set()
+    for relation, ids in by_relation.items():
+        moved = move_slots(
             Slot.objects.filter(claimable(now), pk__in=ids), "claim",
-            annotator=user, leased_until=_until(campaign, now), template=current_template(relation),
+            annotator=user, leased_until=_until(campaign, now), template=templates[relation],
         )  # fmt: skip
+        if moved == len(ids):
+            taken.update(ids)
+        else:  # only without row locks: another took some of them between the look and the UPDATE
+            taken.update(
+                Slot.objects.filter(pk__in=ids, annotator=user, state=SlotState.LEASED)
+                .values_list("pk", flat=True)
+            )  # fmt: skip
     return taken

@@ -1,63 +1,89 @@
-"""The rules of a campaign: when evidence is required, how long a question is held, which sources count."""
+"""The rules of a campaign, and whether it gives out questions."""
 
 from __future__ import annotations
 
-import re
-from urllib.parse import urlsplit
+from django.contrib.auth.models import User
+from django.db import transaction
 
-from django.db import IntegrityError, transaction
-
+from annotation.domain.moves import move_campaign
+from annotation.domain.person import managers
 from annotation.enums import CampaignState, EvidenceRule
 from annotation.errors import CampaignError
-from annotation.models import Campaign, Source
+from annotation.models import Campaign
+from pooling.domain.audit import record
+from pooling.enums import AuditAct
 
-_HOST = re.compile(r"(?=.{1,200}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
+# rule: the least and the most it can be
+LIMITS = {"lease_minutes": (1, 1440), "undo_minutes": (0, 1440), "gold_percent": (0, 50)}
+_TOLD = {
+    "lease_minutes": "A question is held for {} to {} minutes.",
+    "undo_minutes": "A label can be changed for {} to {} minutes.",
+    "gold_percent": "Gold items come with {} to {} of a hundred questions.",
+}
+_MOVED = {CampaignState.PAUSED: "paused", CampaignState.CLOSED: "closed", CampaignState.OPEN: "opened again"}
 
 
-def set_rules(campaign: Campaign, *, evidence_rule: str, lease_minutes: int, state: str) -> None:
-    """Hold from the next answer on; labels that were given stay as they are."""
-    if evidence_rule not in EvidenceRule.values or state not in CampaignState.values or lease_minutes < 1:
+def set_rules(
+    campaign: Campaign, *, evidence_rule: str, lease_minutes: int, undo_minutes: int, gold_percent: int,
+    contact: User | None, by: User | None = None,
+) -> list[str]:  # fmt: skip
+    """Hold from the next answer on; labels that were given stay as they are. The names of what changed.
+
+    CampaignError for a rule outside its limits, and for a contact who is no manager.
+    """
+    wanted: dict[str, str | int | None] = {
+        "evidence_rule": evidence_rule, "lease_minutes": lease_minutes, "undo_minutes": undo_minutes,
+        "gold_percent": gold_percent, "contact_id": contact.pk if contact else None,
+    }  # fmt: skip
+    _check(evidence_rule, wanted)
+    with transaction.atomic():
+        before = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
+        if "contact_id" in changed and contact is not None and not managers().filter(pk=contact.pk).exists():
+            raise CampaignError(f"{contact.username} is no manager: only a manager answers reports.")
+        if changed:
+            Campaign.objects.filter(pk=campaign.pk).update(**changed)
+            # the contact is a person: the entry names them as its subject, so that an erasure reaches it
+            details = {
+                name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"
+            }
+            record(
+                by, AuditAct.RULES_SET, pool=campaign.pool, about=", ".join(_plain(name) for name in changed),
+                subject=contact if "contact_id" in changed else None, **details,
+            )  # fmt: skip
+    campaign.refresh_from_db(fields=[name.removesuffix("_id") for name in wanted])
+    return [_plain(name) for name in changed]
+
+
+def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool:
+    """Pause, close or open the campaign; whether this call did it, or it was so already.
+
+    CampaignError for a move that is none. Nothing is taken from anybody. Paused: no new questions are given
+    out, answers to held ones are kept. Closed: answers that still come are kept apart as surplus, and no label
+    can be changed.
+    """
+    if state not in CampaignState.values:
+        raise CampaignError(f"A campaign is open, paused or closed, not {state!r}.")
+    with transaction.atomic():
+        moved = move_campaign(campaign, CampaignState(state))
+        if moved:
+            record(by, AuditAct.CAMPAIGN_STATE, pool=campaign.pool, about=_MOVED[CampaignState(state)])
+    if not moved and campaign.state != state:
         raise CampaignError(
-            "These rules are not known: choose from the lists, and hold a question for 1 minute or more."
+            f"The campaign is {campaign.state}: it cannot be {state} before it is opened again."
         )
-    Campaign.objects.filter(pk=campaign.pk).update(
-        evidence_rule=evidence_rule, lease_minutes=lease_minutes, state=state
-    )
+    return moved
 
 
-def add_source(campaign: Campaign, *, name: str, host: str, search_url: str = "") -> Source:
-    """Accept links at a host and those under it. CampaignError says what is wrong with what was typed."""
-    host = host.strip().lower().rstrip(".")
-    if not _HOST.fullmatch(host):
-        raise CampaignError(f"{host!r} is no host: give the name alone, as in en.wikipedia.org.")
-    search_url = search_url.strip()
-    if search_url:
-        _check_search(search_url)
-    try:
-        with transaction.atomic():
-            return Source.objects.create(
-                campaign=campaign, name=name.strip(), host=host, search_url=search_url
-            )
-    except IntegrityError as error:
-        raise CampaignError(f"{host} is a source of this campaign already.") from error
+def _check(evidence_rule: str, wanted: dict[str, str | int | None]) -> None:
+    if evidence_rule not in EvidenceRule.values:
+        raise CampaignError(
+            f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
+        )
+    for name, (least, most) in LIMITS.items():
+        if not least <= int(wanted[name] or 0) <= most:
+            raise CampaignError(f"{_TOLD[name].format(least, most)} You gave {wanted[name]}.")
 
 
-def _check_search(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        host = None
-    if not host or parts.scheme != "https" or parts.username or "{" in host:
-        raise CampaignError(f"Search address {url!r}: give an https address.")
-    if url.count("{query}") != 1:
-        raise CampaignError("The search address must contain {query} once, where the names are to be put.")
-
-
-def remove_source(campaign: Campaign, pk: int) -> str:
-    """Accept no more links there; labels that have one keep it. Returns the host, '' if it was gone."""
-    source = Source.objects.filter(campaign=campaign, pk=pk).first()
-    if source is None:
-        return ""
-    source.delete()
-    return source.host
+def _plain(name: str) -> str:
+    return name.removesuffix("_id").replace("_", " ")

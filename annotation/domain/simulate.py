@@ -10,12 +10,14 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.domain.label import submit, verified_hosts
+from annotation.domain.check import claim_questions
+from annotation.domain.label import submit
 from annotation.domain.label_file import Triple
 from annotation.domain.person import add_person
-from annotation.domain.queue import claim, claim_disputed, release
-from annotation.enums import Answer, CampaignRole, ItemState
-from annotation.models import Campaign, Label, Slot
+from annotation.domain.queue import claim_disputed, release
+from annotation.domain.source import verified
+from annotation.enums import Answer, CampaignRole, ItemState, SlotState
+from annotation.models import Campaign, Check, Label, Slot
 from pooling.domain.graph import open_graph
 
 NAME = "sim-annotator-"
@@ -56,8 +58,7 @@ class _Run:
     def __init__(self, campaign: Campaign, how: Simulation, tell: Tell) -> None:
         self.campaign, self.how, self.tell = campaign, how, tell
         self.graph = open_graph(campaign.pool.graph)
-        self.hosts = verified_hosts(campaign)
-        self.link = next((s.search_url for s in campaign.sources.exclude(search_url="")), "")
+        self.sources = verified(campaign)
         self.people = [
             self._person(f"{NAME}{i}", CampaignRole.ANNOTATOR) for i in range(1, how.annotators + 1)
         ]
@@ -69,7 +70,7 @@ class _Run:
         self.cutoff = campaign.items.count() - round(campaign.items.count() * how.leave)
         waiting = Slot.objects.filter(
             item__campaign=campaign, item__order__lt=self.cutoff, item__state=ItemState.OPEN
-        ).exclude(state="answered")
+        ).exclude(state__in=[SlotState.ANSWERED, SlotState.WITHDRAWN])
         self.total = min(waiting.count(), self._left())
         self.start = time.monotonic()
 
@@ -81,7 +82,7 @@ class _Run:
         return Simulated(self.done, adjudicated, time.monotonic() - self.start)
 
     def _person(self, name: str, role: str) -> User:
-        user, made = add_person(name, role, self.campaign)
+        user, made = add_person(name, role, self.campaign, consented=True)
         if made is not None:
             user.set_unusable_password()
             user.save()
@@ -93,16 +94,20 @@ class _Run:
     def _annotate(self, person: User) -> bool:
         """One batch by one person; whether there was any."""
         with transaction.atomic():
-            slots = claim(self.campaign, person, _BATCH)
-            ours = [slot for slot in slots if slot.item.order < self.cutoff][: self._left()]
-            for slot in ours:
-                self._answer(person, slot, self.how.error_rate)
-            release(person, [slot.pk for slot in slots if slot not in ours])
+            places = claim_questions(self.campaign, person, _BATCH)
+            ours = [place for place in places if isinstance(place, Slot) and place.item.order < self.cutoff]
+            ours = ours[: self._left()]
+            for place in places:
+                if place in ours or (ours and isinstance(place, Check)):
+                    self._answer(person, place, self.how.error_rate)
+            release(person, [place.ticket for place in places])
         return bool(ours)
 
     def _adjudicate(self) -> int:
         """All but the share of the disputes that is left to people, counted over settled and waiting ones."""
-        disputes = Slot.objects.filter(item__campaign=self.campaign, number=3)
+        disputes = Slot.objects.filter(item__campaign=self.campaign, number=3).exclude(
+            state=SlotState.WITHDRAWN
+        )
         total = disputes.count()
         answered = disputes.filter(state="answered").count()
         count = 0
@@ -119,26 +124,28 @@ class _Run:
             count += len(slots)
         return count
 
-    def _answer(self, person: User, slot: Slot, error_rate: float) -> None:
-        triple = slot.item.triple
+    def _answer(self, person: User, place: Slot | Check, error_rate: float) -> None:
+        triple = place.item.triple if isinstance(place, Slot) else place.triple
         unknown = Answer.CANT_TELL if self.how.open_world else Answer.NO
         answer = self.how.truth.get((triple.head, triple.relation, triple.tail), unknown)
         # seeded by person and triple, so that neither the order nor a restart changes who errs where
         number = 0 if person == self.adjudicator else 1 + self.people.index(person)
-        if np.random.default_rng([self.how.seed, number, triple.pk]).random() < error_rate:
+        facts = (triple.head, triple.relation, triple.tail)
+        if np.random.default_rng([self.how.seed, number, *facts]).random() < error_rate:
             answer = _OTHER[answer]
         reason = "The source decides." if answer != Answer.CANT_TELL else "No source says."
         is_final = person == self.adjudicator
         result = submit(
-            person, slot.pk, slot.lease or _IDS, uuid5(_IDS, f"{slot.pk}:{person.pk}"), answer,
-            source_url="" if answer == Answer.CANT_TELL else self._link(slot),
+            person, place.ticket, place.lease or _IDS, uuid5(_IDS, f"{place.ticket}:{person.pk}"), answer,
+            source_url="" if answer == Answer.CANT_TELL else self._link(triple.relation, triple.head),
             comment=reason if is_final or answer == Answer.CANT_TELL else "",
-            active_ms=2500 + (slot.pk * 7919) % 9000, hosts=self.hosts,
+            active_ms=2500 + sum(facts) * 7919 % 9000, sources=self.sources,
         )  # fmt: skip
-        if not result.repeated:
+        if not result.repeated and isinstance(place, Slot):
             self.done += 1
             self.tell(self.done, max(self.total, self.done))
 
-    def _link(self, slot: Slot) -> str:
-        """The search for the subject at the first verified source."""
-        return self.link.replace("{query}", quote(self.graph.label(slot.item.triple.head)))
+    def _link(self, relation: int, head: int) -> str:
+        """The search for the subject at the first verified source that has one."""
+        search = next((source.search_url for source in self.sources.of(relation) if source.search_url), "")
+        return search.replace("{query}", quote(self.graph.label(head)))

@@ -1,12 +1,20 @@
-from annotation.models.campaign import Campaign, Membership, Source
+from annotation.models.campaign import Campaign, GuidelineVersion, Invitation, Membership, Source
+from annotation.models.check import Check, Gold
+from annotation.models.flag import Flag
 from annotation.models.judgement import ImportedLabel, Judgement
-from annotation.models.label import Label, SurplusLabel
+from annotation.models.label import CheckLabel, Label, SurplusLabel
 from annotation.models.question import QuestionTemplate
 from annotation.models.slot import Item, Slot
 
 __all__ = [
     "Campaign",
+    "Check",
+    "CheckLabel",
+    "Flag",
+    "Gold",
+    "GuidelineVersion",
     "ImportedLabel",
+    "Invitation",
     "Item",
     "Judgement",
     "Label",

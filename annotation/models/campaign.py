@@ -3,8 +3,8 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.enums import CampaignRole, CampaignState, EvidenceRule
-from pooling.models import Pool
+from annotation.enums import CampaignRole, CampaignState, EvidenceRule, SiteRole
+from pooling.models import Pool, Relation
 
 
 class Campaign(models.Model):
@@ -15,7 +15,16 @@ class Campaign(models.Model):
     undo_minutes = models.PositiveSmallIntegerField(
         default=15, help_text="how long an own label can be changed"
     )
-    guidelines = models.TextField(blank=True)
+    gold_percent = models.PositiveSmallIntegerField(
+        default=0, help_text="of a hundred questions given out so many more are gold items"
+    )
+    personal_data = models.TextField(
+        blank=True, help_text="what members agree to before they label; Markdown"
+    )
+    contact = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
+        help_text="the manager who answers what annotators report",
+    )  # fmt: skip
     seed = models.PositiveIntegerField(
         default=0, help_text="of the random order in which questions are given out"
     )
@@ -29,6 +38,9 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 condition=models.Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"
             ),
+            models.CheckConstraint(
+                condition=models.Q(gold_percent__lte=50), name="campaign_gold_at_most_half"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -39,6 +51,7 @@ class Membership(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="members")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=12, choices=CampaignRole)
+    consented_at = models.DateTimeField(null=True, blank=True, help_text="to the campaign's personal_data")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -60,6 +73,8 @@ class Source(models.Model):
     name = models.CharField(max_length=80)
     host = models.CharField(max_length=200, help_text="a link is accepted at this host and those under it")
     search_url = models.CharField(max_length=300, blank=True)
+    # relations that have sources of their own: for these only the chosen ones are offered and accepted
+    relations = models.ManyToManyField(Relation, blank=True, related_name="sources")
 
     class Meta:
         ordering = ["id"]
@@ -67,3 +82,54 @@ class Source(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class GuidelineVersion(models.Model):
+    """How to answer, as Markdown. Never changed: a new text is a new version."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guideline_versions")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "version"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "version"], name="guideline_version_once")]
+
+    def __str__(self) -> str:
+        return f"guidelines of {self.campaign} v{self.version}"
+
+
+class Invitation(models.Model):
+    """A link that gives one person one role. Only the hash of its secret is kept."""
+
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    role = models.CharField(max_length=12, help_text="of the site or of the campaign")
+    campaign = models.ForeignKey(
+        Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations"
+    )
+    email = models.EmailField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(role__in=SiteRole.values, campaign=None)
+                | models.Q(role__in=CampaignRole.values, campaign__isnull=False),
+                name="invitation_role_fits",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk} as {self.role}"

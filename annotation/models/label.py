@@ -3,7 +3,8 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.enums import Answer
+from annotation.enums import Answer, SurplusReason
+from annotation.models.check import Check
 from annotation.models.question import QuestionTemplate
 from annotation.models.slot import Item, Slot
 
@@ -18,6 +19,7 @@ class _Answered(models.Model):
     )
     template = models.ForeignKey(QuestionTemplate, on_delete=models.PROTECT, related_name="+")
     active_ms = models.PositiveIntegerField(default=0)
+    away_ms = models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -43,16 +45,54 @@ class Label(_Answered):
                 fields=["slot"], condition=models.Q(supersedes=None), name="label_first_of_slot_once"
             ),
         ]
-        indexes = [models.Index(fields=["annotator", "-id"])]
+        indexes = [
+            models.Index(fields=["annotator", "-id"]),
+            models.Index(fields=["annotator", "created_at"]),
+        ]
 
 
 class SurplusLabel(_Answered):
     """An answer that came after its slot was taken by somebody else: kept, and part of nothing."""
 
-    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="surplus_labels")
+    item = models.ForeignKey(
+        Item, null=True, blank=True, on_delete=models.PROTECT, related_name="surplus_labels"
+    )
+    check_item = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.PROTECT, related_name="surplus_labels"
+    )
+    reason = models.CharField(max_length=10, choices=SurplusReason, default=SurplusReason.LATE)
 
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="surplus_answer_known")
+            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="surplus_answer_known"),
+            models.CheckConstraint(
+                condition=models.Q(reason__in=SurplusReason.values), name="surplus_reason_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(item=None, check_item__isnull=False)
+                | models.Q(item__isnull=False, check_item=None),
+                name="surplus_of_one_question",
+            ),
         ]
+
+
+class CheckLabel(_Answered):
+    """The answer to a check; append-only as labels are, and part of nothing."""
+
+    check_item = models.ForeignKey(Check, on_delete=models.PROTECT, related_name="labels")
+    supersedes = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="superseded_by"
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(answer__in=Answer.values), name="check_label_answer_known"
+            ),
+            models.UniqueConstraint(
+                fields=["check_item"], condition=models.Q(supersedes=None), name="check_label_first_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["annotator", "-id"])]

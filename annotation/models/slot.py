@@ -1,6 +1,6 @@
 """Items and their slots. Overlap is a property of this schema: see DESIGN decision 3."""
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import models
@@ -24,7 +24,15 @@ class Item(models.Model):
     order = models.PositiveIntegerField(help_text="place in the seeded random order, groups together")
     side = models.CharField(max_length=4, help_text="which side the group's question masks")
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.OPEN)
-    started = models.BooleanField(default=False, help_text="has a label: such items are given out first")
+    # who labelled it first: such items are given out first, and to others
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    reopened = models.BooleanField(
+        default=False, help_text="a manager wants a third person's judgement, although two agree"
+    )
+    # adjudicators who were given it as a dispute: they have seen labels of it, and never label it themselves
+    seen_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
     settled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -35,7 +43,7 @@ class Item(models.Model):
             models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="item_side_known"),
         ]
         indexes = [
-            models.Index(fields=["campaign", "state", "-started", "order"]),
+            models.Index(fields=["campaign", "state", "started_by", "order"]),
             models.Index(fields=["campaign", "group"]),
         ]
 
@@ -43,25 +51,30 @@ class Item(models.Model):
         return f"item {self.pk} ({self.state})"
 
 
-def lease_of(slot_id: int, person_id: int) -> UUID:
-    """The secret that only a person who was given this slot knows.
+def lease_of(ticket: UUID, person_id: int) -> UUID:
+    """The secret that only a person who was given this ticket knows.
 
     It outlives the lease, so that a late answer can be told from one for somebody else's slot.
     """
-    mac = salted_hmac("annotation.lease", f"{slot_id}:{person_id}", algorithm="sha256")
+    mac = salted_hmac("annotation.lease", f"{ticket}:{person_id}", algorithm="sha256")
     return UUID(bytes=mac.digest()[:16])
 
 
 class Slot(models.Model):
-    """A place for one label on an item: 1 and 2 for annotators, 3 for the adjudicator."""
+    """A place for one label on an item: 1 and 2 for annotators, 3 for the adjudicator.
+
+    One that was withdrawn keeps its person and label, so that this person is not asked again.
+    """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
     number = models.PositiveSmallIntegerField()
+    ticket = models.UUIDField(unique=True, default=uuid4, editable=False, help_text="its name outside")
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
     annotator = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="slots"
     )
     leased_until = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
     template = models.ForeignKey(
         QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+",
         help_text="the version that its present holder was shown",
@@ -69,7 +82,11 @@ class Slot(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["item", "number"], name="slot_number_once"),
+            models.UniqueConstraint(
+                fields=["item", "number"],
+                condition=~models.Q(state=SlotState.WITHDRAWN),
+                name="slot_number_once",
+            ),
             models.UniqueConstraint(fields=["item", "annotator"], name="slot_person_once"),
             models.CheckConstraint(condition=models.Q(number__in=[1, 2, 3]), name="slot_number_known"),
             models.CheckConstraint(condition=models.Q(state__in=SlotState.values), name="slot_state_known"),
@@ -87,4 +104,4 @@ class Slot(models.Model):
 
     @property
     def lease(self) -> UUID | None:
-        return None if self.annotator_id is None else lease_of(self.pk, self.annotator_id)
+        return None if self.annotator_id is None else lease_of(self.ticket, self.annotator_id)

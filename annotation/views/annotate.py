@@ -5,8 +5,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.csrf import ensure_csrf_cookie
 
+from annotation.domain.guideline import current_guidelines, render_markdown
+from annotation.enums import FlagKind
 from annotation.models import Campaign
 from annotation.permissions import is_annotator
 from annotation.views.page import find_campaign
@@ -15,27 +18,53 @@ from annotation.views.page import find_campaign
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"
 
 
-def loop_config(request: HttpRequest, campaign: Campaign, claim: str, submit: str) -> dict[str, Any]:
+def loop_config(
+    request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str
+) -> dict[str, Any]:
     """What the page's script is told."""
+    pool = campaign.pool.name
+    guidelines = current_guidelines(campaign)
     return {
         "person": request.user.pk,
-        "pool": campaign.pool.name,
-        "lease_seconds": campaign.lease_minutes * 60,
+        "pool": pool,
+        "role": role,
         "evidence_rule": campaign.evidence_rule,
-        "sources": list(campaign.sources.values("name", "host")),
+        "guidelines_version": guidelines.version if guidelines else None,
         "urls": {
-            "claim": reverse(claim, args=[campaign.pool.name]),
+            "claim": reverse(claim, args=[pool]),
             "submit": reverse(submit),
             "change": reverse("api-change", args=[_ANY_LABEL]).replace(_ANY_LABEL, "{label}"),
             "renew": reverse("api-renew"),
             "release": reverse("api-release"),
+            "progress": reverse("api-progress", args=[pool]),
+            "flag": reverse("api-flag"),
+            "give_back": reverse("api-return"),
+            "messages": reverse("messages", args=[pool]),
+            "guidelines": reverse("guidelines", args=[pool]),
             "login": f"{reverse('login')}?next={request.path}",
         },
     }
 
 
+def loop_context(config: dict[str, Any], campaign: Campaign) -> dict[str, Any]:
+    """What the page's template is told."""
+    return {
+        "campaign": campaign,
+        "config": config,
+        "guidelines_html": guidelines_html(campaign),
+        "flag_kinds": FlagKind.choices,
+        "contact": campaign.contact.get_username() if campaign.contact else "a manager",
+    }
+
+
+def guidelines_html(campaign: Campaign) -> SafeString:
+    """The newest guidelines, for the drawer of the loop; empty where nothing was written."""
+    newest = current_guidelines(campaign)
+    return render_markdown(newest.text if newest else "")
+
+
 @ensure_csrf_cookie
 def annotate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
-    config = loop_config(request, campaign, "api-claim", "api-submit")
-    return render(request, "annotation/annotate_page.html", {"campaign": campaign, "config": config})
+    config = loop_config(request, campaign, "annotator", "api-claim", "api-submit")
+    return render(request, "annotation/annotate_page.html", loop_context(config, campaign))

@@ -8,10 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.domain.label import change, changeable_slots, own_labels
+from annotation.domain.label import change, changeable_tickets, own_labels
 from annotation.domain.question import word
+from annotation.errors import NotYours
 from annotation.forms import LabelForm
-from annotation.models import Campaign, Label
+from annotation.models import Campaign
 from annotation.permissions import is_annotator
 from annotation.views.page import find_campaign
 from pooling.domain.graph import open_graph
@@ -38,11 +39,12 @@ def my_labels(request: HttpRequest, pool: str) -> HttpResponse:
 
 def _change(request: HttpRequest, user: User, form: LabelForm) -> bool:
     asked = form.cleaned_data
-    label = Label.objects.filter(client_id=asked["label"], annotator=user).first()
-    if label is None:
-        raise Http404
     try:
-        change(user, label.pk, asked["client_id"], asked["answer"], asked["source_url"], asked["comment"])
+        change(
+            user, asked["label"], asked["client_id"], asked["answer"], asked["source_url"], asked["comment"]
+        )
+    except NotYours as error:
+        raise Http404 from error
     except UserError as error:
         form.add_error(None, str(error))
         return False
@@ -52,22 +54,20 @@ def _change(request: HttpRequest, user: User, form: LabelForm) -> bool:
 
 def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dict[str, object]]:
     graph = open_graph(campaign.pool.graph)
-    changeable = changeable_slots(user, campaign)
-    rows = []
-    for label in own_labels(user, campaign)[:LAST]:
+    changeable = changeable_tickets(user, campaign)
+    rows: list[dict[str, object]] = []
+    for label, asked, ticket in own_labels(user, campaign, LAST):
         form = None
-        if label.slot_id in changeable:
+        if ticket in changeable:
             form = LabelForm(
                 initial={
                     "label": label.client_id, "client_id": uuid4(), "answer": label.answer,
                     "source_url": label.source_url, "comment": label.comment,
                 },
-                auto_id=f"l{label.pk}_%s",
+                auto_id=f"l{label.client_id}_%s",
             )  # fmt: skip
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id
                 form = refused
-        rows.append(
-            {"label": label, "question": word(label.item, label.template, graph).statement, "form": form}
-        )
+        rows.append({"label": label, "question": word(asked, label.template, graph).statement, "form": form})
     return rows

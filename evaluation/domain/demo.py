@@ -14,6 +14,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.domain.campaign import open_campaign
+from annotation.domain.check import gold_from_pool
+from annotation.domain.guideline import current_guidelines, save_guidelines
 from annotation.domain.person import add_person
 from annotation.domain.simulate import Simulation, simulate
 from annotation.enums import Answer, CampaignRole, ItemState, SiteRole, SlotState
@@ -39,6 +41,7 @@ MEASURE = "micro_mrr"
 ROLES = (SiteRole.MANAGER, SiteRole.RESEARCHER, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR)
 # Disputes wait until the labels in them can no longer be changed; nobody should wait long in a demo.
 UNDO_MINUTES = 2
+GOLD, GOLD_PERCENT = 20, 4  # gold items of each answer; how many of a hundred questions are followed by one
 GUIDELINES = (
     "This is the demo: its families are made up, and no source has them. "
     "Where a link is asked for, the address of any page of Wikipedia will do."
@@ -200,9 +203,12 @@ def _campaign_done(demo: Demo) -> bool:
 
 def _campaign(demo: Demo) -> None:
     campaign = open_campaign(demo.pool, progress=lambda done, total: demo.tell("items", done, total))
-    campaign.undo_minutes = UNDO_MINUTES
-    campaign.guidelines = f"{GUIDELINES}\n\n{campaign.guidelines}"
-    campaign.save(update_fields=["undo_minutes", "guidelines"])
+    campaign.undo_minutes, campaign.gold_percent = UNDO_MINUTES, GOLD_PERCENT
+    campaign.save(update_fields=["undo_minutes", "gold_percent"])
+    no = demo.pool.triples.filter(reason=FilterReason.TYPES).count()
+    gold_from_pool(campaign, positives=min(GOLD, demo.pool.seeds.count()), negatives=min(GOLD, no))
+    usual = current_guidelines(campaign)
+    save_guidelines(campaign, f"{GUIDELINES}\n\n{usual.text if usual else ''}")
 
 
 def _campaign_result(demo: Demo) -> list[str]:
@@ -225,7 +231,9 @@ def _people(demo: Demo) -> None:
     _write_logins(demo.logins_file, {_login_name(role): password for role, password in passwords.items()})
     for role in ROLES:
         campaign = demo.campaign if role in CampaignRole.values else None
-        add_person(_login_name(role), role, campaign, passwords[role])
+        person, _ = add_person(_login_name(role), role, campaign, passwords[role], consented=True)
+        if role == SiteRole.MANAGER:
+            Campaign.objects.filter(pool=demo.pool, contact=None).update(contact=person)
 
 
 def _people_result(demo: Demo) -> list[str]:

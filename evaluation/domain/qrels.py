@@ -13,7 +13,8 @@ from evaluation.domain.table import EvaluationError, PoolTable
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import artifact_path, check_sha256, sha256_of, writing
-from pooling.enums import PoolState
+from pooling.domain.audit import record
+from pooling.enums import AuditAct, PoolState
 from pooling.models import Pool
 
 STATE_NAMES = {
@@ -79,6 +80,7 @@ def freeze_qrels(pool: Pool, name: str, user: User | None = None) -> Qrels:
             pq.write_table(content, aside, compression="zstd")
         qrels.sha256 = sha256_of(path)
         qrels.save(update_fields=["artifact", "sha256"])
+        record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
 
 

@@ -14,9 +14,11 @@ from django.db import DatabaseError, transaction
 
 from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain import graph_files
+from pooling.domain.audit import record
 from pooling.domain.graph_checks import CheckedGraph, check_source
 from pooling.domain.graph_data import GraphError, GraphSourceData
 from pooling.domain.template import TemplateText
+from pooling.enums import AuditAct
 from pooling.kernels.graph import GraphArrays, Ids
 from pooling.models import Graph, Relation
 
@@ -189,6 +191,7 @@ def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
         ),
         batch_size=1000,
     )
+    record(row.created_by, AuditAct.GRAPH_IMPORTED, about=row.name)
     place = artifact_path(row.artifact)
     graph_files.remove(place)  # left behind by an import that was killed: its row was rolled back
     aside.rename(place)

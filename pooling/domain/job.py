@@ -17,7 +17,8 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 
 from config.celery import app as celery_app
-from pooling.enums import JobKind, JobState, PoolState, SystemState
+from pooling.domain.audit import record
+from pooling.enums import AuditAct, JobKind, JobState, PoolState, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, Pool, System, Worker
 
@@ -40,6 +41,12 @@ QUEUES = {
     JobKind.BUILD_POOL: "gpu",
     JobKind.EVALUATE: "cpu",
     JobKind.EXPORT: "cpu",
+}
+# what starting a job of a kind is called in the audit log; the others follow from these
+_ACTS = {
+    JobKind.TRAIN: AuditAct.SYSTEMS_TRAINED,
+    JobKind.BUILD_POOL: AuditAct.POOL_BUILT,
+    JobKind.EXPORT: AuditAct.TEST_SET_EXPORTED,
 }
 
 
@@ -99,6 +106,9 @@ def start_job(
                 created_by=user,
                 heartbeat_at=timezone.now(),
             )
+            if kind in _ACTS:
+                about = str(system or graph or pool or "")
+                record(user, _ACTS[kind], pool=pool, about=about, **(params or {}))
         _send_on_commit(job)
     return job
 

@@ -10,13 +10,14 @@ from django.db import transaction
 from django.db.models import Count
 
 from pooling.domain import filter as filters
+from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.pool_files import read_pool_file, read_seed_file
 from pooling.domain.run import TOP_K, score_for_pool, score_system
 from pooling.domain.run_files import read_topk
 from pooling.domain.system import get_systems
-from pooling.enums import JobKind, PoolOrigin, PoolState
+from pooling.enums import AuditAct, JobKind, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.overlap import Overlap, overlap
@@ -204,6 +205,7 @@ def import_pool(
         )  # fmt: skip
         _store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)
+        record(None, AuditAct.POOL_IMPORTED, pool=pool, about=name)
     return pool
 
 

@@ -23,11 +23,16 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
         raise PoolError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    yield from tsv_lines(raw, path.name)
+
+
+def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The same of what a file holds; `name` is what messages call it."""
     try:
         text = raw.decode("utf-8-sig")  # a byte-order mark is no part of the first name
     except UnicodeDecodeError as error:
         damaged = raw[: error.start].count(b"\n") + 1
-        raise PoolError(f"{path.name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
+        raise PoolError(f"{name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line.rstrip("\r").split("\t")

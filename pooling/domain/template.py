@@ -7,6 +7,7 @@ from pooling.errors import UserError
 
 MAX_LENGTH = 500
 _SLOTS = re.compile(r"\{subject\}|\{object\}")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class TemplateError(UserError):
@@ -39,6 +40,8 @@ def _problems(name: str, text: str, needs: tuple[str, ...], forbids: str = "") -
     rest = _SLOTS.sub("", text)
     if "{" in rest or "}" in rest:
         problems.append(f"{name} has braces other than {{subject}} and {{object}}: take them out")
+    if _CONTROL.search(text):
+        problems.append(f"{name} has a tab, a line break or another control character: take it out")
     if len(text) > MAX_LENGTH:
         problems.append(f"{name} has {len(text)} characters: shorten it to {MAX_LENGTH}")
     return problems
@@ -59,9 +62,17 @@ _VERB_LIST = """
     describes diagnoses directs disrupts eats employs exhibits founds has includes indicates
     influences inhibits interacts interconnects knows likes loves makes manages measures owns
     performs plays practices precedes prevents produces speaks stimulates studies supports surrounds
-    teaches traverses treats uses wants wins writes
+    adjoins teaches traverses treats uses wants wins writes
 """
 _VERBS = frozenset(_VERB_LIST.split())
+_MADE_BY = frozenset({"music", "cinematography"})  # of a work, by a person
+_NOUN_ENDS = ("ion", "ment", "ity", "er", "tor", "sor", "ssue")
+_NO_PARTICIPLE_LIST = "seed breed need speed feed bed oxygen children women men garden airline line"
+_NO_PARTICIPLES = frozenset(_NO_PARTICIPLE_LIST.split())
+_PLURAL_TYPES = ("ss", "us", "is", "series", "species", "games", "olympics", "sports")
+_ABBREVIATION_LIST = "tv uk gdp gni ppp snl hud nba nfl ncaa dna rna ngo"
+_ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
+_WORDS = re.compile(r"[^\W\d_][^\d_]*")  # not term0, P31, 17, →: no words of a language
 _MAX_NAME = 100
 
 
@@ -71,11 +82,14 @@ def default_template(relation_key: str, domain: str = "", range: str = "") -> Te
     `domain` and `range` are the relation's declared types ('' where unknown); they name what is asked for.
     The texts pass check_template for every key.
     """
+    relation_key, domain, range = (_CONTROL.sub(" ", text) for text in (relation_key, domain, range))
     context, words = _words_of(relation_key)
+    if words == ["is", "a"]:
+        words = ["is", "a", "kind", "of"]
     which_tail, which_head = _asked_for(range), _asked_for(domain)
     name = _shorten(" ".join(words))
     note = "" if not context or _same(context, name) else f" ({_shorten(context)})"
-    if not re.fullmatch(r"[^\W\d_][^\d_]*", name):  # term0, P31, 17, →: not words of a language
+    if not _WORDS.fullmatch(name):
         name = name or _shorten(re.sub(r"[{}]", " ", relation_key).strip()) or "unnamed"
         return TemplateText(
             f"Does the relation “{name}” lead from {{subject}} to {{object}}?",
@@ -83,20 +97,37 @@ def default_template(relation_key: str, domain: str = "", range: str = "") -> Te
             f"From where does the relation “{name}” lead to {{object}}?",
         )
     asked = (note, which_tail, which_head)
+    meets = note and context.split()[-1] not in _PREPOSITIONS
+    if meets and _same(_subject_type(relation_key, domain), name):  # award winner → awards won → award winner
+        return _another(name, _is_plural(words), context, *asked[1:])
     last = words[-1] if words[-1] in _PREPOSITIONS and len(words) > 1 else ""
     if words[0] in ("is", "are") and len(words) > 1:  # is located in
         return _phrase(" ".join(words[1:]), *asked)
     if words[0] in _VERBS or (last and last != "of" and len(words) == 2 and _is_verb_form(words[0])):
         return _verb(words, *asked)  # treats, works for
-    if last == "by" and not words[-2].endswith(("ed", "en", "wn", "ne")):  # story by
+    if len(words) > 1 and words[0].endswith("ly") and words[1] in _VERBS:  # partially contains
+        return _verb(words[1:], *asked, adverb=words[0] + " ")
+    if words[0] == "also":  # also see
+        return _as(f"“{name}”", False, *asked)
+    if len(words) == 1 and words[0] in _MADE_BY:  # music
+        return _made_by(name, *asked)
+    if note and last and last != "of":  # of what stands between: whose it is, the name does not say
+        return _as(f"“{name}”", False, *asked)  # nominated for
+    if last == "by" and not _is_participle(words[-2]):  # story by
         return _made_by(" ".join(words[:-1]), *asked)
     if last and last != "of" and _is_verb_form(words[0]):  # countries spoken in
         return _noun(f"“{name}”", True, *asked)
     if last:  # mother of, born in
-        article = _article(name) if last == "of" and not words[0].endswith(("ed", "ing")) else ""
-        return _phrase(article + name, *asked)
-    many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is", "series"))
-    return _noun(name, many, *asked)
+        is_noun = (last == "of" and not words[0].endswith(("ed", "ing"))) or words[-2].endswith(_NOUN_ENDS)
+        return _phrase((_article(name) if is_noun else "") + name, *asked)
+    if len(words) > 1 and (_is_participle(words[-1]) or words[-1] == "within"):
+        return _as(name, _is_plural(words[:-1]), *asked)  # languages spoken, entity involved
+    return _noun(name, _is_plural(words), *asked)
+
+
+def is_readable(relation_key: str) -> bool:
+    """Whether the name is made of words, so that questions made from it mean something to people."""
+    return _WORDS.fullmatch(_shorten(" ".join(_words_of(_CONTROL.sub(" ", relation_key))[1]))) is not None
 
 
 def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> TemplateText:
@@ -110,14 +141,40 @@ def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> Templat
 
 def _made_by(work: str, note: str, which_tail: str, which_head: str) -> TemplateText:
     """story by: the object made that part of the subject."""
+    article = "" if work in _MADE_BY else _article(work)
     return TemplateText(
         f"Is the {work} of {{subject}} by {{object}}{note}?",
         f"{which_tail} is the {work} of {{subject}} by{note}?",
-        f"{which_head} has {_article(work)}{work} by {{object}}{note}?",
+        f"{which_head} has {article}{work} by {{object}}{note}?",
     )
 
 
-def _verb(words: list[str], note: str, which_tail: str, which_head: str) -> TemplateText:
+def _as(name: str, many: bool, note: str, which_tail: str, which_head: str) -> TemplateText:
+    """entity involved, languages spoken: names that no article and no "of" goes with."""
+    its = "their" if which_head == "Who" else "its"
+    place = f"among {its} {name}" if many else f"as {name}"
+    return TemplateText(
+        f"Does {{subject}} have {{object}} {place}{note}?",
+        f"{which_tail} does {{subject}} have {place}{note}?",
+        f"{which_head} has {{object}} {place}{note}?",
+    )
+
+
+def _another(name: str, many: bool, context: str, which_tail: str, which_head: str) -> TemplateText:
+    """Two of the same kind that meet in something: spouses in a marriage, nominees of one award."""
+    context = _shorten(context)
+    one = "one of the other" if many else "another"
+    if _same(which_tail, name):
+        which_tail = "What"
+    head = f"among the other {name}" if many else f"as another {name}"
+    return TemplateText(
+        f"Is {{object}} {one} {name} in the {context} of {{subject}}?",
+        f"{which_tail} is {one} {name} in the {context} of {{subject}}?",
+        f"{which_head} has {{object}} {head} in their {context}?",
+    )
+
+
+def _verb(words: list[str], note: str, which_tail: str, which_head: str, *, adverb: str = "") -> TemplateText:
     """contains, interacts with: the subject does it to the object."""
     first, rest = words[0], "".join(f" {word}" for word in words[1:])
     if first == "has" and rest:  # has part
@@ -127,9 +184,9 @@ def _verb(words: list[str], note: str, which_tail: str, which_head: str) -> Temp
             f"{which_head} has {{object}} as{rest}{note}?",
         )
     return TemplateText(
-        f"Does {{subject}} {_base_form(first)}{rest} {{object}}{note}?",
-        f"{which_tail} does {{subject}} {_base_form(first)}{rest}{note}?",
-        f"{which_head} {first}{rest} {{object}}{note}?",
+        f"Does {{subject}} {adverb}{_base_form(first)}{rest} {{object}}{note}?",
+        f"{which_tail} does {{subject}} {adverb}{_base_form(first)}{rest}{note}?",
+        f"{which_head} {adverb}{first}{rest} {{object}}{note}?",
     )
 
 
@@ -152,6 +209,8 @@ def _noun(name: str, many: bool, note: str, which_tail: str, which_head: str) ->
 
 def _same(one: str, other: str) -> bool:
     """Whether both end in the same noun, singular or plural."""
+    if not one or not other:
+        return False
     return one.split()[-1].removesuffix("s") == other.split()[-1].removesuffix("s")
 
 
@@ -173,7 +232,25 @@ def _spell(path: str) -> str:
     segment = re.sub(r"_s$", "", segment)  # Freebase: spouse_s, release_date_s
     segment = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", segment)
     words = re.sub(r"[\s_.{}+]+", " ", segment).split()
-    return " ".join(word if word.isupper() else word.lower() for word in words)
+    words = [word if word.isupper() else word.lower() for word in words]
+    return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
+
+
+def _subject_type(relation_key: str, domain: str) -> str:
+    """The declared type of the head, else the one that a path of Freebase begins with."""
+    path = relation_key.split("./")[0] if "./" in relation_key else ""
+    return _spell(domain or path.rpartition("/")[0])
+
+
+def _is_plural(words: list[str]) -> bool:
+    """By the noun that the name is about: notable people with this condition."""
+    before = next((at for at, word in enumerate(words) if at and word in _PREPOSITIONS), len(words))
+    noun = words[before - 1]
+    return noun == "people" or (noun.endswith("s") and not noun.endswith(("ss", "us", "is", "series")))
+
+
+def _is_participle(word: str) -> bool:
+    return word.endswith(("ed", "en", "wn", "ne", "held")) and word not in _NO_PARTICIPLES
 
 
 def _asked_for(type_name: str) -> str:
@@ -181,6 +258,8 @@ def _asked_for(type_name: str) -> str:
     name = _spell(type_name)
     if name in ("person", "people", "female", "male", "woman", "man"):
         return "Who"
+    if not name.endswith(_PLURAL_TYPES) and not _PREPOSITIONS & set(name.split()):  # countries: which country
+        name = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
     return (
         f"Which {_shorten(name)}" if name and name not in ("object", "topic", "thing", "entity") else "What"
     )

@@ -1,7 +1,19 @@
+from pooling.models.audit import AuditEntry
 from pooling.models.graph import Graph, Relation
 from pooling.models.job import Job, Worker
 from pooling.models.pool import Pool, PooledTriple, SeedTriple
 from pooling.models.run import Run
 from pooling.models.system import System
 
-__all__ = ["Graph", "Job", "Pool", "PooledTriple", "Relation", "Run", "SeedTriple", "System", "Worker"]
+__all__ = [
+    "AuditEntry",
+    "Graph",
+    "Job",
+    "Pool",
+    "PooledTriple",
+    "Relation",
+    "Run",
+    "SeedTriple",
+    "System",
+    "Worker",
+]

@@ -25,6 +25,12 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def seconds(milliseconds: int) -> str:
+    """One decimal, without the unit: for a column of times."""
+    return f"{milliseconds / 1000:.1f}"
+
+
+@register.filter
 def places(value: float | None, digits: int) -> str:
     """A fixed number of decimals, so that a column lines up; a dash where there is no value."""
     return "–" if value is None else f"{value:.{digits}f}"

@@ -1,10 +1,12 @@
 // The adjudication page: two answers that differ, and the one that decides.
 
-import { startPage } from "./lib/page.js";
+import { One } from "./lib/one.js";
+import { Page } from "./lib/page.js";
 
 const WORDS = { Y: "Yes", N: "No", "?": "Can’t tell" };
 const reason = document.getElementById("reason");
 const error = document.getElementById("reason-error");
+const page = new Page();
 let given = {};
 
 function element(name, className, text) {
@@ -48,22 +50,49 @@ function say(problem) {
 }
 
 function take(name) {
-  if (given[name]?.source_url) loopPage.evidence.set(given[name].source_url);
+  if (given[name]?.source_url) one.set(given[name].source_url);
 }
 
-const loopPage = startPage({
-  show(item, prior) {
+const one = new One(page, {
+  shown(item, comment) {
     given = Object.fromEntries(item.answers.map((answer) => [answer.name, answer]));
     document.querySelector("[data-given]").replaceChildren(...item.answers.map(card));
-    reason.value = prior?.given.comment ?? "";
+    reason.value = comment;
     say("");
   },
-  checkAnswer() {
+  check() {
     const missing = !reason.value.trim();
     say(missing ? "An adjudicator gives a reason: write one sentence." : "");
     return !missing;
   },
   comment: () => reason.value.trim(),
-  keys: { a: () => take("A"), b: () => take("B") },
+  value: () => reason.value.trim(),
 });
 reason.addEventListener("input", () => say(""));
+reason.addEventListener("keydown", (event) => event.key === "Enter" && page.view.focus());
+
+// -- back to the pool
+
+const dialog = document.querySelector('[data-dialog="return"]');
+const cause = dialog.querySelector("textarea");
+const missing = dialog.querySelector(".field-error");
+
+function openReturn() {
+  const row = one.current();
+  if (!row || row.done) return;
+  missing.hidden = true;
+  dialog.querySelector("[data-return-question]").textContent = row.item.question;
+  dialog.showModal();
+}
+
+dialog.querySelector("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = cause.value.trim();
+  missing.hidden = Boolean(text);
+  if (!text) return cause.focus();
+  dialog.close();
+  cause.value = "";
+  page.loop.giveBack(one.current(), text);
+});
+
+page.start(one, { keys: { a: () => take("A"), b: () => take("B"), r: openReturn }, acts: { return: openReturn } });

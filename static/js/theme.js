@@ -21,17 +21,23 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector("[data-theme-switch]");
+    const inputs = [...document.querySelectorAll('input[name="theme"]')]; // on the account page
     if (!button) return;
     let choice = stored();
-    const name = () => { button.textContent = `Theme: ${choice}`; };
-    name();
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length];
+    const name = () => {
+      button.textContent = `Theme: ${choice}`;
+      for (const input of inputs) input.checked = input.value === choice;
+    };
+    const choose = (next) => {
+      choice = next;
       try { localStorage.setItem("theme", choice); } catch { /* holds for this page only */ }
       show(choice);
       name();
       document.dispatchEvent(new CustomEvent("themechange", { detail: choice }));
-    });
+    };
+    name();
+    button.hidden = false;
+    button.addEventListener("click", () => choose(CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length]));
+    for (const input of inputs) input.addEventListener("change", () => choose(input.value));
   });
 })();

@@ -1,12 +1,8 @@
-"""Many people at once, on the database of DATABASE_URL: test_concurrency runs it as a program.
+"""Many people at once: how they work, and what must be true after they have gone. See scenes.py."""
 
-Prints one JSON object: what is there after the crowd has gone.
-"""
-
-import json
+import multiprocessing
 import os
 import random
-import sys
 import tempfile
 import threading
 from collections import Counter
@@ -22,8 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from annotation.domain.campaign import open_campaign  # noqa: E402
@@ -31,40 +26,39 @@ from annotation.domain.judgement import decide  # noqa: E402
 from annotation.domain.label import submit  # noqa: E402
 from annotation.domain.person import add_person  # noqa: E402
 from annotation.domain.queue import claim, claim_disputed  # noqa: E402
-from annotation.models import Campaign, Item, Judgement, Label, Slot, SurplusLabel  # noqa: E402
-from pooling.domain.graph import open_graph  # noqa: E402
+from annotation.models import Campaign, Item, Judgement, Slot, SurplusLabel  # noqa: E402
+from pooling.enums import PoolOrigin, PoolState  # noqa: E402
 from pooling.models import Pool, PooledTriple  # noqa: E402
 from tests.annotation.world import LINK, findings, make_graph  # noqa: E402
 
+HEADS = 12  # candidates of one question
+Death = Callable[[User, Slot], None]
+Given = dict[str, tuple[int, str]]  # client id -> slot, answer: what the server said it kept
+
 
 def make_campaign(items: int) -> Campaign:
-    graph = make_graph(Path(tempfile.mkdtemp()))
-    index = open_graph(graph).entity_index
+    name = f"crowd{Pool.objects.count()}"
     pool = Pool.objects.create(
-        graph=graph,
-        name="crowd",
-        origin="built",
-        state="ready",
-        depth=9,
-        seed_source="test",
-        contributors=["a"],
-    )
-    pairs = [(f"p{i % 12}", f"c{i // 12}") for i in range(items)]
+        graph=make_graph(Path(tempfile.mkdtemp()), name), name=name, origin=PoolOrigin.BUILT,
+        state=PoolState.READY, depth=9, seed_source="test", contributors=["a"],
+    )  # fmt: skip
     PooledTriple.objects.bulk_create(
         PooledTriple(
-            pool=pool, head=index[p], relation=0, tail=index[c], depth=3, provenance=findings((0, 0, 3))
+            pool=pool, head=i % HEADS, relation=0, tail=i // HEADS, depth=3, provenance=findings((0, 1, 3))
         )
-        for p, c in pairs
+        for i in range(items)
     )
     return open_campaign(pool, seed=5)
 
 
-def people(campaign: Campaign, count: int) -> list[User]:
-    return [add_person(f"person{i}", "annotator", campaign, uuid4().hex)[0] for i in range(count)]
+def people(campaign: Campaign, count: int, role: str = "annotator") -> list[User]:
+    """Without passwords: making those is slow."""
+    made = [User.objects.create(username=f"{campaign.pool.name}-{role}{i}") for i in range(count)]
+    return [add_person(user.username, role, campaign)[0] for user in made]
 
 
 def together(acts: Sequence[Callable[[], None]]) -> None:
-    """Run the acts in threads that start at once; the first error ends the program."""
+    """Run the acts in threads that start at once; the first error ends the scene."""
     barrier = threading.Barrier(len(acts))
     errors: list[BaseException] = []
 
@@ -86,119 +80,133 @@ def together(acts: Sequence[Callable[[], None]]) -> None:
         raise errors[0]
 
 
-def crowd(num_people: int, items: int) -> dict[str, Any]:
-    """Label until nothing is left: 10 % of the answers are sent twice, 5 % of the batches dropped."""
-    campaign = make_campaign(items)
-    users = people(campaign, num_people)
-    given: Counter[str] = Counter()
-
-    def work(user: User, drop: float) -> None:
-        rng = random.Random(user.username)
-        while slots := claim(campaign, user, 3):
-            if rng.random() < drop:
-                given["dropped"] += 1
-                return  # a browser that died: its leases stay
-            for slot in slots:
-                answer, client = rng.choice("YYYNN?"), uuid4()
-                for _ in range(2 if rng.random() < 0.1 else 1):
-                    assert slot.lease is not None
-                    submit(user, slot.pk, slot.lease, client, answer, "" if answer == "?" else LINK)
-                given[user.username] += 1
-
-    for drop in (0.05, 0.0):
-        together([lambda user=user: work(user, drop) for user in users])  # type: ignore[misc]  # noqa: B023
-        Slot.objects.filter(state="leased").update(leased_until=timezone.now() - timedelta(hours=1))
-    return {"given": sum(n for name, n in given.items() if name != "dropped"), **standing()}
+def apart(acts: Sequence[Callable[[], None]]) -> None:
+    """As `together`, a process each; exit code 9 is a death on purpose."""
+    connection.close()  # a connection is not carried into another process
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=act) for act in acts]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    bad = [worker.exitcode for worker in workers if worker.exitcode not in (0, 9)]
+    if bad:
+        raise RuntimeError(f"workers ended with {bad}: see what they wrote to stderr")
 
 
-def same_moment(items: int) -> dict[str, Any]:
-    """Two people hold both slots of every item, and answer each at the same moment."""
-    campaign = make_campaign(items)
-    users = people(campaign, 2)
-    held = [{slot.item_id: slot for slot in claim(campaign, user, 50)} for user in users]
-    meet = threading.Barrier(2)
+class Notes:
+    """What workers were told was kept, a line each, so that it outlives them."""
 
-    def work(mine: int) -> None:
-        for number, item in enumerate(sorted(held[mine])):
-            slot = held[mine][item]
-            assert slot.lease is not None
-            meet.wait()
-            submit(users[mine], slot.pk, slot.lease, uuid4(), "N" if mine and number % 2 else "Y", LINK)
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp()) / "given"
+        self.path.touch()
 
-    together([lambda: work(0), lambda: work(1)])
-    return standing()
+    def add(self, *values: Any) -> None:
+        with self.path.open("a") as file:
+            file.write(" ".join(map(str, values)) + "\n")  # one short write: lines do not mix
+
+    def given(self) -> Given:
+        rows = [line.split() for line in self.path.read_text().splitlines() if not line.startswith("dead")]
+        return {client: (int(slot), answer) for client, slot, answer in rows}
+
+    def dead(self) -> int:
+        return self.path.read_text().count("dead")
 
 
-def two_tabs(tabs: int, items: int) -> dict[str, Any]:
-    """One person claims in several tabs at once, then the same answer is sent from all of them."""
-    campaign = make_campaign(items)
-    (user,) = people(campaign, 1)
-    together([lambda: claim(campaign, user, 50)] * tabs)  # type: ignore[list-item,return-value]
-    doubled = len(
-        [
-            n
-            for n in Counter(Slot.objects.exclude(annotator=None).values_list("item", flat=True)).values()
-            if n > 1
-        ]
-    )
-    slot = claim(campaign, user, 50)[0]
-    client, labels = uuid4(), []
+def answer_slot(user: User, slot: Slot, answer: str, times: str = "once", comment: str = "") -> str:
+    """Send one answer once, again after it, or twice at the same moment; its client id."""
+    client, lease, kept = uuid4(), slot.lease, []
+    assert lease is not None
+
+    def send() -> None:
+        link = "" if answer == "?" else LINK
+        result = submit(user, slot.ticket, lease, client, answer, link, comment)
+        kept.append((type(result.label), result.label.pk))
+
+    if times == "at once":
+        together([send, send])
+    else:
+        send()
+        if times == "again":
+            send()
+    assert len(set(kept)) == 1, "a repeat was another label"
+    return str(client)
+
+
+def label_until_done(campaign: Campaign, user: User, notes: Notes, deaths: float, die: Death) -> None:
+    """10 % of the answers are sent twice, half of these at the same moment; a worker may die with leases in hand."""
+    rng = random.Random(f"{user.username}{deaths}")
+    while slots := claim(campaign, user, 3):
+        if rng.random() < deaths:
+            notes.add("dead", user.pk)
+            return die(user, slots[0])
+        for slot in slots:
+            answer = rng.choice("YYYNN?")
+            times = rng.choices(("once", "again", "at once"), (90, 5, 5))[0]
+            notes.add(answer_slot(user, slot, answer, times), slot.pk, answer)
+
+
+def decide_all(campaign: Campaign, user: User, notes: Notes) -> None:
+    while slots := claim_disputed(campaign, user, 2, wait_for_windows=False):
+        for slot in slots:
+            notes.add(answer_slot(user, slot, "Y", comment="seen"), slot.pk, "Y")
+
+
+def leave(user: User, slot: Slot) -> None:
+    """A browser that died: its leases stay."""
+
+
+def die_in_a_submit(user: User, slot: Slot) -> None:
+    """A server process that died before its transaction was written."""
     assert slot.lease is not None
-    lease = slot.lease
-    together([lambda: labels.append(submit(user, slot.pk, lease, client, "Y", LINK).label.pk)] * tabs)
-    return {"doubled": doubled, "different": len(set(labels)), "answers": len(labels), **standing()}
+    with transaction.atomic():
+        submit(user, slot.ticket, slot.lease, uuid4(), "Y", LINK)
+        os._exit(9)
 
 
-def adjudicators(count: int, items: int) -> dict[str, Any]:
-    """Every item is disputed; several adjudicators take them at once."""
-    campaign = make_campaign(items)
-    first, second = people(campaign, 2)
-    for user, answer in ((first, "Y"), (second, "N")):
-        for slot in claim(campaign, user, 50):
-            assert slot.lease is not None
-            submit(user, slot.pk, slot.lease, uuid4(), answer, LINK)
-    users = [add_person(f"judge{i}", "adjudicator", campaign, uuid4().hex)[0] for i in range(count)]
-
-    def work(user: User) -> None:
-        while slots := claim_disputed(campaign, user, 2, wait_for_windows=False):
-            for slot in slots:
-                assert slot.lease is not None
-                submit(user, slot.pk, slot.lease, uuid4(), "Y", LINK, "seen")
-
-    together([lambda user=user: work(user) for user in users])  # type: ignore[misc]
-    decided = Slot.objects.filter(number=3, state="answered").count()
-    return {"decided": decided, **standing()}
+def leases_run_out() -> None:
+    Slot.objects.filter(state="leased").update(leased_until=timezone.now() - timedelta(hours=1))
 
 
-def standing() -> dict[str, Any]:
-    """Counts, and the items at which something is not as it must be."""
+# -- what is there -------------------------------------------------------------------------------------------
+
+
+def standing(campaign: Campaign, given: Given | None = None) -> dict[str, Any]:
+    """Counts, and at how many items something is not as it must be."""
     wrong: Counter[str] = Counter()
-    per_item: Counter[int] = Counter()
-    for item in Item.objects.prefetch_related("slots", "labels__slot"):
-        labels = [label for label in item.labels.all() if label.slot.number < 3]
-        per_item[len(labels)] += 1
-        answers = {label.slot.number: label.answer for label in item.labels.all()}
-        state, verdict = decide(dict(sorted(answers.items())))
-        judged = Judgement.objects.filter(triple=item.triple_id).values_list("verdict", flat=True).first()
-        third = [slot for slot in item.slots.all() if slot.number == 3]
-        holders = [slot.annotator_id for slot in item.slots.all() if slot.annotator_id]
-        disputed = {answers.get(1), answers.get(2)} not in ({"Y"}, {"N"}) and {1, 2} <= answers.keys()
+    items = Item.objects.filter(campaign=campaign).prefetch_related("slots__labels")
+    verdicts = dict(Judgement.objects.filter(pool=campaign.pool).values_list("triple", "verdict"))
+    kept: dict[str, tuple[int, str]] = {}
+    live = 0
+    for item in items:
+        slots = sorted(item.slots.all(), key=lambda slot: slot.number)
+        numbers = [slot.number for slot in slots if slot.state != "withdrawn"]
+        holders = [slot.annotator_id for slot in slots if slot.annotator_id]
+        answers = {}
+        for slot in slots:
+            labels = slot.labels.all()
+            kept |= {str(label.client_id): (slot.pk, label.answer) for label in labels}
+            wrong["labels of a slot"] += len(labels) != (slot.state in ("answered", "withdrawn"))
+            wrong["label of another"] += any(label.annotator_id != slot.annotator_id for label in labels)
+            if slot.state == "answered" and labels:
+                answers[slot.number] = labels[0].answer
+        state, verdict = decide(answers, reopened=item.reopened)
+        undecided = (
+            decide({n: a for n, a in answers.items() if n < 3}, reopened=item.reopened)[0] == "disputed"
+        )
+        live += sum(number < 3 for number in answers)
+        wrong["slots"] += [number for number in numbers if number < 3] != [1, 2]
+        wrong["third slot"] += numbers.count(3) != (1 if undecided or 3 in answers else 0)
         wrong["same person"] += len(set(holders)) != len(holders)
         wrong["state"] += state != item.state
-        wrong["judgement"] += judged != verdict
-        wrong["third slot"] += bool(third) != disputed
-        wrong["slots"] += len(item.slots.all()) - len(third) != 2
-    return {
-        "labels": Label.objects.count(), "surplus": SurplusLabel.objects.count(),
-        "labels_per_item": dict(sorted(per_item.items())), "wrong": {key: n for key, n in wrong.items() if n},
-        "vendor": connection.vendor,
-    }  # fmt: skip
-
-
-if __name__ == "__main__":
-    call_command("migrate", verbosity=0, skip_checks=True)
-    scene, *numbers = sys.argv[1:]
-    acts: dict[str, Callable[..., dict[str, Any]]] = {
-        "crowd": crowd, "same_moment": same_moment, "two_tabs": two_tabs, "adjudicators": adjudicators,
-    }  # fmt: skip
-    print(json.dumps(acts[scene](*map(int, numbers))))
+        # a judgement that was taken back is not deleted, but undecided
+        wrong["judgement"] += verdicts.get(item.triple_id) not in (
+            (verdict,) if verdict else (None, "undecided")
+        )
+    surplus = SurplusLabel.objects.filter(item__campaign=campaign)
+    late = {str(client) for client in surplus.values_list("client_id", flat=True)}
+    wrong["lost"] = sum(
+        kept.get(client) != entry for client, entry in (given or {}).items() if client not in late
+    )
+    wrong["made up"] = len(kept.keys() - given.keys()) if given is not None else 0
+    return {"live": live, "surplus": len(late), "wrong": {key: n for key, n in wrong.items() if n}}

@@ -99,9 +99,11 @@ def make_world(folder: Path, items: int = 6) -> World:
     pool = make_pool(make_graph(folder), items=items)
     campaign = open_campaign(pool, seed=1)
     people = {name: add_person(name, "annotator", campaign, PASSWORD)[0] for name in ("ann", "ben", "cleo")}
+    ada = add_person("ada", "adjudicator", campaign, PASSWORD)[0]
+    campaign.members.update(consented_at=timezone.now())
     return World(
         pool, campaign, **people,
-        ada=add_person("ada", "adjudicator", campaign, PASSWORD)[0],
+        ada=ada,
         manager=add_person("manager", "manager", password=PASSWORD)[0],
         researcher=add_person("researcher", "researcher", password=PASSWORD)[0],
         stranger=User.objects.create_user("stranger", password=PASSWORD),
@@ -110,9 +112,9 @@ def make_world(folder: Path, items: int = 6) -> World:
 
 def answer(user: User, slot: Slot, given: str = "Y", **more: Any) -> SubmitResult:
     """Submit with a verified link, a reason and a new client id, unless told otherwise."""
-    lease = lease_of(slot.pk, user.pk)
+    lease = lease_of(slot.ticket, user.pk)
     fields = {"client_id": uuid4(), "source_url": LINK, "comment": "because"} | more
-    return submit(user, slot.pk, lease, answer=given, **fields)
+    return submit(user, slot.ticket, lease, answer=given, **fields)
 
 
 def slot_for(campaign: Campaign, user: User, item: Item | int) -> Slot:

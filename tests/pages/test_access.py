@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from annotation.domain.campaign import open_campaign
+from tests.pages.world import make_graph, make_person, make_pool
 
 ROLES = (None, "annotator", "adjudicator", "researcher", "manager")
 POST_ONLY = (401, 405, 405, 405, 405)
 JOB = object()  # the job of the world
+SOURCE = object()  # the first source of its campaign
+ANNOTATOR = object()  # the annotator of the world
+ITEM = object()  # the first item of its campaign
+PUBLIC = (200, 200, 200, 200, 200)
+EVERYBODY = (302, 200, 200, 200, 200)
 EVALUATORS = (302, 403, 403, 200, 200)
 MANAGERS = (302, 403, 403, 403, 200)
 
@@ -30,8 +39,39 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "pool-triples": (("town-pool",), EVALUATORS),
     "pool-filter": (("town-pool",), EVALUATORS),
     "pool-questions": (("town-pool",), EVALUATORS),
+    "pool-questions-tsv": (("town-pool",), EVALUATORS),
+    "pool-questions-import": (("town-pool",), MANAGERS),
+    "pool-missing-labels": (("town-pool",), EVALUATORS),
+    "pool-question": (("town-pool", 0), EVALUATORS),
+    "campaign-sources": (("town-pool",), MANAGERS),
+    "campaign-source": (("town-pool", SOURCE), MANAGERS),
+    "campaign-guidelines": (("town-pool",), MANAGERS),
     "campaign": (("town-pool",), EVALUATORS),
+    "campaign-rules": (("town-pool",), MANAGERS),
+    "inbox": (("town-pool",), MANAGERS),
+    "campaign-triples": (("town-pool",), MANAGERS),
+    "campaign-triple": (("town-pool", ITEM), MANAGERS),
+    "checks": (("town-pool",), MANAGERS),
+    "withdraw": (("town-pool", ANNOTATOR), MANAGERS),
+    "quality": (("town-pool",), EVALUATORS),
+    "annotators": (("town-pool",), MANAGERS),
+    "annotator": (("town-pool", ANNOTATOR), MANAGERS),
+    "hours": (("town-pool",), MANAGERS),
     "people": ((), MANAGERS),
+    "person": ((ANNOTATOR,), MANAGERS),
+    "person-erase": ((ANNOTATOR,), MANAGERS),
+    "campaign-people": (("town-pool",), MANAGERS),
+    "audit": ((), MANAGERS),
+    "invitation": (("no-such-token",), (404, 404, 404, 404, 404)),
+    "consent": (("town-pool",), (302, 200, 200, 403, 403)),
+    "account": ((), EVERYBODY),
+    "account-password": ((), EVERYBODY),
+    "account-data": ((), EVERYBODY),
+    "account-erase": ((), EVERYBODY),
+    "password-forgotten": ((), PUBLIC),
+    "password-sent": ((), PUBLIC),
+    "password-new": (("x", "y"), PUBLIC),
+    "password-new-done": ((), PUBLIC),
     "jobs": ((), MANAGERS),
     "job": ((JOB,), MANAGERS),
     "job-cancel": ((JOB,), (302, 403, 403, 403, 405)),
@@ -39,6 +79,8 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "annotate": (("town-pool",), (302, 200, 200, 403, 403)),
     "my-labels": (("town-pool",), (302, 200, 200, 403, 403)),
     "adjudicate": (("town-pool",), (302, 403, 200, 403, 403)),
+    "disputes": (("town-pool",), (302, 403, 200, 403, 403)),
+    "messages": (("town-pool",), (302, 200, 200, 403, 403)),
     "guidelines": (("town-pool",), (302, 200, 200, 200, 200)),
     "api-claim": (("town-pool",), POST_ONLY),
     "api-own-labels": (("town-pool",), (401, 200, 200, 403, 403)),
@@ -48,6 +90,9 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-submit": ((), POST_ONLY),
     "api-change": (("00000000-0000-0000-0000-000000000000",), POST_ONLY),
     "api-submit-decision": ((), POST_ONLY),
+    "api-progress": (("town-pool",), (401, 200, 200, 403, 403)),
+    "api-return": ((), POST_ONLY),
+    "api-flag": ((), POST_ONLY),
     "evaluation": (("town-pool",), EVALUATORS),
     "evaluation-version": (("town-pool",), EVALUATORS),
     "evaluation-compute": (("town-pool",), (302, 405, 405, 405, 405)),
@@ -67,7 +112,13 @@ def routes(patterns: list | None = None) -> Iterator[tuple[str, URLPattern]]:
 
 
 def url_of(name: str, world: dict) -> str:
-    arguments = [world["job"].pk if argument is JOB else argument for argument in PAGES[name][0]]
+    known = {
+        JOB: lambda: world["job"].pk,
+        ANNOTATOR: lambda: world["annotator"].pk,
+        SOURCE: lambda: world["campaign"].sources.first().pk,
+        ITEM: lambda: world["campaign"].items.first().pk,
+    }
+    arguments = [known[argument]() if argument in known else argument for argument in PAGES[name][0]]
     return reverse(name, args=arguments)
 
 
@@ -81,12 +132,33 @@ def test_get_as_everybody(name: str, world: dict, sign_in):
     assert tuple(sign_in(role).get(url).status_code for role in ROLES) == PAGES[name][1]
 
 
+POSTS_ONLY = {name for name, (_, statuses) in PAGES.items() if statuses == POST_ONLY}
+
 # state-changing requests with nothing useful in them: name -> (data, answer to each role)
 POSTS = {
+    "people": ({"act": "invite"}, (302, 403, 403, 403, 200)),
+    "person": ({"act": "link"}, (302, 403, 403, 403, 200)),
+    "person-erase": ({}, (302, 403, 403, 403, 200)),
+    "campaign-people": ({"act": "person"}, (302, 403, 403, 403, 200)),
+    "invitation": ({}, (404, 404, 404, 404, 404)),
+    "consent": ({}, (302, 302, 302, 403, 403)),
+    "account": ({"email": "nonsense"}, (302, 422, 422, 422, 422)),
+    "account-password": ({}, EVERYBODY),
+    "account-erase": ({}, EVERYBODY),
+    "password-forgotten": ({}, PUBLIC),
     "systems": ({}, (302, 403, 403, 403, 200)),
     "pool-new": ({"graph": "town"}, (302, 403, 403, 403, 200)),
     "pool-questions": ({"relation": "0"}, (302, 403, 403, 403, 200)),
-    "campaign": ({"act": "person"}, (302, 403, 403, 403, 200)),
+    "pool-questions-import": ({}, (302, 403, 403, 403, 200)),
+    "campaign-sources": ({"act": "add"}, (302, 403, 403, 403, 200)),
+    "campaign-source": ({"act": "change"}, (302, 403, 403, 403, 200)),
+    "campaign-guidelines": ({}, (302, 403, 403, 403, 200)),
+    "campaign": ({"act": "state", "state": "closed"}, (302, 403, 403, 403, 200)),
+    "campaign-rules": ({}, (302, 403, 403, 403, 200)),
+    "inbox": ({}, (302, 403, 403, 403, 404)),
+    "campaign-triple": ({"act": "return"}, (302, 403, 403, 403, 200)),
+    "checks": ({"act": "draw"}, (302, 403, 403, 403, 200)),
+    "withdraw": ({"reason": "wrong"}, (302, 403, 403, 403, 200)),
     "job-cancel": ({}, (302, 403, 403, 403, 302)),
     "job-retry": ({}, (302, 403, 403, 403, 302)),
 }
@@ -118,3 +190,25 @@ def test_person_without_any_role_sees_home_and_nothing_else(world: dict, client,
 )
 def test_what_does_not_exist_is_404(url: str, sign_in):
     assert sign_in("manager").get(url).status_code == 404
+
+
+def test_a_member_of_another_campaign_sees_nothing_of_this_one(world: dict, client, tmp_path):
+    """Every route as an annotator and adjudicator of another campaign: its pages are 404, not 403."""
+    elsewhere = open_campaign(make_pool(make_graph(tmp_path / "elsewhere", "elsewhere"), "elsewhere-pool"))
+    outsider = make_person("outsider", campaign=elsewhere, role="annotator")
+    elsewhere.members.create(person=outsider, role="adjudicator", consented_at=timezone.now())
+    client.force_login(outsider, backend="django.contrib.auth.backends.ModelBackend")
+    wrong = {}
+    for name, (_, statuses) in PAGES.items():
+        url = url_of(name, world)
+        hidden = (
+            url.startswith(("/campaigns/town-pool", "/api/v1/campaigns/town-pool")) and name not in POSTS_ONLY
+        )
+        expected = 404 if hidden else statuses[ROLES.index("annotator")]
+        status = client.get(url).status_code
+        if status != expected:
+            wrong[name] = (status, expected)
+    assert wrong == {}
+    assert client.get("/campaigns/elsewhere-pool/annotate").status_code == 200
+    for url in ("/api/v1/campaigns/town-pool/claim", "/api/v1/campaigns/town-pool/claim-disputed"):
+        assert client.post(url, {}, content_type="application/json").status_code == 404

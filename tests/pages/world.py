@@ -92,7 +92,7 @@ def make_person(name: str, *, site: str = "", campaign: Campaign | None = None, 
     if site:
         person.groups.add(Group.objects.get_or_create(name=site)[0])
     if campaign is not None:
-        Membership.objects.create(campaign=campaign, person=person, role=role)
+        Membership.objects.create(campaign=campaign, person=person, role=role, consented_at=timezone.now())
     return person
 
 

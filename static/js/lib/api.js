@@ -1,4 +1,4 @@
-// Calls API v1. An answer of the server comes back with its status; no answer at all is an Unreachable.
+// Calls API v1. An answer of the server comes back with its status; no answer of this server is an Unreachable.
 
 export class Unreachable extends Error {}
 
@@ -9,21 +9,27 @@ export function csrfToken() {
   return document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 }
 
-export async function post(url, body) {
+async function call(url, options) {
   let response;
   try {
-    response = await fetch(url, {
-      method: "POST",
-      credentials: "same-origin",
-      headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken(), Accept: "application/json" },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(20000),
-    });
+    response = await fetch(url, { credentials: "same-origin", signal: AbortSignal.timeout(20000), ...options });
   } catch (error) {
     throw new Unreachable(String(error));
   }
-  const data = await response.json().catch(() => ({}));
-  return { status: response.status, ok: response.ok, data };
+  const data = await response.json().catch(() => null);
+  // a page of a hotel's network, say: it answers "200 OK" for a server that never saw the label
+  if (response.ok && (data === null || response.redirected)) throw new Unreachable("not an answer of the server");
+  const wait = Number(response.headers.get("Retry-After"));
+  return { status: response.status, ok: response.ok, data: data ?? {}, retryAfter: wait > 0 ? wait * 1000 : 0 };
+}
+
+export function get(url) {
+  return call(url, { headers: { Accept: "application/json" } });
+}
+
+export function post(url, body) {
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken(), Accept: "application/json" };
+  return call(url, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
 // For a page that is being left: a form, since a beacon cannot carry the CSRF header.

@@ -1,9 +1,10 @@
-// Active time on a question: gaps between signs of life, none counted for more than a minute.
+// Time on a question. Active: gaps between signs of life, none counted for more than a minute. Away: the rest.
 
 const LONGEST_GAP = 60000;
 
 export class Clock {
-  constructor() {
+  constructor(now = () => performance.now()) {
+    this.now = now;
     this.restart();
     for (const kind of ["keydown", "pointerdown", "pointermove", "scroll", "focus"]) {
       addEventListener(kind, () => this.mark(), { passive: true, capture: true });
@@ -11,23 +12,26 @@ export class Clock {
   }
 
   restart() {
-    this.total = 0;
-    this.last = performance.now();
+    this.active = 0;
+    this.begin = this.last = this.now();
   }
 
   mark() {
-    const now = performance.now();
-    this.total += Math.min(now - this.last, LONGEST_GAP);
+    const now = this.now();
+    this.active += Math.min(now - this.last, LONGEST_GAP);
     this.last = now;
   }
 
-  // milliseconds since restart
-  read() {
+  // Both since the last restart, which this is another of.
+  lap() {
     this.mark();
-    return Math.round(this.total);
+    const active = Math.round(this.active);
+    const away = Math.max(Math.round(this.last - this.begin) - active, 0);
+    this.restart();
+    return { active_ms: active, away_ms: away };
   }
 
   idleFor() {
-    return performance.now() - this.last;
+    return this.now() - this.last;
   }
 }

@@ -1,12 +1,15 @@
-// The evidence row: search links, the link field, pasting anywhere, and the last source of the question.
+// Links to evidence: which may stand, which one an answer takes, and the searches that find them.
 
 const REQUIRED = { both: ["Y", "N"], yes: ["Y"], never: [] };
-const RULE = { both: "required for yes and no", yes: "required for yes", never: "optional" };
+export const RULE = { both: "required for yes and no", yes: "required for yes", never: "optional" };
+
+const plain = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
 
 // Why a link cannot stand, or "". The server decides; this only says it sooner.
 export function problemOf(link, answer, rule, hosts) {
-  const allowed = `Links may go to: ${hosts.join(", ")}.`;
-  if (!link) return REQUIRED[rule].includes(answer) ? `A ${answer === "Y" ? "yes" : "no"} needs a link to its evidence. ${allowed}` : "";
+  const allowed = hosts.length ? `Links may go to: ${[...hosts].sort().join(", ")}.` : "This campaign has no verified sources yet.";
+  if (!link) return REQUIRED[rule].includes(answer) ? `A ${answer === "Y" ? "yes" : "no"} needs a link to its evidence: paste the address of a page that you found by a search here.` : "";
+  if (link.length > 2000) return `The link has ${link.length} characters, more than 2000. ${allowed}`;
   let url;
   try {
     url = new URL(link);
@@ -14,89 +17,74 @@ export function problemOf(link, answer, rule, hosts) {
     return `The link is not a web address. ${allowed}`;
   }
   if (url.protocol !== "https:") return `The link does not begin with https://. ${allowed}`;
-  const known = hosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`));
+  if (url.username || url.password) return `The link has a user name in its host. ${allowed}`;
+  if (/^https:\/\/[^/?#]*:\d/i.test(link)) return `The link has a port. ${allowed}`;
+  const known = plain.test(url.hostname) && hosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`));
   return known ? "" : `The link goes to ${url.hostname}, which is not a verified source. ${allowed}`;
 }
 
-export class Evidence {
-  constructor(root, config, onPasted) {
-    this.field = root.querySelector("#link");
-    this.error = root.querySelector("#link-error");
-    this.list = root.querySelector("[data-searches]");
-    this.lastButton = root.querySelector("[data-last]");
-    this.hosts = config.sources.map((source) => source.host).sort();
-    this.rule = config.evidence_rule;
-    this.last = new Map(); // group: link
-    root.querySelector("[data-rule]").textContent = RULE[this.rule];
-    this.choices = [...root.querySelectorAll("[name=search-for]")];
-    for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
-    this.lastButton.addEventListener("click", () => this.useLast());
-    this.field.addEventListener("input", () => this.say(""));
-    document.addEventListener("paste", (event) => {
-      const text = event.clipboardData?.getData("text").trim() ?? "";
-      const isField = event.target === this.field;
-      const inOther = event.target instanceof Element && event.target.closest("input, textarea") && !isField;
-      if (inOther || !/^https?:\/\/\S+$/i.test(text) || !this.item) return;
-      event.preventDefault();
-      this.set(text);
-      onPasted(); // out of the field, so that the answer keys work
+export const hostsOf = (item) => item.sources.map((source) => source.host);
+
+// Host and path of a link, for a line.
+export function shorten(link, most = 48) {
+  const short = link.replace(/^https?:\/\/(www\.)?/i, "").replace(/\/$/, "");
+  return short.length > most ? `${short.slice(0, most - 1)}…` : short;
+}
+
+// An address that was pasted, or "".
+export function pasted(event) {
+  const text = event.clipboardData?.getData("text").trim() ?? "";
+  return /^https?:\/\/\S+$/i.test(text) ? text : "";
+}
+
+// Links that search every source of an item: what is "both", "subject" or "object". A long list shows its
+// first few until the person asks for the rest.
+export function fillSearches(list, item, what, few) {
+  const entries = item.searches.map((search) => {
+    const link = Object.assign(document.createElement("a"), { href: search[what], target: "_blank", rel: "noopener noreferrer", textContent: search.source });
+    const entry = document.createElement("li");
+    entry.append(link);
+    return entry;
+  });
+  const rest = entries.slice(few);
+  if (rest.length > 1 && !("all" in list.dataset)) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "button-plain", textContent: `${rest.length} more` });
+    button.addEventListener("click", () => {
+      list.dataset.all = "";
+      fillSearches(list, item, what, few);
+      list.children[few].firstChild.focus();
     });
+    const more = document.createElement("li");
+    more.append(button);
+    entries.splice(few, rest.length, more);
+  }
+  list.replaceChildren(...entries);
+}
+
+// What was typed and not sent yet, shared by both views so that a switch loses nothing.
+export class Drafts {
+  constructor() {
+    this.question = new Map(); // group: the link for all its rows
+    this.own = new Map(); // slot: the link of one row
+    this.why = new Map(); // slot: why one can't tell
+    this.last = new Map(); // group: the last link that went out with an answer
   }
 
-  show(item, link = "") {
-    this.item = item;
-    this.set(link);
-    this.say("");
-    const last = this.last.get(item.group);
-    this.lastButton.hidden = !last;
-    this.lastButton.querySelector("span").textContent = last ?? "";
-    this.fillSearches();
+  // The link that an answer to this item takes.
+  linkOf(item) {
+    return this.own.get(item.slot) || this.question.get(item.group) || "";
   }
 
-  fillSearches() {
-    const what = this.choices.find((choice) => choice.checked)?.value ?? "both";
-    this.list.replaceChildren(
-      ...this.item.searches.map((search) => {
-        const link = document.createElement("a");
-        link.href = search[what];
-        link.target = "_blank";
-        link.rel = "noopener noreferrer";
-        link.textContent = search.source;
-        const entry = document.createElement("li");
-        entry.append(link);
-        return entry;
-      }),
-    );
+  isOwn(item) {
+    return Boolean(this.own.get(item.slot));
   }
 
-  get value() {
-    return this.field.value.trim();
+  setOwn(item, link) {
+    if (link && link !== this.question.get(item.group)) this.own.set(item.slot, link);
+    else this.own.delete(item.slot);
   }
 
-  set(link) {
-    this.field.value = link;
-    this.say("");
-  }
-
-  useLast() {
-    const last = this.item && this.last.get(this.item.group);
-    if (last) this.set(last);
-  }
-
-  // Whether the link may stand with this answer; if not, the page says why.
-  check(answer) {
-    const problem = problemOf(this.value, answer, this.rule, this.hosts);
-    this.say(problem);
-    if (problem) this.field.focus();
-    else if (this.value) this.last.set(this.item.group, this.value);
-    return !problem;
-  }
-
-  say(problem) {
-    this.error.textContent = problem;
-    this.error.hidden = !problem;
-    this.field.toggleAttribute("aria-invalid", false);
-    if (problem) this.field.setAttribute("aria-invalid", "true");
-    else this.field.removeAttribute("aria-invalid");
+  answered(item, link) {
+    if (link) this.last.set(item.group, link);
   }
 }

@@ -1,33 +1,43 @@
-// Single-letter keys: off inside text fields and open dialogs, with modifiers, and when the person switched them off.
+// Single-letter keys: off inside text fields and open dialogs, with modifiers, on repeat, and when the person
+// switched them off. Arrows and Escape are no letters: they stay.
+
+import { read, write } from "./stored.js";
 
 const STORED = "triplepool:keys";
 const TEXT = 'input:not([type="radio"], [type="checkbox"], [type="button"]), textarea, select, [contenteditable]';
+const SAME = { 1: "y", 0: "n" };
 
 export function keysAreOn() {
-  try {
-    return localStorage.getItem(STORED) !== "off";
-  } catch {
-    return true;
-  }
+  return read(STORED) !== "off";
 }
 
 export function switchKeys(on) {
-  try {
-    localStorage.setItem(STORED, on ? "on" : "off");
-  } catch { /* then they are on, as by default */ }
+  write(STORED, on ? "on" : "off");
 }
 
-// acts: {y: () => …}; a held-down key counts once
-export function bindKeys(acts) {
+// The key by its name here: y for y, Y, 1, also on the number pad, and for its place on a keyboard without Latin letters.
+function nameOf(event) {
+  const key = event.key.toLowerCase();
+  const pad = /^Numpad([01])$/.exec(event.code)?.[1];
+  const place = /^Key([A-Z])$/.exec(event.code)?.[1].toLowerCase();
+  const name = pad ?? (key.length === 1 && key > "\u024f" && place ? place : key);
+  return SAME[name] ?? name;
+}
+
+// find(name): what a key does now, or nothing; leave(field): Escape in a text field
+export function bindKeys(find, leave) {
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
-    const inText = event.target instanceof Element && event.target.closest(TEXT);
-    if (inText) {
-      if (event.key === "Escape") event.target.blur();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]")) return;
+    if (event.target instanceof Element && event.target.closest(TEXT)) {
+      if (event.key === "Escape") leave(event.target);
       return;
     }
-    const act = acts[event.key.toLowerCase()];
-    if (!act || !keysAreOn() || document.querySelector("dialog[open]")) return;
+    const name = nameOf(event);
+    const isLetter = name.length === 1;
+    if ((isLetter && !keysAreOn()) || (event.repeat && !/^arrow(up|down)$/.test(name))) return;
+    const act = find(name);
+    if (!act) return;
     event.preventDefault();
     act();
   });

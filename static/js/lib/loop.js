@@ -1,182 +1,213 @@
-// The loop of both pages: questions held in advance, answers that go out behind, undo, leases.
+// The work in hand: questions held in advance, answers that go out behind, what became of them. It knows no page;
+// the views show its rows and call answer(). A row is a question: {item, done, message}; done is the own answer
+// to it, {id, given, state}, state one of unsent, saved, apart, refused, elsewhere.
 
-import { newId, post, sendOnLeaving, Unreachable } from "./api.js";
+import { newId } from "./api.js";
+import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
+import { Tabs } from "./tabs.js";
 
 const FEW = 5; // fewer questions than this in hand: fetch more
 const COUNT = 8;
-const RENEW_MS = 60000;
-const GUARD_MS = 200; // a press this soon after a question appeared was meant for the one before
+const CHANGEABLE = 10; // the server lets the last ten be changed
 
 export class Loop {
-  // page: {show(item, prior), idle(kind), say(kind, text), counts({unsaved, today, total}), isActive()}
+  // page: the Page of lib/page.js, what it says and shows
   constructor(config, page) {
     this.config = config;
     this.page = page;
-    this.queue = [];
-    this.current = null;
-    this.prior = null; // the label that is being changed
-    this.history = [];
-    this.over = new Set(); // slots that were answered here
-    this.shownAt = 0;
-    this.progress = { today: 0, total: 0 };
-    this.outbox = new Outbox(`triplepool:outbox:${config.person}:${config.pool}:${config.urls.submit}`, {
-      changed: () => this.tell(),
+    this.rows = new Map(); // slot: row, in the order of arrival
+    this.over = new Set(); // slots answered here or in another tab
+    this.history = []; // slots, in the order of the answers
+    const scope = `${config.person}:${config.pool}:${config.role}`;
+    this.tabs = new Tabs(scope, (slot) => this.answeredElsewhere(slot));
+    this.outbox = new Outbox(`triplepool:outbox:${scope}`, this.tabs, {
+      changed: () => page.changed(),
       saved: (entry, data) => this.saved(entry, data),
       refused: (entry, message, status) => this.refused(entry, message, status),
-      waiting: (reason, message) => this.waiting(reason, message),
-    }, (body) => ("slot" in body ? { ...body, count: this.queue.length < FEW ? COUNT : 0 } : body));
+      waiting: (reason, data) => page.waiting(reason, data),
+    }, (entry) => (entry.kind === "label" ? { ...entry.body, count: this.isFew() ? COUNT : 0 } : entry.body));
     for (const entry of this.outbox.entries()) this.over.add(entry.item.slot);
-    setInterval(() => this.renew(), RENEW_MS);
-    addEventListener("pagehide", () => this.leave());
-    addEventListener("pageshow", (event) => event.persisted && location.reload());
+    this.leases = new Leases(this, COUNT);
   }
 
   async start() {
     this.outbox.flush();
-    await this.fetch();
+    await this.leases.fetch();
   }
 
-  async fetch() {
-    if (this.fetching) return;
-    this.fetching = true;
-    try {
-      const answer = await post(this.config.urls.claim, { count: COUNT });
-      if (answer.ok) {
-        this.progress = answer.data.progress;
-        this.isOpen = answer.data.campaign.is_open;
-        this.take(answer.data.items);
-        this.tell();
-        if (!this.current) this.page.idle(this.isOpen ? "nothing" : "closed");
-      } else if (answer.status === 401) {
-        this.waiting("signed-out", "");
-      } else {
-        this.page.say("error", answer.data.error ?? "The server could not give the next questions. Nothing is lost; look again in a moment.");
-        if (!this.current) this.page.idle("failed");
-      }
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
-      if (!this.current) this.page.idle("offline");
-    } finally {
-      this.fetching = false;
-    }
+  // -- questions
+
+  open() {
+    return [...this.rows.values()].filter((row) => !row.done);
   }
 
+  isFew() {
+    return this.open().length < FEW;
+  }
+
+  rowsOf(group) {
+    return [...this.rows.values()].filter((row) => row.item.group === group);
+  }
+
+  // The next question to answer, of this group while there is one.
+  next(group) {
+    const open = this.open();
+    return open.find((row) => row.item.group === group) ?? open[0] ?? null;
+  }
+
+  // New questions; what is known or over is not asked again.
   take(items) {
-    const known = new Set([...this.queue, this.current].filter(Boolean).map((item) => item.slot));
-    for (const item of items) if (!known.has(item.slot) && !this.over.has(item.slot)) this.queue.push(item);
-    if (!this.current) this.next();
-  }
-
-  next() {
-    this.prior = null;
-    this.current = this.queue.shift() ?? null;
-    if (this.current) this.display(null);
-    else this.fetch();
-  }
-
-  display(prior) {
-    this.shownAt = performance.now();
-    this.page.show(this.current, prior);
-    this.tell();
-  }
-
-  get guarded() {
-    return performance.now() - this.shownAt < GUARD_MS;
-  }
-
-  // given: {answer, source_url, comment, active_ms}
-  answer(given) {
-    if (!this.current || this.guarded) return;
-    const item = this.current;
-    const id = newId();
-    if (this.prior) {
-      const url = this.config.urls.change.replace("{label}", this.prior.id);
-      this.outbox.add({ id, item, given, url, prior: this.prior.id, body: { client_id: id, ...given } });
-    } else {
-      this.over.add(item.slot);
-      this.progress = { today: this.progress.today + 1, total: this.progress.total + 1 };
-      this.outbox.add({ id, item, given, url: this.config.urls.submit, body: { slot: item.slot, lease: item.lease, client_id: id, ...given } });
+    for (const item of items) {
+      if (!this.rows.has(item.slot) && !this.over.has(item.slot)) this.rows.set(item.slot, { item, done: null, message: "" });
     }
-    this.history.push({ id, item, given });
-    this.next();
-    if (this.queue.length < FEW && !this.outbox.count()) this.fetch();
+    this.leases.tellTabs();
+    this.page.changed();
   }
 
-  undo() {
-    const last = this.history.pop();
-    if (!last) return;
-    if (this.current && !this.prior) this.queue.unshift(this.current);
-    this.current = last.item;
-    this.prior = last;
-    this.display(last);
+  drop(slot) {
+    this.over.add(slot);
+    this.rows.delete(slot);
+    this.page.changed();
   }
 
-  // Back from an undo without a change.
-  keep() {
-    if (!this.prior) return;
-    this.history.push(this.prior);
-    this.next();
+  more() {
+    if (this.isFew() && !this.outbox.count()) this.leases.fetch();
   }
+
+  // -- answers
+
+  // given: {answer, source_url, comment, active_ms, away_ms}
+  answer(row, given) {
+    const id = newId();
+    const { item } = row;
+    const before = row.done && row.done.state !== "refused" ? { id: row.done.id, given: row.done.given } : null;
+    row.done = { id, given, state: "unsent" };
+    row.message = "";
+    this.over.add(item.slot);
+    this.history = [...this.history.filter((slot) => slot !== item.slot), item.slot].slice(-CHANGEABLE);
+    if (!before) this.tabs.answered(item.slot);
+    this.page.answered(item, given, !before);
+    this.outbox.add(before ? this.change(id, item, given, before) : this.first(id, item, given));
+    this.more();
+  }
+
+  first(id, item, given) {
+    const body = { slot: item.slot, lease: item.lease, client_id: id, ...given };
+    return { id, kind: "label", item, given, before: null, url: this.config.urls.submit, body };
+  }
+
+  change(id, item, given, before) {
+    const url = this.config.urls.change.replace("{label}", before.id);
+    return { id, kind: "change", item, given, before, url, body: { client_id: id, ...given } };
+  }
+
+  report(row, kind, text) {
+    const id = newId();
+    const { item } = row;
+    const body = { slot: item.slot, lease: item.lease, client_id: id, kind, text };
+    const holds = this.config.role === "adjudicator" && kind === "words";
+    this.outbox.add({ id, kind: "flag", item, given: { kind, comment: text }, holds, url: this.config.urls.flag, body });
+    if (holds) this.drop(item.slot);
+  }
+
+  giveBack(row, reason) {
+    const id = newId();
+    const { item } = row;
+    const body = { slot: item.slot, lease: item.lease, reason };
+    this.outbox.add({ id, kind: "return", item, given: { comment: reason }, url: this.config.urls.give_back, body });
+    this.drop(item.slot);
+  }
+
+  // The row of the last answer before this one (a slot), or of the very last.
+  lastAnswered(before) {
+    const at = this.history.indexOf(before);
+    const slot = this.history[at >= 0 ? at - 1 : this.history.length - 1];
+    return this.rows.get(slot) ?? null;
+  }
+
+  answeredElsewhere(slot) {
+    this.over.add(slot);
+    const row = this.rows.get(slot);
+    if (row && !row.done) row.done = { id: null, given: null, state: "elsewhere" };
+    this.page.changed();
+    this.more();
+  }
+
+  // -- what became of them
 
   saved(entry, data) {
-    if (data.message) this.page.say("info", data.message);
-    else if (this.isWaiting) this.page.say("error", "");
-    this.isWaiting = false;
-    if (data.progress) {
-      const ahead = this.outbox.entries().filter((other) => !other.prior).length;
-      this.progress = { today: data.progress.today + ahead, total: data.progress.total + ahead };
-    }
+    this.page.reached();
+    const row = this.rows.get(entry.item.slot);
+    if (row?.done?.id === entry.id) row.done.state = data.kept === "surplus" ? "apart" : "saved";
+    if (data.kept === "surplus") this.apart(entry, data.message);
+    if (entry.kind === "flag") this.reported(entry, data);
+    if (entry.kind === "return") this.page.say("info", "Returned: two other people are asked.");
     if (data.items) this.take(data.items);
-    this.tell();
+    this.more();
+  }
+
+  apart(entry, message) {
+    this.page.counted(entry.kind === "label" ? -1 : 0);
+    this.page.outcome("apart", entry, message || "Kept as a surplus label: it counts for nothing.");
+    const later = this.outbox.entries().find((other) => other.before?.id === entry.id);
+    if (!later) return;
+    this.outbox.remove(later); // there is no label to change
+    this.page.outcome("apart", later, "It would have changed an answer that was kept apart.");
+  }
+
+  reported(entry, data) {
+    if (!entry.holds) return this.page.say("info", "Reported. The answer will be under Messages.", this.page.messagesLink());
+    // no longer this person's; when a manager has answered it may be given out to them again
+    this.over.delete(entry.item.slot);
+    if (data.held) return this.page.say("info", "Reported. The dispute waits until a manager has answered.", this.page.messagesLink());
+    this.take([entry.item]);
   }
 
   refused(entry, message, status) {
-    this.history = this.history.filter((past) => past.id !== entry.id);
-    if (status === 422 && !entry.prior) {
-      // what was typed comes back with its question
-      if (this.current && !this.prior) this.queue.unshift(this.current);
-      this.over.delete(entry.item.slot);
-      this.prior = null;
-      this.current = entry.item;
-      this.display(entry);
-      this.page.say("error", `${message} Your answer was not saved yet; it is here again.`);
+    this.page.reached();
+    if (entry.kind === "return" && entry.tried && (status === 404 || status === 409)) {
+      // its first try did reach the server, only the reply was lost
+      this.page.say("info", "Returned: two other people are asked.");
       return;
     }
-    this.page.say("error", `“${entry.item.question}”: ${message}`);
+    if (entry.kind === "flag" || entry.kind === "return") {
+      this.page.outcome("refused", entry, message);
+      return;
+    }
+    if (this.passOn(entry)) return;
+    const row = this.rows.get(entry.item.slot);
+    if (entry.kind === "change") {
+      if (row?.done?.id === entry.id) Object.assign(row, { done: { ...entry.before, state: "saved" }, message });
+      this.page.outcome("refused", entry, message);
+      return;
+    }
+    this.history = this.history.filter((slot) => slot !== entry.item.slot);
+    this.page.counted(-1);
+    if (status === 422) this.comesBack(entry, message);
+    else {
+      if (row) Object.assign(row, { done: { ...row.done, state: "refused" }, message });
+      this.page.outcome("refused", entry, message);
+    }
   }
 
-  waiting(reason, message) {
-    const kept = "Your answers are kept in this browser and are sent again by themselves.";
-    const words = {
-      offline: `The server cannot be reached. ${kept}`,
-      forbidden: `The server refused: ${message} ${kept}`,
-      "signed-out": `You are signed out. Sign in again in another tab. ${kept}`,
-    };
-    this.isWaiting = true;
-    this.page.say("error", words[reason]);
-    if (!this.current) this.page.idle("offline");
+  // A later answer to the same question waits behind a refused one: it takes its place. Whether there is one.
+  passOn(entry) {
+    const later = this.outbox.entries().find((other) => other.kind === "change" && other.before.id === entry.id);
+    if (!later) return false;
+    const { id, at, tab, item, given } = later;
+    const again = entry.kind === "label" ? this.first(id, item, given) : this.change(id, item, given, entry.before);
+    this.outbox.replace({ ...again, at, tab });
+    return true;
   }
 
-  tell() {
-    const group = this.current?.group;
-    const left = this.queue.filter((item) => item.group === group).length + (this.current ? 1 : 0);
-    const done = this.history.filter((past) => past.item.group === group).length;
-    this.page.counts({ ...this.progress, unsaved: this.outbox.count(), canUndo: this.history.length > 0, done, group: done + left });
-  }
-
-  held() {
-    return [...this.queue, this.current].filter((item) => item && !this.over.has(item.slot)).map((item) => item.slot);
-  }
-
-  async renew() {
-    const slots = this.held();
-    if (!slots.length || !this.page.isActive()) return;
-    await post(this.config.urls.renew, { slots }).catch(() => {});
-  }
-
-  leave() {
-    const slots = this.held();
-    if (slots.length) sendOnLeaving(this.config.urls.release, { slots });
+  // The question is open again, with what was typed.
+  comesBack(entry, message) {
+    const { slot } = entry.item;
+    this.over.delete(slot);
+    const row = this.rows.get(slot) ?? { item: entry.item };
+    Object.assign(row, { done: null, message });
+    if (!this.rows.has(slot)) this.rows.set(slot, row);
+    this.page.back(row, entry.given, `${message} Your answer was not saved yet; it is here again.`);
   }
 }

@@ -1,94 +1,190 @@
-// What the annotation and the adjudication page have in common on the screen.
+// What the annotation and the adjudication page have in common on the screen: notices, progress, dialogs, keys,
+// and which view is shown. A view has enter(slot), leave() (returns the slot it was at), refresh(), focus(),
+// current() (the row that keys are about), back(row, given), paste(link), keys.
 
 import { Clock } from "./clock.js";
-import { Evidence } from "./evidence.js";
+import { Drafts, pasted } from "./evidence.js";
+import { FlagDialog } from "./flag.js";
+import { Guard } from "./guard.js";
+import { Guidelines } from "./guidelines.js";
+import { Idle } from "./idle.js";
 import { bindDialogs, bindKeys } from "./keys.js";
 import { Loop } from "./loop.js";
+import { Outcomes } from "./outcomes.js";
+import { Progress } from "./progress.js";
 
 const ACTIVE_MS = 5 * 60000;
-const IDLE = {
-  nothing: ["Nothing is left for you here", "Every question that you can answer is answered, in somebody’s hands, or waits until its answers can no longer be changed. Look again in some minutes."],
-  closed: ["This campaign is closed", "It gives out no more questions. Your labels are saved."],
-  failed: ["No questions came", "The server had a problem. Nothing is lost."],
-  offline: ["The server cannot be reached", "Look again when you are connected. Nothing is lost."],
+const KEPT = "Your answers are kept in this browser and are sent again by themselves.";
+const OPEN = "This browser cannot store your answers: leave this page open until they are sent, which it tries again by itself.";
+const WAITING = {
+  offline: "The server cannot be reached.",
+  failed: "The server had a problem.",
+  busy: "The server is busy.",
+  "signed-out": "You are signed out.",
 };
 
-export function startPage({ show, checkAnswer, comment, keys = {}, acts = {} }) {
-  const config = JSON.parse(document.getElementById("config").textContent);
-  const find = (selector) => document.querySelector(selector);
-  const area = find("[data-loop]");
-  const idle = find("[data-idle]");
-  const question = find("[data-question]");
-  const answers = [...document.querySelectorAll("[data-answer]")];
-  const clock = new Clock();
-  const evidence = new Evidence(area, config, () => question.focus());
-  const text = (selector, value) => { find(selector).textContent = value; };
+const find = (selector) => document.querySelector(selector);
 
-  const page = {
-    show(item, prior) {
-      idle.hidden = true;
-      area.hidden = false;
-      text("[data-group]", item.group_question);
-      question.textContent = item.question;
-      text("[data-subject-key]", item.subject.key);
-      text("[data-object-key]", item.object.key);
-      text("[data-subject]", item.subject.label);
-      text("[data-object]", item.object.label);
-      evidence.show(item, prior?.given.source_url ?? "");
-      for (const button of answers) button.setAttribute("aria-pressed", String(prior?.given.answer === button.dataset.answer));
-      page.say("info", prior && !prior.url ? "You are changing your answer. Undo again goes further back; Esc leaves it as it is." : "");
-      show(item, prior, evidence);
-      clock.restart();
-      question.focus({ preventScroll: false });
-    },
-    idle(kind) {
-      area.hidden = true;
-      idle.hidden = false;
-      const [heading, words] = IDLE[kind];
-      idle.querySelector("h2").textContent = heading;
-      idle.querySelector("p").textContent = words;
-      idle.querySelector("h2").focus();
-    },
-    say(kind, words) {
-      const notice = find(`[data-notice="${kind}"]`);
-      notice.querySelector("p").textContent = words;
-      notice.hidden = !words;
-    },
-    counts({ today, total, unsaved, canUndo, done, group }) {
-      text("[data-counts]", `${today.toLocaleString("en")} today · ${total.toLocaleString("en")} in all${group > 1 ? ` · ${Math.min(done + 1, group)} of ${group} in this question` : ""}`);
-      const badge = find("[data-unsaved]");
-      badge.hidden = unsaved < 1;
-      badge.textContent = `${unsaved} not saved yet`;
-      const bar = find("[data-progress]");
-      bar.max = Math.max(group, 1);
-      bar.value = done;
-      find('[data-act="undo"]').disabled = !canUndo;
-    },
-    isActive: () => document.visibilityState === "visible" && clock.idleFor() < ACTIVE_MS,
-  };
-  const loop = new Loop(config, page);
-
-  function give(answer) {
-    if (!loop.current || loop.guarded) return;
-    if (!checkAnswer(answer) || !evidence.check(answer)) return;
-    page.say("error", "");
-    loop.answer({ answer, source_url: evidence.value, comment: comment(answer), active_ms: clock.read() });
+export class Page {
+  constructor() {
+    this.config = JSON.parse(document.getElementById("config").textContent);
+    this.area = find("[data-loop]");
+    this.clock = new Clock();
+    this.drafts = new Drafts();
+    this.guard = new Guard();
+    this.progress = new Progress(this.config.urls.progress, document);
+    this.outcomes = new Outcomes(`${this.config.person}:${this.config.pool}:${this.config.role}`, find("[data-outcomes]"));
+    this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (words) => this.say("guidelines", words));
+    this.idling = new Idle(find("[data-idle]"), this.config, () => this.loop.leases.fetch());
+    this.loop = new Loop(this.config, this);
+    this.flags = new FlagDialog(find('[data-dialog="flag"]'), (row, kind, text) => this.loop.report(row, kind, text));
   }
-  const dialog = (name) => find(`[data-dialog="${name}"]`).showModal();
-  const all = {
-    undo: () => loop.undo(),
-    guidelines: () => dialog("guidelines"),
-    keys: () => dialog("keys"),
-    again: () => loop.fetch(),
-    ...acts,
-  };
-  for (const button of document.querySelectorAll("[data-act]")) button.addEventListener("click", () => all[button.dataset.act]());
-  for (const button of answers) button.addEventListener("click", () => give(button.dataset.answer));
-  bindDialogs();
-  bindKeys({
-    y: () => give("Y"), 1: () => give("Y"), n: () => give("N"), 0: () => give("N"), s: () => give("?"),
-    u: all.undo, g: all.guidelines, "?": all.keys, l: () => evidence.useLast(), escape: () => loop.keep(), ...keys,
-  });
-  loop.start();
-  return { give, evidence, loop, page };
+
+  // keys and acts beyond those of the view: {r: () => …}, {return: () => …}
+  start(view, { keys = {}, acts = {} } = {}) {
+    this.view = view;
+    const all = {
+      undo: () => this.view.undo(),
+      flag: () => this.flag(),
+      guidelines: () => this.guidelines.open(),
+      keys: () => find('[data-dialog="keys"]').showModal(),
+      again: () => this.loop.leases.fetch(),
+      ...acts,
+    };
+    const shared = { u: all.undo, f: all.flag, g: all.guidelines, "?": all.keys, ...keys };
+    for (const button of document.querySelectorAll("[data-act]")) button.addEventListener("click", () => all[button.dataset.act]());
+    for (const button of document.querySelectorAll("[data-send]")) button.addEventListener("click", () => this.loop.outbox.flush());
+    document.addEventListener("paste", (event) => this.paste(event));
+    bindDialogs();
+    bindKeys((name) => (this.area.hidden ? all[{ g: "guidelines", "?": "keys", u: "undo" }[name]] : this.view.keys[name] ?? shared[name]), (field) => {
+      field.blur();
+      this.view.focus();
+    });
+    view.enter(null);
+    this.changed();
+    this.progress.start();
+    this.guidelines.remind(this.config.guidelines_version);
+    this.loop.start();
+  }
+
+  switchTo(view) {
+    if (view === this.view) return;
+    const slot = this.view.leave();
+    this.view = view;
+    view.enter(slot);
+    this.changed();
+  }
+
+  // A question came on the screen.
+  appeared() {
+    this.idling.hide();
+    this.area.hidden = false;
+    this.guard.close();
+  }
+
+  flag() {
+    const row = this.view.current();
+    if (row) this.flags.open(row);
+  }
+
+  paste(event) {
+    const link = pasted(event);
+    const field = event.target instanceof Element && event.target.closest("input, textarea");
+    if (!link || this.area.hidden || document.querySelector("dialog[open]") || (field && !field.matches("[data-link-field]"))) return;
+    event.preventDefault();
+    this.view.paste(link);
+  }
+
+  // -- what the loop says
+
+  changed() {
+    this.view?.refresh();
+    const unsaved = this.loop?.outbox?.count() ?? 0;
+    const badge = find("[data-unsaved]");
+    badge.hidden = unsaved < 1;
+    badge.textContent = `${unsaved} not saved yet`;
+    find('[data-act="undo"]').disabled = !this.loop?.history?.length;
+  }
+
+  arrived(campaign) {
+    if (campaign.evidence_rule) this.config.evidence_rule = campaign.evidence_rule;
+    if (this.isWaiting) this.reached();
+    this.guidelines.remind(campaign.guidelines_version);
+  }
+
+  // slots whose questions are on the screen
+  shown() {
+    return new Set(this.area.hidden ? [] : this.view.shownSlots());
+  }
+
+  answered(item, given, isFirst) {
+    this.progress.count(isFirst ? 1 : 0, given.active_ms);
+    if (!this.isWaiting) this.say("error", "");
+    this.say("info", "");
+    this.drafts.answered(item, given.source_url);
+  }
+
+  counted(n) {
+    this.progress.count(n);
+  }
+
+  back(row, given, message) {
+    this.drafts.setOwn(row.item, given.source_url);
+    this.drafts.why.set(row.item.slot, given.comment);
+    this.say("error", message);
+    this.view.back(row);
+  }
+
+  outcome(kind, entry, message) {
+    this.outcomes.add(kind, entry, message);
+  }
+
+  // Nothing came; what is on the screen (all rows answered, an answer that is being changed) stays there.
+  idle(kind, seconds = null) {
+    if (!this.view.isEmpty) return;
+    this.area.hidden = true;
+    this.idling.show(kind, seconds);
+  }
+
+  messagesLink() {
+    return { href: this.config.urls.messages, label: "Messages" };
+  }
+
+  // The server could not take an answer: it is kept, and why.
+  waiting(reason, data) {
+    this.isWaiting = true;
+    const { login, consent } = { consent: data.consent, ...this.config.urls };
+    const links = { "signed-out": { href: login, label: "Sign in" }, forbidden: consent ? { href: consent, label: "Read and agree" } : null };
+    const words = WAITING[reason] ?? data.error ?? "The server refused.";
+    const { outbox } = this.loop;
+    this.say("error", outbox.count() ? `${words} ${outbox.isKept ? KEPT : OPEN}` : words, links[reason]);
+    find("[data-send]").hidden = false;
+  }
+
+  reached() {
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
+    find("[data-send]").hidden = true;
+    this.say("error", "");
+  }
+
+  say(kind, words, link = null) {
+    const notice = find(`[data-notice="${kind}"]`);
+    const line = notice.querySelector("p");
+    line.replaceChildren(words);
+    if (link) {
+      const anchor = Object.assign(document.createElement("a"), { href: link.href, textContent: link.label, target: "_blank", rel: "noopener" });
+      line.append(" ", anchor);
+    }
+    notice.hidden = !words;
+  }
+
+  // Read out, not shown.
+  announce(words) {
+    find("[data-live]").textContent = words;
+  }
+
+  isActive() {
+    return document.visibilityState === "visible" && this.clock.idleFor() < ACTIVE_MS;
+  }
 }

@@ -11,9 +11,13 @@ from django.test import Client
 from annotation.models import Item, Label, Slot, SurplusLabel
 from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
 
-ITEM = {"slot", "lease", "group", "question", "group_question", "subject", "object", "searches"}
+ITEM = {
+    "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object", "sources",
+    "searches",
+}  # fmt: skip
 CLAIM, SUBMIT, DECIDE = "/api/v1/campaigns/p1/claim", "/api/v1/labels", "/api/v1/decisions"
 DISPUTED, OWN = "/api/v1/campaigns/p1/claim-disputed", "/api/v1/campaigns/p1/labels"
+PROGRESS, FLAG, RETURN = "/api/v1/campaigns/p1/progress", "/api/v1/flags", "/api/v1/decisions/return"
 ANY = str(uuid4())
 
 
@@ -62,28 +66,33 @@ ENDPOINTS = {
     "change": ("post", f"/api/v1/labels/{ANY}/change"),
     "renew": ("post", "/api/v1/slots/renew"),
     "release": ("post", "/api/v1/slots/release"),
+    "progress": ("get", PROGRESS),
+    "flag": ("post", FLAG),
+    "return": ("post", RETURN),
 }
 
 
 @pytest.mark.parametrize(
     ("who", "expected"),  # in the order of ENDPOINTS
     [
-        ("nobody", [401, 401, 401, 401, 401, 401, 401, 401]),
-        ("stranger", [404, 404, 404, 404, 404, 404, 200, 200]),
-        ("manager", [403, 403, 403, 403, 403, 404, 200, 200]),
-        ("researcher", [403, 403, 403, 403, 403, 404, 200, 200]),
-        ("ann", [200, 404, 200, 403, 403, 404, 200, 200]),
-        ("ada", [200, 404, 200, 200, 404, 404, 200, 200]),
+        ("nobody", [401, 401, 401, 401, 401, 401, 401, 401, 401, 401, 401]),
+        ("stranger", [404, 404, 404, 404, 404, 404, 200, 200, 404, 404, 404]),
+        ("manager", [403, 403, 403, 403, 403, 404, 200, 200, 403, 403, 403]),
+        ("researcher", [403, 403, 403, 403, 403, 404, 200, 200, 403, 403, 403]),
+        ("ann", [200, 404, 200, 403, 403, 404, 200, 200, 200, 404, 403]),
+        ("ada", [200, 404, 200, 200, 404, 404, 200, 200, 200, 404, 404]),
     ],
 )
 def test_every_endpoint_as_everybody(world, dispute, as_user, who, expected) -> None:
     slot, third = Slot.objects.filter(item=dispute).exclude(number=3).first(), Slot.objects.get(number=3)
     bodies = {
-        "submit": given({"slot": slot.pk, "lease": ANY}),
-        "decide": given({"slot": third.pk, "lease": ANY}, comment="x"),
+        "submit": given({"slot": str(slot.ticket), "lease": ANY}),
+        "decide": given({"slot": str(third.ticket), "lease": ANY}, comment="x"),
         "change": {"client_id": ANY, "answer": "Y"},
-        "renew": {"slots": [slot.pk]},
-        "release": {"slots": [slot.pk]},
+        "renew": {"slots": [str(slot.ticket)]},
+        "release": {"slots": [str(slot.ticket)]},
+        "flag": {"slot": str(slot.ticket), "lease": ANY, "client_id": ANY, "kind": "name"},
+        "return": {"slot": str(third.ticket), "lease": ANY, "reason": "x"},
     }
     client = as_user(getattr(world, who, None))
     seen = []
@@ -112,15 +121,11 @@ def test_manager_who_was_made_member_by_hand_still_cannot_label(world, as_user) 
 
 def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
     body = post(ann, CLAIM, {"count": 2}).json()
-    assert set(body) == {"campaign", "items", "progress"}
-    assert set(body["campaign"]) == {
-        "pool",
-        "is_open",
-        "evidence_rule",
-        "sources",
-        "guidelines",
-        "lease_seconds",
-    }
+    assert set(body) == {"campaign", "items"}
+    assert body["campaign"] == {
+        "pool": "p1", "state": "open", "is_open": True, "evidence_rule": "both", "guidelines_version": 1,
+        "lease_seconds": 900,
+    }  # fmt: skip
     assert len(body["items"]) == 3
     item = body["items"][0]
     subject, object_ = item["subject"]["label"], item["object"]["label"]
@@ -129,7 +134,6 @@ def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
     assert wikipedia["both"] == (
         f"https://en.wikipedia.org/w/index.php?search={subject} {object_}".replace(" ", "%20")
     )
-    assert body["progress"] == {"today": 0, "total": 0}
 
 
 def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
@@ -145,7 +149,7 @@ def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
         "",
     )
     assert {item["slot"] for item in items[1:]} < {item["slot"] for item in body["items"]}
-    assert body["progress"] == {"today": 1, "total": 1}
+    assert ann.get(PROGRESS).json() == {"today": 1, "total": 1, "items": 6}
 
 
 def test_double_submit_is_one_label(ann, items) -> None:
@@ -190,7 +194,7 @@ def test_malformed_answers_say_which_field(ann, items, more, field) -> None:
 
 
 def test_late_answer_is_said_to_be_surplus(world, ann, items) -> None:
-    Slot.objects.filter(pk=items[0]["slot"]).update(annotator=world.ben)
+    Slot.objects.filter(ticket=items[0]["slot"]).update(annotator=world.ben)
     body = post(ann, SUBMIT, given(items[0])).json()
     assert body["kept"] == "surplus" and "kept as a surplus label" in body["message"]
 
@@ -252,8 +256,9 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
         assert {frozenset(search) for search in item["searches"]} == {
             frozenset({"source", "both", "subject", "object"})
         }
-    assert set(told) == {"label", "kept", "repeated", "message", "items", "progress"}
-    assert told["progress"] == {"today": 1, "total": 1}
+    assert set(told) == {"label", "kept", "repeated", "message", "items"}
+    progress = ben.get(PROGRESS).json()
+    assert progress == {"today": 1, "total": 1, "items": 6}
     assert set(own) == {"labels"}
     assert [set(entry) for entry in own["labels"]] == [
         {"label", "question", "answer", "source_url", "comment", "created_at", "changeable"}
@@ -278,8 +283,10 @@ def test_answer_to_a_submit_is_the_same_whether_the_other_agreed(world, as_user)
         if other:
             label_item(world, item, ann=other)
         slot = slot_for(world.campaign, world.ben, item)
-        body = post(as_user(world.ben), SUBMIT, given({"slot": slot.pk, "lease": str(slot.lease)})).json()
-        bodies.append({key: value for key, value in body.items() if key not in ("label", "progress")})
+        body = post(
+            as_user(world.ben), SUBMIT, given({"slot": str(slot.ticket), "lease": str(slot.lease)})
+        ).json()
+        bodies.append({key: value for key, value in body.items() if key != "label"})
     assert (
         bodies[0]
         == bodies[1]

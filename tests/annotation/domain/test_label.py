@@ -4,7 +4,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from annotation.domain.label import change, changeable_slots, submit
+from annotation.domain.label import change, changeable_tickets, submit
 from annotation.domain.queue import claim, claim_disputed, release
 from annotation.errors import AnswerRefused, EvidenceError, NotYours
 from annotation.models import Item, Judgement, Label, Slot, SurplusLabel
@@ -31,7 +31,7 @@ def label_of(user, item: Item) -> Label:
 def test_submit_keeps_all_that_was_given(world, item) -> None:
     slot = slot_for(world.campaign, world.ann, item)
     client = uuid4()
-    submit(world.ann, slot.pk, slot.lease, client, "?", " " + LINK, " hard to say ", 4321)
+    submit(world.ann, slot.ticket, slot.lease, client, "?", " " + LINK, " hard to say ", 4321)
     label = Label.objects.get()
     assert (label.slot_id, label.item_id, label.annotator, label.client_id) == (
         slot.pk,
@@ -86,9 +86,9 @@ def test_client_id_of_another_question_is_refused(world) -> None:
 
 def test_somebody_elses_slot_is_not_ones_own(world, item) -> None:
     slot = slot_for(world.campaign, world.ann, item)
-    for lease in (slot.lease, uuid4(), lease_of(slot.pk + 1, world.ben.pk)):
+    for lease in (slot.lease, uuid4(), lease_of(uuid4(), world.ben.pk)):
         with pytest.raises(NotYours):
-            submit(world.ben, slot.pk, lease, uuid4(), "Y", LINK)
+            submit(world.ben, slot.ticket, lease, uuid4(), "Y", LINK)
     assert Label.objects.count() == SurplusLabel.objects.count() == 0
 
 
@@ -108,7 +108,7 @@ def test_ten_thousand_characters_of_comment_are_refused(world, item) -> None:
 
 def test_late_answer_counts_while_the_slot_is_free(world, item) -> None:
     slot = slot_for(world.campaign, world.ann, item)
-    release(world.ann, [slot.pk])
+    release(world.ann, [slot.ticket])
     result = answer(world.ann, slot)
     slot.refresh_from_db()
     assert (result.is_surplus, slot.state, slot.annotator) == (False, "answered", world.ann)
@@ -180,33 +180,33 @@ def test_adjudicator_decides(world, item, decision, expected) -> None:
 def test_change_supersedes_and_keeps_the_old_row(world, item) -> None:
     label_item(world, item, ann="Y")
     old = label_of(world.ann, item)
-    new = change(world.ann, old.pk, uuid4(), "N", LINK).label
+    new = change(world.ann, old.client_id, uuid4(), "N", LINK).label
     assert list(Label.objects.order_by("id").values_list("answer", "supersedes")) == [
         ("Y", None),
         ("N", old.pk),
     ]
-    newest = change(world.ann, old.pk, uuid4(), "?", "", "unclear").label
+    newest = change(world.ann, old.client_id, uuid4(), "?", "", "unclear").label
     assert newest.supersedes == new
 
 
 def test_repeated_change_is_one_change(world, item) -> None:
     label_item(world, item, ann="Y")
     old, client = label_of(world.ann, item), uuid4()
-    first = change(world.ann, old.pk, client, "N", LINK)
-    assert change(world.ann, old.pk, client, "N", LINK).label == first.label
+    first = change(world.ann, old.client_id, client, "N", LINK)
+    assert change(world.ann, old.client_id, client, "N", LINK).label == first.label
     assert Label.objects.count() == 2
 
 
 def test_third_slot_is_withdrawn_when_labels_agree_after_all(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
-    change(world.ben, label_of(world.ben, item).pk, uuid4(), "Y", LINK)
+    change(world.ben, label_of(world.ben, item).client_id, uuid4(), "Y", LINK)
     assert state_of(item) == ("settled", "positive", 2)
 
 
 def test_judgement_follows_a_change_and_its_version_moves(world, item) -> None:
     label_item(world, item, ann="Y", ben="Y")
     before = Judgement.objects.get().decided_at
-    change(world.ben, label_of(world.ben, item).pk, uuid4(), "N", LINK)
+    change(world.ben, label_of(world.ben, item).client_id, uuid4(), "N", LINK)
     assert state_of(item) == ("disputed", "undecided", 3)
     assert Judgement.objects.get().decided_at > before
 
@@ -214,7 +214,7 @@ def test_judgement_follows_a_change_and_its_version_moves(world, item) -> None:
 def test_answer_to_a_withdrawn_third_slot_is_refused(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
     (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
-    change(world.ben, label_of(world.ben, item).pk, uuid4(), "Y", LINK)
+    change(world.ben, label_of(world.ben, item).client_id, uuid4(), "Y", LINK)
     with pytest.raises(AnswerRefused, match="withdrawn"):
         answer(world.ada, slot)
 
@@ -223,7 +223,7 @@ def test_decision_stands_when_a_label_changes_later(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
     (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
     answer(world.ada, slot, "Y")
-    change(world.ann, label_of(world.ann, item).pk, uuid4(), "N", LINK)
+    change(world.ann, label_of(world.ann, item).client_id, uuid4(), "N", LINK)
     assert state_of(item) == ("settled", "positive", 3)
 
 
@@ -231,11 +231,11 @@ def test_decision_stands_when_a_label_changes_later(world, item) -> None:
 def test_change_behaves_the_same_whatever_the_other_answered(world, item, other) -> None:
     label_item(world, item, ann="Y", **({"ben": other} if other else {}))
     label = label_of(world.ann, item)
-    assert label.slot_id in changeable_slots(world.ann, world.campaign)
-    assert change(world.ann, label.pk, uuid4(), "N", LINK).message == ""
+    assert label.slot.ticket in changeable_tickets(world.ann, world.campaign)
+    assert change(world.ann, label.client_id, uuid4(), "N", LINK).message == ""
     windows_closed(item)
     with pytest.raises(AnswerRefused, match=r"^This label can no longer be changed. It stays as it is.$"):
-        change(world.ann, label_of(world.ann, item).pk, uuid4(), "Y", LINK)
+        change(world.ann, label_of(world.ann, item).client_id, uuid4(), "Y", LINK)
 
 
 def test_only_the_last_ten_can_be_changed(world, monkeypatch) -> None:
@@ -243,24 +243,24 @@ def test_only_the_last_ten_can_be_changed(world, monkeypatch) -> None:
     slots = claim(world.campaign, world.ann, 3)
     for slot in slots[:3]:
         answer(world.ann, slot)
-    assert changeable_slots(world.ann, world.campaign) == {slots[1].pk, slots[2].pk}
+    assert changeable_tickets(world.ann, world.campaign) == {slots[1].ticket, slots[2].ticket}
 
 
 def test_somebody_elses_label_cannot_be_changed(world, item) -> None:
     label_item(world, item, ann="Y")
     with pytest.raises(NotYours):
-        change(world.ben, label_of(world.ann, item).pk, uuid4(), "N", LINK)
+        change(world.ben, label_of(world.ann, item).client_id, uuid4(), "N", LINK)
 
 
 def test_change_refuses_bad_evidence(world, item) -> None:
     label_item(world, item, ann="Y")
     with pytest.raises(EvidenceError):
-        change(world.ann, label_of(world.ann, item).pk, uuid4(), "N", "https://evil.example/")
+        change(world.ann, label_of(world.ann, item).client_id, uuid4(), "N", "https://evil.example/")
 
 
 def test_queries_of_a_submit_are_few(world, item, django_assert_num_queries) -> None:
     ann, ben = slot_for(world.campaign, world.ann, item), slot_for(world.campaign, world.ben, item)
-    with django_assert_num_queries(7):  # two of them a savepoint
+    with django_assert_num_queries(9):  # two of them a savepoint
         answer(world.ann, ann)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         answer(world.ben, ben)

@@ -1,8 +1,12 @@
+import dataclasses
+
 import pytest
 
-from annotation.domain.question import current_template, import_templates, save_template, wording
+from annotation.domain.question import current_template, save_template, word, wording
 from annotation.models import QuestionTemplate
+from pooling.domain.graph import open_graph
 from pooling.domain.template import TemplateError
+from pooling.models import AuditEntry
 
 
 @pytest.fixture
@@ -40,20 +44,6 @@ def test_save_refuses_a_tail_question_without_subject(relation) -> None:
     assert QuestionTemplate.objects.count() == 0
 
 
-def test_import_takes_the_whole_file_or_nothing(graph, relation, tmp_path) -> None:
-    file = tmp_path / "t.tsv"
-    file.write_text(
-        "lived_in\tIs {subject} of {object}?\tOf what is {subject}?\tWhat is of {object}?\nnope\ta\tb\tc\n"
-    )
-    with pytest.raises(TemplateError, match=r"t.tsv:2: the graph does not have relation 'nope'"):
-        import_templates(graph, file)
-    assert QuestionTemplate.objects.count() == 0
-    file.write_text(file.read_text().splitlines()[0] + "\n")
-    assert import_templates(graph, file) == 1
-    assert current_template(relation).statement == "Is {subject} of {object}?"
-    assert import_templates(graph, file) == 0
-
-
 def test_wording_fills_labels_and_asks_the_side_of_the_group(world) -> None:
     item = world.campaign.items.filter(side="tail").first()
     words = wording(item)
@@ -61,3 +51,43 @@ def test_wording_fills_labels_and_asks_the_side_of_the_group(world) -> None:
     assert words.group_question == "Where has Person 1 lived?"
     item = world.campaign.items.filter(side="head").first()
     assert wording(item).group_question == "Who has lived in City 7?"
+
+
+def test_save_is_noted_with_person_and_pool(world) -> None:
+    relation = world.pool.graph.relations.get()
+    texts = ("Did {subject} live in {object}?", "Where did {subject} live?", "Who lived in {object}?")
+    saved = save_template(relation, *texts, world.manager, pool=world.pool)
+    assert (saved.created_by, saved.is_default) == (world.manager, False)
+    save_template(relation, *texts, world.manager, pool=world.pool)
+    entry = AuditEntry.objects.get(act="questions-saved")
+    assert (entry.person, entry.pool, entry.about, entry.details) == (
+        world.manager,
+        world.pool,
+        "lived_in",
+        {"version": 2},
+    )
+
+
+def test_second_writer_of_a_version_is_told_and_nothing_of_theirs_is_kept(relation, monkeypatch) -> None:
+    first = current_template(relation)
+    save_template(relation, "{subject}, {object}?", "{subject}?", "{object}?")
+    monkeypatch.setattr("annotation.domain.question.current_template", lambda relation: first)
+    with pytest.raises(TemplateError, match="Somebody else changed these questions a moment ago"):
+        save_template(relation, "{object}, {subject}?", "{subject}?", "{object}?")
+    assert QuestionTemplate.objects.count() == 2
+    assert AuditEntry.objects.filter(act="questions-saved").count() == 1
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["{object}", "{subject} {object}", "{{ secret }}", "{% now 'Y' %}", "<b>&amp;", r"\1 \g<0>", "{", "%s"],
+)
+def test_label_that_looks_like_a_template_is_shown_as_it_is(world, label: str) -> None:
+    item = world.campaign.items.filter(side="tail").first()
+    graph = open_graph(world.pool.graph)
+    labels = [label if entity == item.triple.head else name for entity, name in enumerate(graph.labels)]
+    odd = dataclasses.replace(graph, labels=labels)
+    words = word(item, current_template(world.pool.graph.relations.get()), odd)
+    assert words.statement == f"Has {label} lived in {words.object}?"
+    assert words.group_question == f"Where has {label} lived?"
+    assert words.subject == label

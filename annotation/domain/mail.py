@@ -1,0 +1,22 @@
+"""E-mail, where the site has it set up: links go to who they are for. Nothing depends on a message to arrive."""
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+
+logger = logging.getLogger(__name__)
+
+
+def send(to: str, template: str, context: dict[str, Any]) -> bool:
+    """Send a text; its first line is the subject. Whether the mail server took it."""
+    if not (settings.EMAIL_IS_SET and to):
+        return False
+    subject, _, body = render_to_string(template, context).strip().partition("\n")
+    try:
+        return send_mail(subject.strip(), body.strip() + "\n", None, [to]) == 1
+    except OSError as error:  # also what smtplib raises; the address is no matter of the log
+        logger.error("an e-mail could not be sent: %s", type(error).__name__)
+        return False

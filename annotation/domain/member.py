@@ -1,0 +1,43 @@
+"""The people of one campaign: their roles, what they gave, when they were here last."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Max, Q
+
+from annotation.enums import CampaignRole, SlotState
+from annotation.models import Campaign, Label
+
+
+@dataclass
+class Member:
+    """A person of a campaign; without a role: one who labelled in it before."""
+
+    person: User
+    roles: list[CampaignRole] = field(default_factory=list)
+    labels: int = 0  # that count
+    last_active: datetime | None = None  # when they answered last
+    consented_at: datetime | None = None
+
+
+def members_of(campaign: Campaign) -> list[Member]:
+    """Members by name, then those who labelled before and have no role now; three queries."""
+    found: dict[int, Member] = {}
+    for row in campaign.members.select_related("person").order_by("person__username", "role"):
+        member = found.setdefault(row.person_id, Member(row.person))
+        member.roles.append(CampaignRole(row.role))
+        member.consented_at = member.consented_at or row.consented_at
+    given = {
+        person: (labels, last)
+        for person, labels, last in Label.objects.filter(item__campaign=campaign).order_by()
+        .values_list("annotator")
+        .annotate(
+            n=Count("id", filter=Q(superseded_by=None, slot__state=SlotState.ANSWERED)), last=Max("created_at")
+        )
+    }  # fmt: skip
+    for person in User.objects.filter(pk__in=given.keys() - found.keys()).order_by("username"):
+        found[person.pk] = Member(person)
+    for pk, (labels, last) in given.items():
+        found[pk].labels, found[pk].last_active = labels, last
+    return list(found.values())

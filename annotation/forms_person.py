@@ -1,0 +1,154 @@
+"""Forms of people: roles, invitations, consent, own account, erasure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import UsernameField
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+
+from annotation.enums import CampaignRole, SiteRole
+
+DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
+PERSONAL_DATA_LENGTH = 20_000
+
+
+class PersonForm(forms.Form):
+    use_required_attribute = False
+
+    username = forms.CharField(
+        label="Name", max_length=150, help_text="An account is made if there is none of this name."
+    )
+    role = forms.ChoiceField(label="Role", choices=CampaignRole.choices)
+
+
+class InviteForm(forms.Form):
+    """An invitation to a role of the campaign, or of the site."""
+
+    use_required_attribute = False
+
+    role = forms.ChoiceField(label="Role")
+    days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
+    email = forms.EmailField(label="E-mail", required=False, max_length=254)
+
+    def __init__(self, *args: Any, site: bool = False, sends: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "invite_%s", **kwargs})
+        self.fields["role"].choices = SiteRole.choices if site else CampaignRole.choices  # type: ignore[attr-defined]
+        self.fields["email"].help_text = (
+            "The link is sent there." if sends
+            else "May be left out. This site sends no e-mail: hand the link over yourself."
+        )  # fmt: skip
+
+
+class MemberForm(forms.Form):
+    """A role to be taken away."""
+
+    person = forms.IntegerField()
+    role = forms.ChoiceField(choices=[*CampaignRole.choices, *SiteRole.choices])
+
+
+class RowForm(forms.Form):
+    row = forms.IntegerField()
+
+
+class PersonalDataForm(forms.Form):
+    use_required_attribute = False
+
+    text = forms.CharField(
+        label="Text", required=False, max_length=PERSONAL_DATA_LENGTH, widget=forms.Textarea(attrs={"rows": 16}),
+        help_text="Markdown. Empty: nobody is asked.",
+    )  # fmt: skip
+
+    def clean_text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.cleaned_data["text"].strip().splitlines())
+
+
+class AgreeForm(forms.Form):
+    """Agreement to one text: `text` is its fingerprint, so that nobody agrees to what they did not see."""
+
+    use_required_attribute = False
+
+    text = forms.CharField(widget=forms.HiddenInput, max_length=64)
+    agreed = forms.BooleanField(
+        label="I have read this and agree", error_messages={"required": "To take part, agree to this text."}
+    )
+
+    def __init__(self, *args: Any, fingerprint: str, **kwargs: Any) -> None:
+        super().__init__(*args, **{"initial": {"text": fingerprint}, **kwargs})
+        self.fingerprint = fingerprint
+
+    def clean_text(self) -> str:
+        if self.cleaned_data["text"] != self.fingerprint:
+            self.data = {**self.data, "text": self.fingerprint}  # for the page that is shown again
+            raise forms.ValidationError("The text was changed while you read it. Read it again, then agree.")
+        return self.fingerprint
+
+
+class JoinForm(forms.Form):
+    """A new account by invitation."""
+
+    use_required_attribute = False
+
+    username = UsernameField(
+        label="Name", max_length=150,
+        help_text="To sign in with. Managers see it; letters, digits and @ . + - _",
+    )  # fmt: skip
+    email = forms.EmailField(
+        label="E-mail", required=False, max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+        help_text="May be left out. Used for a forgotten password only.",
+    )  # fmt: skip
+    password = forms.CharField(
+        label="Password", strip=False, max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="Eight characters or more, not a common one, and not like your name.",
+    )  # fmt: skip
+    again = forms.CharField(
+        label="Password again", strip=False, max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        asked: dict[str, Any] = super().clean() or {}
+        password, again = asked.get("password"), asked.get("again")
+        if password and again and password != again:
+            self.add_error("again", "The two passwords differ.")
+        elif password:
+            user = User(username=asked.get("username", ""), email=asked.get("email", ""))
+            try:
+                validate_password(password, user)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return asked
+
+
+class EmailForm(forms.Form):
+    use_required_attribute = False
+
+    email = forms.EmailField(
+        label="E-mail", required=False, max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+        help_text="Used for a forgotten password only. May be left empty.",
+    )  # fmt: skip
+
+
+class ConfirmForm(forms.Form):
+    """A destructive act: the name must be typed."""
+
+    use_required_attribute = False
+
+    name = forms.CharField(
+        max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
+    )
+
+    def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.expected = name
+        self.fields["name"].label = f"Type {name} to confirm"
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.expected:
+            raise forms.ValidationError(f"That is not {self.expected}. Nothing was erased.")
+        return self.expected

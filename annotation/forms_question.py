@@ -1,0 +1,40 @@
+"""Forms of the questions pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+MAX_BYTES = 1_048_576
+
+
+class TemplatesFileForm(forms.Form):
+    """A file of templates; or its text, when the manager has seen what it changes and says yes."""
+
+    use_required_attribute = False
+
+    file = forms.FileField(
+        label="File",
+        required=False,
+        help_text="TSV without a header: relation, statement, tail question, head question. UTF-8, at most 1 MiB.",
+        widget=forms.FileInput(attrs={"accept": ".tsv,.txt"}),
+    )
+    text = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+    file_name = forms.CharField(required=False, max_length=200, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        """Adds `raw`, the bytes; `file_name` is what messages call them, never a path."""
+        asked = super().clean() or {}
+        file, text = asked.get("file"), asked.get("text")
+        if file is not None and file.size > MAX_BYTES:
+            self.add_error("file", f"The file has {file.size:,} bytes: at most {MAX_BYTES:,} are taken.")
+        elif text is not None and len(text.encode()) > 2 * MAX_BYTES:  # its line ends became longer
+            self.add_error("file", f"At most {MAX_BYTES:,} bytes are taken.")
+        elif file is not None:
+            asked |= {"raw": file.read(), "file_name": str(file.name)[:200]}
+        elif text:
+            asked |= {"raw": text.encode()}
+        else:
+            self.add_error("file", "Choose a file.")
+        return asked

@@ -1,0 +1,78 @@
+"""Forms of the sources pages; what the domain refuses is shown at them as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+
+from annotation.models import Source
+from pooling.models import Relation
+
+ALL, CHOSEN = "all", "chosen"
+
+
+class SourceForm(forms.Form):
+    """Name and search address of a source."""
+
+    use_required_attribute = False
+
+    name = forms.CharField(label="Name", max_length=80)
+    search_url = forms.CharField(
+        label="Search address",
+        max_length=300,
+        required=False,
+        help_text="https, with {query} once: the names of a question are put there. "
+        "Without it, links are accepted and no search is offered.",
+    )
+
+
+class NewSourceForm(SourceForm):
+    host = forms.CharField(
+        label="Host",
+        max_length=200,
+        help_text="wikipedia.org: a link is accepted there and at all hosts under it.",
+    )
+    field_order = ("name", "host", "search_url")
+
+
+class RemoveForm(forms.Form):
+    use_required_attribute = False
+
+    opens = forms.BooleanField(label="Let these relations take all sources again", required=False)
+
+
+class ChooseForm(forms.Form):
+    """Sources for several relations at once: those that are ticked, or all that the filter shows."""
+
+    use_required_attribute = False
+
+    relations = forms.TypedMultipleChoiceField(coerce=int, required=False)
+    every = forms.BooleanField(required=False)
+    which = forms.ChoiceField(
+        label="They take",
+        choices=[(CHOSEN, "only these"), (ALL, "all sources, also those that are added later")],
+        widget=forms.RadioSelect,
+        initial=CHOSEN,
+    )
+    sources = forms.TypedMultipleChoiceField(
+        label="Sources", coerce=int, required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(
+        self, data: Any, *, shown: Iterable[Relation], sources: Iterable[Source], **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        self.shown = list(shown)
+        self.fields["relations"].choices = [(r.index, r.key) for r in self.shown]  # type: ignore[attr-defined]
+        self.fields["sources"].choices = [(s.pk, s.name) for s in sources]  # type: ignore[attr-defined]
+
+    def chosen_relations(self) -> list[int]:
+        if self.cleaned_data["every"]:
+            return [relation.index for relation in self.shown]
+        return list(self.cleaned_data["relations"])
+
+    def chosen_sources(self) -> list[int] | None:
+        """None: all sources."""
+        return None if self.cleaned_data["which"] == ALL else list(self.cleaned_data["sources"])

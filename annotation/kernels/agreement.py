@@ -1,0 +1,157 @@
+"""How far people agree beyond chance: arrays of answers in, figures with their n out.
+
+A coefficient that is not defined is never a number. Where every answer is the same, chance agreement is
+complete, and 0/0 is no evidence of agreement: INCEpTION #2219 printed 1.0 there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+
+Ints = NDArray[np.integer[Any]]
+
+MISSING = -1
+NOTHING = "no item has two answers to compare"
+ONE_CATEGORY = "every answer was the same, so agreement by chance would be complete too"
+NO_TRIAL = "there is nothing to count yet"
+
+
+class Coefficient(NamedTuple):
+    """A coefficient over n items; without a value, `reason` says why in words."""
+
+    value: float | None
+    n: int
+    reason: str = ""
+
+
+class Share(NamedTuple):
+    """`hits` of `n`; its value and interval are None where n is 0."""
+
+    hits: int
+    n: int
+
+    @property
+    def value(self) -> float | None:
+        return self.hits / self.n if self.n else None
+
+    @property
+    def reason(self) -> str:
+        return "" if self.n else NO_TRIAL
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The Wilson 95 % interval (Wilson 1927)."""
+        if not self.n:
+            return None
+        found = binomtest(self.hits, self.n).proportion_ci(0.95, method="wilson")
+        return float(found.low), float(found.high)
+
+
+class Agreement(NamedTuple):
+    """Of items with two answers each, by whichever two people."""
+
+    raw: Share
+    alpha: Coefficient
+    ac1: Coefficient
+
+
+def agreement(first: Ints, second: Ints, categories: int) -> Agreement:
+    """Raw agreement, alpha and AC1 of category numbers int[items]; items with a MISSING answer are left out.
+
+    Which of the two answers is called the first changes nothing.
+    """
+    first, second = _complete(first, second, categories)
+    counts = _one_hot(first, categories) + _one_hot(second, categories)  # [items, categories]
+    raw = Share(int(np.count_nonzero(first == second)), first.size)
+    return Agreement(raw, krippendorff_alpha(counts), gwet_ac1(counts))
+
+
+def cohen_kappa(first: Ints, second: Ints, categories: int) -> Coefficient:
+    """Cohen's kappa of two people: category numbers int[items] of one, then of the other.
+
+    (p_o - p_e) / (1 - p_e), where p_e is the agreement of two people who answer at random, each with the
+    shares of categories of their own. Undefined where p_e is 1.
+    Source: Cohen 1960, A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20, 37-46.
+    """
+    first, second = _complete(first, second, categories)
+    n = first.size
+    if not n:
+        return Coefficient(None, 0, NOTHING)
+    one, other = (np.bincount(answers, minlength=categories) for answers in (first, second))
+    by_chance = int(one @ other)  # n² times p_e, in integers: no rounding decides what is undefined
+    if by_chance == n * n:
+        return Coefficient(None, n, ONE_CATEGORY)
+    observed = n * int(np.count_nonzero(first == second))
+    return Coefficient((observed - by_chance) / (n * n - by_chance), n)
+
+
+def krippendorff_alpha(counts: Ints) -> Coefficient:
+    """Nominal alpha of counts int[items, categories]: how many people put the item in the category.
+
+    1 - D_o / D_e over the answers that can be paired: items with one answer are left out, so people may have
+    answered any part of the items. Undefined where these answers are all the same (D_e is 0).
+    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability.
+    """
+    counts = np.asarray(counts, dtype=np.int64)
+    counts = counts[counts.sum(axis=1) >= 2]
+    if not len(counts):
+        return Coefficient(None, 0, NOTHING)
+    of_item = counts.sum(axis=1)  # answers of each item
+    of_category = counts.sum(axis=0)
+    total = int(of_item.sum())
+    expected = total * total - int((of_category**2).sum())  # ordered pairs of unequal answers, of any items
+    if not expected:
+        return Coefficient(None, len(counts), ONE_CATEGORY)
+    unequal = of_item**2 - (counts**2).sum(axis=1)  # ordered pairs within each item
+    observed = float((unequal / (of_item - 1)).sum())
+    return Coefficient(1 - (total - 1) * observed / expected, len(counts))
+
+
+def gwet_ac1(counts: Ints) -> Coefficient:
+    """Gwet's AC1 of counts int[items, categories]: how many people put the item in the category.
+
+    (p_a - p_e) / (1 - p_e) with p_e = Σ π (1 - π) / (categories - 1), π the mean share of a category over
+    items. `categories` are those that could be chosen, used or not. Chance agreement is small where one
+    category prevails, so AC1 stays near the raw agreement where kappa and alpha fall towards 0. Where only
+    one category was used the formula gives 1; such data cannot tell agreement from habit, so it is called
+    undefined here, as the others are.
+    Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement,
+    Br. J. Math. Stat. Psychol. 61, 29-48, equations for any number of raters.
+    """
+    counts = np.asarray(counts, dtype=np.int64)
+    counts = counts[counts.sum(axis=1) >= 1]
+    of_item = counts.sum(axis=1)
+    paired = of_item >= 2
+    n = int(np.count_nonzero(paired))
+    if not n:
+        return Coefficient(None, 0, NOTHING)
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
+        return Coefficient(None, n, ONE_CATEGORY)
+    pairs = (of_item * (of_item - 1))[paired]
+    observed = float(((counts * (counts - 1)).sum(axis=1)[paired] / pairs).mean())
+    share = (counts / of_item[:, None]).mean(axis=0)  # [categories]
+    by_chance = float((share * (1 - share)).sum()) / (counts.shape[1] - 1)
+    return Coefficient((observed - by_chance) / (1 - by_chance), n)
+
+
+def _complete(first: Ints, second: Ints, categories: int) -> tuple[Ints, Ints]:
+    first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(
+            f"answers of shapes {first.shape} and {second.shape}: two of the same length are needed"
+        )
+    there = (first != MISSING) & (second != MISSING)
+    first, second = first[there], second[there]
+    if first.size and not (
+        min(first.min(), second.min()) >= 0 and max(first.max(), second.max()) < categories
+    ):
+        raise ValueError(f"categories are 0 to {categories - 1}, or {MISSING} for no answer")
+    return first, second
+
+
+def _one_hot(answers: Ints, categories: int) -> Ints:
+    return (answers[:, None] == np.arange(categories)).astype(np.int64)

@@ -1,0 +1,98 @@
+"""Questions that check people or judgements. They enter no slot, judgement, agreement figure or measure."""
+
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import models
+
+from annotation.enums import Answer, CheckKind, GoldOrigin, SlotState
+from annotation.models.campaign import Campaign
+from annotation.models.question import QuestionTemplate
+from annotation.models.slot import Item, lease_of
+from pooling.models import PooledTriple
+
+_KNOWN = (Answer.YES, Answer.NO)
+_STATES = (SlotState.FREE, SlotState.LEASED, SlotState.ANSWERED)
+
+
+class Gold(models.Model):
+    """A triple whose answer is known, asked among the others without being marked."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="golds")
+    head = models.PositiveIntegerField()
+    relation = models.PositiveIntegerField()
+    tail = models.PositiveIntegerField()
+    side = models.CharField(max_length=4, help_text="which side of it the question masks")
+    answer = models.CharField(max_length=1, choices=Answer, help_text="the known one: Y or N")
+    origin = models.CharField(max_length=10, choices=GoldOrigin)
+    is_active = models.BooleanField(default=True, help_text="is still given out")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "head", "relation", "tail"], name="gold_triple_once"),
+            models.CheckConstraint(condition=models.Q(answer__in=_KNOWN), name="gold_answer_known"),
+            models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="gold_side_known"),
+            models.CheckConstraint(
+                condition=models.Q(origin__in=GoldOrigin.values), name="gold_origin_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"gold {self.pk} ({self.answer})"
+
+
+class Check(models.Model):
+    """One person's turn at a gold item or a re-check; outside it looks like a slot."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="checks")
+    kind = models.CharField(max_length=10, choices=CheckKind)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="checks")
+    gold = models.ForeignKey(Gold, null=True, blank=True, on_delete=models.PROTECT, related_name="checks")
+    item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="checks")
+    expected = models.CharField(
+        max_length=1, choices=Answer, help_text="the known answer, or the judgement when the sample was drawn"
+    )
+    order = models.PositiveIntegerField(help_text="it is given out after the item of this order")
+    ticket = models.UUIDField(unique=True, default=uuid4, editable=False)
+    state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
+    template = models.ForeignKey(
+        QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["gold", "person"], name="check_gold_person_once"),
+            models.UniqueConstraint(fields=["item", "person"], name="check_item_person_once"),
+            models.CheckConstraint(condition=models.Q(state__in=_STATES), name="check_state_known"),
+            models.CheckConstraint(condition=models.Q(expected__in=_KNOWN), name="check_expected_known"),
+            models.CheckConstraint(
+                condition=models.Q(kind=CheckKind.GOLD, gold__isnull=False, item=None)
+                | models.Q(kind=CheckKind.RECHECK, gold=None, item__isnull=False),
+                name="check_of_its_kind",
+            ),
+        ]
+        indexes = [models.Index(fields=["person", "campaign", "state"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind} check {self.pk} ({self.state})"
+
+    @property
+    def triple(self) -> "Gold | PooledTriple":
+        """What is asked: it has head, relation and tail, as the triple of an item has."""
+        if self.gold is not None:
+            return self.gold
+        assert self.item is not None
+        return self.item.triple
+
+    @property
+    def side(self) -> str:
+        return self.gold.side if self.gold is not None else self.item.side  # type: ignore[union-attr]
+
+    @property
+    def lease(self) -> UUID:
+        return lease_of(self.ticket, self.person_id)

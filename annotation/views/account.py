@@ -1,0 +1,109 @@
+"""One's own account: e-mail, password, what this browser keeps, own data, erasure; and a forgotten password."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import views as auth
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.models import User
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.domain.own_data import own_data
+from annotation.domain.person import unlock_sign_in
+from annotation.forms_person import EmailForm
+from annotation.views.page import link_to
+from annotation.views.person import erase_page
+from pooling.permissions import site_roles
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    user: User = request.user  # type: ignore[assignment]  # signed in
+    form = EmailForm(request.POST or None, initial={"email": user.email})
+    if request.method == "POST" and form.is_valid():
+        User.objects.filter(pk=user.pk).update(email=form.cleaned_data["email"])
+        messages.success(request, "The e-mail address is saved.")
+        return redirect("account")
+    memberships = user.memberships.select_related("campaign__pool").order_by("campaign__pool__name", "role")
+    context = {
+        "form": form, "memberships": memberships, "site_roles": sorted(site_roles(user)),
+        "email_is_set": settings.EMAIL_IS_SET,
+    }  # fmt: skip
+    return render(request, "annotation/account_page.html", context, status=422 if form.errors else 200)
+
+
+@require_GET
+def account_data(request: HttpRequest) -> HttpResponse:
+    """Everything that the site knows about the person, as a file."""
+    text = json.dumps(own_data(request.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)  # type: ignore[arg-type]
+    response = HttpResponse(text, content_type="application/json")
+    response["Content-Disposition"] = 'attachment; filename="triplepool-own-data.json"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def account_erase(request: HttpRequest) -> HttpResponse:
+    return erase_page(request, request.user)  # type: ignore[arg-type]  # signed in
+
+
+class PasswordChange(auth.PasswordChangeView):
+    template_name = "registration/password_change.html"
+    success_url = reverse_lazy("account")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, "The password is changed. You are signed out everywhere else.")
+        return super().form_valid(form)
+
+
+class Forgotten(auth.PasswordResetView):
+    """Sends a link where the site sends e-mail; else the page says whom to ask, and does nothing."""
+
+    template_name = "registration/password_forgotten.html"
+    subject_template_name = "registration/password_mail_subject.txt"
+    email_template_name = "registration/password_mail.txt"
+    success_url = reverse_lazy("password-sent")
+    form_class = PasswordResetForm
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"email_is_set": settings.EMAIL_IS_SET}
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.EMAIL_IS_SET:
+            return self.get(request, *args, **kwargs)
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        self.extra_email_context = {"site": link_to(self.request, "/").rstrip("/")}
+        return super().form_valid(form)
+
+
+class Sent(auth.PasswordResetDoneView):
+    template_name = "registration/password_sent.html"
+
+
+class NewPassword(auth.PasswordResetConfirmView):
+    template_name = "registration/password_new.html"
+    success_url = reverse_lazy("password-new-done")
+
+    def get_user(self, uidb64: str) -> User | None:
+        """An account that was switched off after its link was made has no link any more."""
+        user = super().get_user(uidb64)
+        return user if isinstance(user, User) and user.is_active else None
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        unlock_sign_in(form.user)
+        return response
+
+
+class NewPasswordDone(auth.PasswordResetCompleteView):
+    template_name = "registration/password_done.html"

@@ -1,0 +1,38 @@
+"""What a member agrees to before the first question."""
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation.domain.consent import consent as agree
+from annotation.domain.consent import consented_at, fingerprint
+from annotation.domain.guideline import render_markdown
+from annotation.forms_person import AgreeForm
+from annotation.permissions import has_consented, is_adjudicator, is_annotator
+from annotation.views.page import find_campaign
+
+# where people may have been on their way to; the first is where those go who came by themselves
+NEXT = ("annotate", "adjudicate", "my-labels", "messages")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent(request: HttpRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool)
+    if not is_annotator(request.user, campaign):
+        raise PermissionDenied
+    user: User = request.user  # type: ignore[assignment]  # a member is signed in
+    asked = not has_consented(user, campaign)
+    form = AgreeForm(request.POST or None, fingerprint=fingerprint(campaign)) if asked else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        agree(user, campaign)
+        to = request.GET.get("to")
+        return redirect(to if to in NEXT else NEXT[0], pool)
+    context = {
+        "campaign": campaign, "form": form, "text": render_markdown(campaign.personal_data),
+        "consented_at": consented_at(user, campaign), "adjudicates": is_adjudicator(user, campaign),
+    }  # fmt: skip
+    return render(
+        request, "annotation/consent_page.html", context, status=422 if form and form.errors else 200
+    )

@@ -1,0 +1,41 @@
+"""Taking back the labels of one person, knowing what follows."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from annotation.domain.triple import people_who_answered
+from annotation.domain.withdraw import Withdrawal, preview_withdrawal, withdraw_labels
+from annotation.forms_campaign import WithdrawForm
+from annotation.views.page import find_campaign
+from pooling.permissions import manager_required
+
+
+@manager_required
+def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    campaign = find_campaign(request, name)
+    person = get_object_or_404(people_who_answered(campaign), pk=pk)
+    form = WithdrawForm(person.username, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        done = withdraw_labels(
+            campaign, person, by=request.user, reason=form.cleaned_data["reason"]  # type: ignore[arg-type]  # a manager
+        )  # fmt: skip
+        messages.success(request, _told(person.username, done))
+        return redirect("withdraw", name, pk)
+    context = {
+        "pool": campaign.pool, "campaign": campaign, "person": person, "form": form,
+        "preview": preview_withdrawal(campaign, person),
+        "is_member": campaign.members.filter(person=person).exists(),
+    }  # fmt: skip
+    return render(request, "annotation/withdraw_confirm.html", context)
+
+
+def _told(name: str, done: Withdrawal) -> str:
+    labels = "1 label" if done.labels == 1 else f"{done.labels:,} labels"
+    return (
+        f"{labels} of {name} taken back. To be labelled again: {done.reopened:,}; to be adjudicated again: "
+        f"{done.to_adjudicate:,}. Judgements that are open until then: {done.judgements:,} "
+        f"({done.positive:,} positive, {done.negative:,} negative)."
+    )

@@ -1,0 +1,35 @@
+"""Who did what, and when. Rows are only ever added; names are looked up, so that an erased person has none here."""
+
+from django.conf import settings
+from django.db import models
+
+from pooling.enums import AuditAct
+from pooling.models.pool import Pool
+
+
+class AuditEntry(models.Model):
+    at = models.DateTimeField(auto_now_add=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+",
+        help_text="none: a command on the server",
+    )  # fmt: skip
+    act = models.CharField(max_length=30, choices=AuditAct)
+    pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.SET_NULL, related_name="audit")
+    subject = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
+        help_text="whom it was done to",
+    )  # fmt: skip
+    about = models.CharField(
+        max_length=300, blank=True, help_text="what it was done to, in words, without names of people"
+    )
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(act__in=AuditAct.values), name="audit_act_known")
+        ]
+        indexes = [models.Index(fields=["pool", "-id"])]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.act}"

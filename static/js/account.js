@@ -1,0 +1,24 @@
+// What this browser keeps: closed lists, each with what holds where nothing was chosen. theme.js keeps the theme.
+
+import { read, write } from "./lib/stored.js";
+
+const KEPT = {
+  view: { stored: "triplepool:view", values: ["one", "group"], usual: "one" },
+  keys: { stored: "triplepool:keys", values: ["on", "off"], usual: "on" },
+  pace: { stored: "triplepool:pace", values: ["300", "600", "1000"], usual: "300" },
+};
+
+const told = document.querySelector("[data-saved]");
+
+for (const [name, { stored, values, usual }] of Object.entries(KEPT)) {
+  const found = read(stored, usual);
+  const chosen = values.includes(found) ? found : usual;
+  for (const input of document.querySelectorAll(`[data-settings] input[name="${name}"]`)) {
+    input.checked = input.value === chosen;
+    input.addEventListener("change", () => {
+      told.textContent = write(stored, input.value)
+        ? "Saved in this browser."
+        : "This browser keeps nothing: its storage is off.";
+    });
+  }
+}

@@ -1,0 +1,17 @@
+// A button that copies the link beside it. Without this script the link can be selected.
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const box = button.parentElement.querySelector("[data-copy-from]");
+  const told = button.parentElement.querySelector("[data-copied]");
+  box.addEventListener("focus", () => box.select());
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(box.value);
+      told.textContent = "Copied";
+    } catch { // only pages of https and this machine may write there
+      box.focus();
+      told.textContent = "Selected: copy it with Ctrl+C";
+    }
+  });
+}

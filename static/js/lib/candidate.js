@@ -1,0 +1,183 @@
+// One candidate of a question: its name, its answer, the link it is or will be saved with.
+
+import { fillSearches, hostsOf, problemOf, shorten } from "./evidence.js";
+
+export const SAID = { Y: "Yes", N: "No", "?": "Can’t tell" };
+const STATE = { unsent: "not saved yet", saved: "saved", apart: "kept apart", refused: "not saved", elsewhere: "answered in another tab" };
+const INNER = "button, input, a";
+
+export class CandidateRow {
+  constructor(view, row, number) {
+    this.view = view;
+    this.row = row;
+    this.number = number;
+    const { item } = row;
+    this.candidate = item.side === "tail" ? item.object : item.subject;
+    this.fixed = item.side === "tail" ? item.subject : item.object;
+    this.root = document.querySelector("[data-row]").content.firstElementChild.cloneNode(true);
+    this.find = (selector) => this.root.querySelector(selector);
+    this.fill(item);
+    this.listen();
+    this.activate(false);
+    this.draw();
+  }
+
+  fill(item) {
+    this.find("[data-candidate]").textContent = this.candidate.label;
+    this.find("[data-key]").textContent = this.candidate.key;
+    this.find("[data-alone]").textContent = this.candidate.label;
+    this.find("[data-both]").textContent = `with ${this.fixed.label}`;
+    this.find("[data-searches]").hidden = !item.searches.length;
+    this.fillSearches();
+    this.error = this.find("[data-error]");
+    this.error.id = `row-error-${item.slot}`;
+    this.field = this.find("[data-own-link]");
+    this.why = this.find("[data-row-why] input");
+    for (const field of [this.field, this.why]) field.setAttribute("aria-describedby", this.error.id);
+    for (const button of this.root.querySelectorAll("[data-give]")) button.setAttribute("aria-label", `${SAID[button.dataset.give]}: ${this.candidate.label}`);
+  }
+
+  fillSearches() {
+    const { item } = this.row;
+    const both = this.view.searchesBoth;
+    this.find("[data-both]").setAttribute("aria-pressed", String(both));
+    fillSearches(this.find("[data-links]"), item, both ? "both" : item.side === "tail" ? "object" : "subject", 5);
+    for (const link of this.find("[data-links]").querySelectorAll(INNER)) link.tabIndex = this.root.tabIndex;
+  }
+
+  listen() {
+    const { view } = this;
+    const { slot } = this.row.item;
+    this.root.addEventListener("focusin", () => view.point(slot));
+    for (const button of this.root.querySelectorAll("[data-give]")) {
+      button.addEventListener("click", () => (button.dataset.give === "?" ? this.openWhy() : view.give(button.dataset.give, slot)));
+    }
+    this.find("[data-change-link]").addEventListener("click", () => this.openLink());
+    this.find("[data-both]").addEventListener("click", () => view.searchFor(!view.searchesBoth));
+    this.find("[data-take-question]").addEventListener("click", () => {
+      this.setLink("");
+      this.close();
+      this.focus();
+    });
+    this.field.addEventListener("input", () => this.setLink(this.field.value.trim()));
+    this.field.addEventListener("keydown", (event) => event.key === "Enter" && this.closeLink());
+    for (const field of [this.field, this.why]) field.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    const form = this.find("[data-row-why]");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.why.value.trim()) view.give("?", slot, this.why.value.trim());
+      else this.refuse("Say in a few words why you can’t tell.", this.why);
+    });
+    this.why.addEventListener("input", () => view.page.drafts.why.set(slot, this.why.value));
+    this.find("[data-cancel]").addEventListener("click", () => {
+      this.close();
+      this.focus();
+    });
+  }
+
+  // -- what it shows
+
+  name() {
+    const { done, item } = this.row;
+    const answer = done?.given ? `Answered ${SAID[done.given.answer]}, ${STATE[done.state]}.` : done ? "Answered in another tab." : "Not answered yet.";
+    this.root.setAttribute("aria-label", `${this.number} of ${this.view.rows.size}. ${item.question} ${answer}`);
+  }
+
+  draw() {
+    const { done, message } = this.row;
+    const answer = done?.given?.answer ?? "";
+    this.root.dataset.answer = answer;
+    this.root.dataset.state = done?.state ?? "open";
+    for (const button of this.root.querySelectorAll("[data-give]")) button.setAttribute("aria-pressed", String(button.dataset.give === answer));
+    this.find("[data-said]").textContent = done ? (answer ? `${SAID[answer]}, ${STATE[done.state]}` : STATE[done.state]) : "";
+    if (message) this.say(message);
+    this.drawLink();
+    this.name();
+  }
+
+  drawLink() {
+    const { done, item } = this.row;
+    const { drafts, config } = this.view.page;
+    const isSaved = done?.given && done.given.answer !== "?";
+    const link = isSaved ? done.given.source_url : drafts.linkOf(item);
+    const isOwn = isSaved ? link !== drafts.question.get(item.group) : drafts.isOwn(item);
+    const whose = link ? (isOwn ? "own link" : "from the question") : "";
+    this.find("[data-link]").textContent = link ? shorten(link) : config.evidence_rule === "never" || done ? "" : "no link yet";
+    this.find("[data-whose]").textContent = whose;
+    this.find("[data-change-link]").textContent = isOwn && link ? "Change link" : "Own link";
+    this.find("[data-change-link]").setAttribute("aria-label", `${isOwn && link ? "Change link" : "Own link"} for ${this.candidate.label}`);
+    if (document.activeElement !== this.field) this.field.value = drafts.own.get(item.slot) ?? "";
+  }
+
+  // Whether it is the row that keys are about; only its controls are in the order of Tab.
+  activate(is) {
+    this.root.classList.toggle("candidate-at", is);
+    this.root.tabIndex = is ? 0 : -1;
+    for (const inner of this.root.querySelectorAll(INNER)) inner.tabIndex = is ? 0 : -1;
+    if (!is && this.isLinkOpen && !this.field.value) this.close();
+  }
+
+  focus() {
+    this.root.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+  }
+
+  refuse(problem, field = null) {
+    this.say(problem);
+    (field ?? this.root).focus();
+    this.view.page.announce(problem);
+  }
+
+  say(problem) {
+    this.error.textContent = problem;
+    this.error.hidden = !problem;
+  }
+
+  // -- its own link, and why one can't tell
+
+  get isLinkOpen() {
+    return !this.find("[data-row-link]").hidden;
+  }
+
+  openLink() {
+    this.close();
+    this.find("[data-row-link]").hidden = false;
+    const { drafts } = this.view.page;
+    this.field.value = drafts.own.get(this.row.item.slot) ?? "";
+    this.field.focus();
+  }
+
+  setLink(link) {
+    this.view.page.drafts.setOwn(this.row.item, link);
+    if (this.field.value.trim() !== link) this.field.value = link;
+    this.linkChanged();
+  }
+
+  closeLink() {
+    const link = this.field.value.trim();
+    const problem = link ? problemOf(link, "?", "never", hostsOf(this.row.item)) : "";
+    if (problem) return this.refuse(problem, this.field);
+    this.close();
+    this.focus();
+  }
+
+  linkChanged() {
+    this.row.message = "";
+    this.say("");
+    this.drawLink();
+  }
+
+  openWhy() {
+    this.close();
+    this.find("[data-row-why]").hidden = false;
+    const { done, item } = this.row;
+    this.why.value = this.view.page.drafts.why.get(item.slot) ?? (done?.given?.answer === "?" ? done.given.comment : "");
+    this.why.focus();
+  }
+
+  close() {
+    this.find("[data-row-link]").hidden = true;
+    this.find("[data-row-why]").hidden = true;
+    this.say("");
+  }
+}

@@ -1,0 +1,43 @@
+// The dialog that reports a question. Reporting answers nothing: the question stays.
+
+export class FlagDialog {
+  constructor(dialog, send) {
+    this.dialog = dialog;
+    this.form = dialog.querySelector("form");
+    this.text = dialog.querySelector("textarea");
+    this.error = dialog.querySelector(".field-error");
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit(send);
+    });
+    this.form.addEventListener("input", () => this.say(""));
+  }
+
+  open(row) {
+    if (this.row !== row) this.form.reset(); // what was typed for another question
+    this.row = row;
+    this.say("");
+    this.dialog.querySelector("[data-flag-question]").textContent = row.item.question;
+    this.dialog.showModal();
+  }
+
+  submit(send) {
+    const kind = new FormData(this.form).get("kind");
+    const text = this.text.value.trim();
+    if (!kind) return this.say("Choose what is wrong.");
+    if (kind === "other" && !text) {
+      this.text.focus();
+      return this.say("Say in a sentence what is wrong.");
+    }
+    this.dialog.close();
+    this.form.reset();
+    send(this.row, kind, text);
+  }
+
+  say(problem) {
+    this.error.textContent = problem;
+    this.error.hidden = !problem;
+    if (problem && this.text === document.activeElement) this.text.setAttribute("aria-invalid", "true");
+    else this.text.removeAttribute("aria-invalid");
+  }
+}

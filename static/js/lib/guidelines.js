@@ -1,0 +1,33 @@
+// The guidelines drawer, and a word when there is a version that this browser has not seen.
+
+import { read, write } from "./stored.js";
+
+export class Guidelines {
+  constructor(config, dialog, say) {
+    this.key = `triplepool:guidelines:${config.pool}`;
+    this.version = config.guidelines_version; // the one in the drawer
+    this.page = config.urls.guidelines;
+    this.dialog = dialog;
+    this.say = say;
+  }
+
+  // newest: the version that the server has now
+  remind(newest) {
+    if (!newest || newest === this.reminded) return;
+    const seen = Number(read(this.key, "0"));
+    if (newest <= seen) return;
+    this.reminded = newest;
+    this.newest = newest;
+    this.say(seen ? "The guidelines have changed. Press G to read them." : "Read the guidelines before you begin: press G.");
+  }
+
+  open() {
+    const isOld = this.newest > this.version; // changed since this page was loaded
+    if (isOld) window.open(this.page, "_blank", "noopener");
+    else this.dialog.showModal();
+    const version = isOld ? this.newest : this.version;
+    if (version) write(this.key, String(version));
+    if (this.reminded) this.say("");
+    this.reminded = this.newest;
+  }
+}

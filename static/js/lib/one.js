@@ -1,0 +1,177 @@
+// One question at a time: the whole of the adjudication page, one of two views of the annotation page.
+
+import { fillSearches, hostsOf, problemOf, RULE } from "./evidence.js";
+
+export class One {
+  // more: {shown(item), check(answer), comment(answer), value()} of the page
+  constructor(page, more) {
+    this.page = page;
+    this.loop = page.loop;
+    this.more = more;
+    this.row = null;
+    this.root = document.querySelector('[data-view="one"]');
+    this.find = (selector) => this.root.querySelector(selector);
+    this.question = this.find("[data-question]");
+    this.link = this.find("#link");
+    this.error = this.find("#link-error");
+    this.lastButton = this.find("[data-last]");
+    this.answers = [...this.root.querySelectorAll("[data-answer]")];
+    this.choices = [...this.root.querySelectorAll("[name=search-for]")];
+    for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
+    for (const button of this.answers) button.addEventListener("click", () => this.give(button.dataset.answer));
+    this.lastButton.addEventListener("click", () => this.takeLast());
+    this.link.addEventListener("input", () => this.say(""));
+    this.keys = {
+      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
+      l: () => this.takeLast(), escape: () => this.keep(),
+    };
+  }
+
+  // -- the view
+
+  enter(slot) {
+    this.root.hidden = false;
+    const row = this.loop.rows.get(slot);
+    if (row && !row.done) this.show(row);
+    else this.next();
+  }
+
+  leave() {
+    this.keepDraft();
+    this.root.hidden = true;
+    const slot = this.row?.item.slot ?? null;
+    this.row = null;
+    return slot;
+  }
+
+  // What the loop has may have changed: the question on the screen may be gone or answered in another tab.
+  refresh() {
+    const { row } = this;
+    if (!row) return void (this.loop.open().length && this.next());
+    if (!this.loop.rows.has(row.item.slot)) this.next();
+    else if (row.done?.state === "elsewhere") {
+      this.page.say("info", "You answered that question in another tab.");
+      this.next();
+    }
+  }
+
+  current() {
+    return this.row;
+  }
+
+  get isEmpty() {
+    return this.row === null;
+  }
+
+  shownSlots() {
+    return this.row ? [this.row.item.slot] : [];
+  }
+
+  focus() {
+    this.question.focus();
+  }
+
+  back(row) {
+    this.keepDraft();
+    this.show(row);
+  }
+
+  paste(link) {
+    this.set(link);
+    this.question.focus(); // out of the field, so that the answer keys work
+  }
+
+  // -- questions
+
+  next() {
+    const row = this.loop.next(this.row?.item.group);
+    if (row) return this.show(row);
+    this.row = null;
+    this.root.setAttribute("aria-busy", "true"); // the old question stays until the next one comes
+    this.loop.leases.fetch();
+  }
+
+  show(row) {
+    this.row = row;
+    const { item } = row;
+    const { drafts, config } = this.page;
+    this.root.removeAttribute("aria-busy");
+    const text = { group: item.group_question, "subject-key": item.subject.key, "object-key": item.object.key, subject: item.subject.label, object: item.object.label };
+    for (const [name, words] of Object.entries(text)) this.find(`[data-${name}]`).textContent = words;
+    this.question.textContent = item.question;
+    this.find("[data-rule]").textContent = RULE[config.evidence_rule];
+    this.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
+    const last = drafts.last.get(item.group);
+    this.lastButton.hidden = !last;
+    this.lastButton.querySelector("span").textContent = last ?? "";
+    this.fillSearches();
+    for (const button of this.answers) button.setAttribute("aria-pressed", String(row.done?.given.answer === button.dataset.answer));
+    if (row.done) this.page.say("info", "You are changing your answer. Undo again goes further back; Esc leaves it as it is.");
+    this.more.shown(item, row.done ? row.done.given.comment : drafts.why.get(item.slot) ?? "");
+    this.page.clock.restart();
+    this.page.appeared();
+    this.question.focus();
+  }
+
+  fillSearches() {
+    const what = this.choices.find((choice) => choice.checked)?.value ?? "both";
+    fillSearches(this.find("[data-searches]"), this.row.item, what, 8);
+  }
+
+  // -- answers
+
+  give(answer) {
+    const { row, page } = this;
+    if (!row || page.guard.isClosed || !this.more.check(answer) || !this.check(answer)) return;
+    const given = { answer, source_url: this.link.value.trim(), comment: this.more.comment(answer), ...page.clock.lap() };
+    this.loop.answer(row, given);
+    this.next();
+  }
+
+  check(answer) {
+    const problem = problemOf(this.link.value.trim(), answer, this.page.config.evidence_rule, hostsOf(this.row.item));
+    this.say(problem);
+    if (problem) this.link.focus();
+    return !problem;
+  }
+
+  undo() {
+    const row = this.loop.lastAnswered(this.row?.done ? this.row.item.slot : null);
+    if (!row) return;
+    this.keepDraft();
+    this.show(row);
+  }
+
+  // Back from an undo without a change.
+  keep() {
+    if (!this.row?.done) return;
+    this.page.say("info", "");
+    this.row = null;
+    this.next();
+  }
+
+  // -- the link
+
+  set(link) {
+    this.link.value = link;
+    this.say("");
+  }
+
+  takeLast() {
+    const last = this.row && this.page.drafts.last.get(this.row.item.group);
+    if (last) this.set(last);
+  }
+
+  keepDraft() {
+    if (!this.row || this.row.done) return;
+    this.page.drafts.setOwn(this.row.item, this.link.value.trim());
+    this.page.drafts.why.set(this.row.item.slot, this.more.value());
+  }
+
+  say(problem) {
+    this.error.textContent = problem;
+    this.error.hidden = !problem;
+    if (problem) this.link.setAttribute("aria-invalid", "true");
+    else this.link.removeAttribute("aria-invalid");
+  }
+}

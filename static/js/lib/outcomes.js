@@ -1,0 +1,59 @@
+// Answers that were not kept as labels, with what was typed, until the person has read them: they outlive a reload.
+
+import { readAll, remove, write } from "./stored.js";
+
+const WORDS = { Y: "Yes", N: "No", "?": "Can’t tell" };
+const KIND = { refused: "Not saved", apart: "Kept apart" };
+const ACT = { flag: "Your report", return: "Returning it" };
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+export class Outcomes {
+  constructor(scope, root) {
+    this.prefix = `triplepool:outcome:${scope}:`;
+    this.root = root;
+    this.list = root.querySelector("ol");
+    this.all = new Map(Object.entries(readAll(this.prefix)));
+    root.querySelector("[data-dismiss-all]").addEventListener("click", () => this.dismiss([...this.all.keys()]));
+    this.draw();
+  }
+
+  add(kind, entry, message) {
+    const { answer, source_url: link = "", comment = "" } = entry.given;
+    const said = { at: Date.now(), kind, act: entry.kind, question: entry.item.question, answer, link, comment, message };
+    this.all.set(entry.id, said);
+    write(this.prefix + entry.id, JSON.stringify(said));
+    this.draw();
+  }
+
+  dismiss(ids) {
+    for (const id of ids) {
+      this.all.delete(id);
+      remove(this.prefix + id);
+    }
+    this.draw();
+  }
+
+  draw() {
+    const sorted = [...this.all].sort(([, a], [, b]) => a.at - b.at);
+    this.list.replaceChildren(...sorted.map(([id, said]) => this.entry(id, said)));
+    this.root.hidden = !sorted.length;
+    this.root.querySelector("[data-dismiss-all]").hidden = sorted.length < 2;
+  }
+
+  entry(id, said) {
+    const entry = document.createElement("li");
+    const typed = [WORDS[said.answer] ?? ACT[said.act] ?? "", said.link, said.comment].filter(Boolean).join(" · ");
+    entry.append(element("strong", "", `${KIND[said.kind]}: ${said.question}`), element("p", "break", typed), element("p", "small", said.message));
+    const button = element("button", "button-plain small", "Dismiss");
+    button.type = "button";
+    button.addEventListener("click", () => this.dismiss([id]));
+    entry.append(button);
+    return entry;
+  }
+}

@@ -1,0 +1,263 @@
+// By question: all candidates of one question on a page, Y or N per row, arrows to move.
+
+import { fillSearches, hostsOf, problemOf, RULE, shorten } from "./evidence.js";
+import { CandidateRow, SAID } from "./candidate.js";
+
+export class Rows {
+  constructor(page) {
+    this.page = page;
+    this.loop = page.loop;
+    this.group = null;
+    this.at = null; // slot of the row that keys are about; none when all are answered
+    this.rows = new Map(); // slot: CandidateRow
+    this.searchesBoth = false; // rows search for their candidate alone, or together with what the question names
+    this.root = document.querySelector('[data-view="group"]');
+    this.find = (selector) => this.root.querySelector(selector);
+    this.list = this.find("[data-rows]");
+    this.link = this.find("#question-link");
+    this.error = this.find("#question-link-error");
+    this.lastButton = this.find("[data-last]");
+    this.nextButton = this.find("[data-next]");
+    this.link.addEventListener("input", () => this.setLink(this.link.value.trim()));
+    this.link.addEventListener("change", () => this.checkLink());
+    this.link.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // the button that may get the focus is not to be pressed by this
+      this.focus();
+    });
+    this.lastButton.addEventListener("click", () => this.takeLast());
+    this.nextButton.addEventListener("click", () => this.nextGroup());
+    this.keys = {
+      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.rows.get(this.at)?.openWhy(), l: () => this.takeLast(),
+      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => !this.nextButton.hidden && this.nextGroup(),
+    };
+  }
+
+  // -- the view
+
+  enter(slot) {
+    this.root.hidden = false;
+    const row = this.loop.rows.get(slot) ?? this.loop.next(null);
+    if (row) this.showGroup(row.item.group, slot);
+  }
+
+  leave() {
+    this.root.hidden = true;
+    const slot = this.at;
+    this.clear(null);
+    return slot;
+  }
+
+  refresh() {
+    if (!this.group) return void (this.loop.open().length && this.nextGroup());
+    for (const row of this.loop.rowsOf(this.group)) this.add(row);
+    for (const [slot, shown] of this.rows) {
+      if (this.loop.rows.has(slot)) shown.draw();
+      else this.drop(slot, shown);
+    }
+    this.showNext();
+  }
+
+  current() {
+    return this.loop.rows.get(this.at) ?? null;
+  }
+
+  get isEmpty() {
+    return this.group === null;
+  }
+
+  shownSlots() {
+    return [...this.rows.keys()];
+  }
+
+  focus() {
+    const shown = this.rows.get(this.at);
+    if (shown) shown.focus();
+    else if (!this.nextButton.hidden) this.nextButton.focus();
+    else this.find("[data-group]").focus();
+  }
+
+  // A question that the server refused is open again: its row says why; if another question is shown, it comes next.
+  back() {
+    this.refresh();
+  }
+
+  paste(link) {
+    const shown = this.rows.get(this.at);
+    if (shown?.isLinkOpen) shown.setLink(link);
+    else this.setLink(link);
+    this.checkLink();
+    this.focus();
+  }
+
+  // -- the question
+
+  nextGroup() {
+    const row = this.loop.next(this.group);
+    if (row) return this.showGroup(row.item.group, row.item.slot);
+    this.clear(null);
+    this.root.setAttribute("aria-busy", "true");
+    this.loop.leases.fetch();
+  }
+
+  clear(group) {
+    this.group = group;
+    this.at = null;
+    this.rows.clear();
+    this.list.replaceChildren();
+  }
+
+  showGroup(group, slot) {
+    this.clear(group);
+    this.root.removeAttribute("aria-busy");
+    const { item } = this.loop.rowsOf(group)[0];
+    const fixed = item.side === "tail" ? "subject" : "object";
+    this.find("[data-group]").textContent = item.group_question;
+    this.find("[data-fixed-key]").textContent = item[fixed].key;
+    this.find("[data-fixed]").textContent = item[fixed].label;
+    this.find("[data-rule]").textContent = RULE[this.page.config.evidence_rule];
+    fillSearches(this.find("[data-searches]"), item, fixed, 8);
+    this.link.value = this.page.drafts.question.get(group) ?? "";
+    this.say("");
+    this.showLast();
+    this.page.clock.restart();
+    this.page.appeared();
+    for (const row of this.loop.rowsOf(group)) this.add(row);
+    this.showNext();
+    const first = this.rows.has(slot) ? slot : this.firstOpen();
+    if (first) this.goTo(first);
+    else this.focus();
+    scrollTo(0, 0);
+  }
+
+  add(row) {
+    if (this.rows.has(row.item.slot)) return;
+    const shown = new CandidateRow(this, row, this.rows.size + 1);
+    this.rows.set(row.item.slot, shown);
+    this.list.append(shown.root);
+    for (const other of this.rows.values()) other.name();
+  }
+
+  drop(slot, shown) {
+    const open = this.firstOpen(slot);
+    shown.root.remove();
+    this.rows.delete(slot);
+    if (this.at === slot) this.advance(open);
+  }
+
+  showNext() {
+    const open = [...this.rows.values()].filter((shown) => !shown.row.done).length;
+    this.nextButton.hidden = open > 0 || !this.rows.size;
+    this.find("[data-left]").textContent = open ? `${open} of ${this.rows.size} left` : "all answered";
+  }
+
+  // -- rows
+
+  // The next row without an answer, after this one and then from the top.
+  firstOpen(after = null) {
+    const slots = [...this.rows.keys()];
+    const from = slots.indexOf(after) + 1;
+    return [...slots.slice(from), ...slots.slice(0, from)].find((slot) => slot !== after && !this.loop.rows.get(slot)?.done) ?? null;
+  }
+
+  // Make it the row that keys are about, without moving the focus there.
+  point(slot) {
+    if (this.at === slot) return;
+    this.rows.get(this.at)?.activate(false);
+    this.at = slot;
+    this.rows.get(slot)?.activate(true);
+  }
+
+  goTo(slot) {
+    this.point(slot);
+    this.rows.get(slot).focus();
+  }
+
+  move(step) {
+    const slots = [...this.rows.keys()];
+    const at = this.at ? slots.indexOf(this.at) + step : step > 0 ? slots.length : slots.length - 1;
+    if (at < 0) return;
+    if (at < slots.length) this.goTo(slots[at]);
+    else if (!this.nextButton.hidden) this.advance(null);
+  }
+
+  // The page moves on by itself: a press that comes too soon was meant for the row before.
+  advance(slot) {
+    this.page.guard.close();
+    if (slot) return this.goTo(slot);
+    this.point(null);
+    this.showNext();
+    this.focus();
+  }
+
+  give(answer, slot = this.at, comment = "") {
+    const shown = this.rows.get(slot);
+    const { page } = this;
+    if (!shown || page.guard.isClosed || shown.row.done?.state === "elsewhere") return;
+    const { row } = shown;
+    const link = answer === "?" ? "" : page.drafts.linkOf(row.item);
+    const problem = problemOf(link, answer, page.config.evidence_rule, hostsOf(row.item));
+    if (problem) return shown.refuse(problem);
+    shown.close();
+    const was = row.done?.given;
+    if (row.done?.state === "refused" || !was || was.answer !== answer || was.source_url !== link || was.comment !== comment) {
+      this.loop.answer(row, { answer, source_url: link, comment, ...page.clock.lap() });
+    }
+    shown.draw();
+    const open = this.firstOpen(slot);
+    const left = [...this.rows.values()].filter((other) => !other.row.done).length;
+    page.announce(`${SAID[answer]}: ${shown.candidate.label}. ${left ? `${left} left.` : "All are answered."}`);
+    this.showLast();
+    this.advance(open);
+  }
+
+  undo() {
+    const row = this.loop.lastAnswered(this.current()?.done ? this.at : null);
+    if (!row) return;
+    const { group, slot } = row.item;
+    if (group === this.group) this.goTo(slot);
+    else this.showGroup(group, slot);
+    this.page.announce(`You answered ${SAID[row.done.given.answer]}. Another answer replaces it.`);
+  }
+
+  searchFor(both) {
+    this.searchesBoth = both;
+    for (const shown of this.rows.values()) shown.fillSearches();
+  }
+
+  // -- the link for all rows
+
+  setLink(link) {
+    if (this.link.value.trim() !== link) this.link.value = link;
+    this.page.drafts.question.set(this.group, link);
+    this.say("");
+    for (const shown of this.rows.values()) shown.linkChanged();
+  }
+
+  checkLink() {
+    const link = this.link.value.trim();
+    const { item } = this.loop.rowsOf(this.group)[0];
+    this.say(link ? problemOf(link, "?", this.page.config.evidence_rule, hostsOf(item)) : "");
+  }
+
+  takeLast() {
+    const last = this.page.drafts.last.get(this.group);
+    const shown = this.rows.get(this.at);
+    if (!last) return;
+    if (shown?.isLinkOpen) shown.setLink(last);
+    else this.setLink(last);
+  }
+
+  showLast() {
+    const last = this.page.drafts.last.get(this.group);
+    this.lastButton.hidden = !last || last === this.link.value.trim();
+    this.lastButton.querySelector("span").textContent = last ? shorten(last) : "";
+  }
+
+  say(problem) {
+    this.error.textContent = problem;
+    this.error.hidden = !problem;
+    if (problem) this.link.setAttribute("aria-invalid", "true");
+    else this.link.removeAttribute("aria-invalid");
+  }
+}

@@ -1,0 +1,497 @@
+"""What could leak is made, and looked for: a gold item, the other's answer, a withdrawn, late or superseded label.
+
+`trace` does all that an annotator can do with one question, and keeps all that is answered but for what differs from
+question to question. Traces of two questions that must not be told apart are equal.
+"""
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from annotation.domain.label import submit
+from annotation.domain.progress import own_progress
+from annotation.domain.queue import claim_disputed, release_all
+from annotation.domain.withdraw import reopen_judgement, withdraw_labels
+from annotation.models import Campaign, Check, Gold, Item, Label, Slot
+from annotation.models.slot import lease_of
+from pooling.domain.graph import open_graph
+from tests.annotation.answered import decide, label_item
+from tests.annotation.api.calls import (
+    CLAIM,
+    DISPUTED,
+    FLAG,
+    OWN,
+    PROGRESS,
+    RELEASE,
+    RENEW,
+    SUBMIT,
+    change_url,
+    changed,
+    claimed,
+    given,
+    post,
+)  # fmt: skip
+from tests.annotation.world import LINK, World, answer, slot_for, windows_closed
+
+ITEM = {
+    "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object", "sources",
+    "searches",
+}  # fmt: skip
+MINE = "https://www.imdb.com/ann-was-here"  # a telling link
+
+
+@pytest.fixture
+def ann(world, as_user) -> Client:
+    return as_user(world.ann)
+
+
+@pytest.fixture
+def gold(world, monkeypatch) -> Gold:
+    """Of the tail question of p1, given out with the first of its items that is claimed."""
+    monkeypatch.setattr("annotation.domain.check._luck", lambda *_: 0.0)
+    Campaign.objects.update(gold_percent=50)
+    world.campaign.refresh_from_db()
+    index = open_graph(world.pool.graph).entity_index
+    return Gold.objects.create(
+        campaign=world.campaign,
+        head=index["p1"],
+        relation=0,
+        tail=index["c2"],
+        side="tail",
+        answer="Y",
+        origin="file",
+    )
+
+
+def ticket_of_gold(user) -> str:
+    return str(Check.objects.get(person=user).ticket)
+
+
+def told(response: Any, **known: str) -> tuple[int, str]:
+    """Status and body, with the ids of this question named."""
+    text = json.dumps(response.json(), sort_keys=True)
+    for name, value in known.items():
+        text = text.replace(value, name)
+    return response.status_code, text
+
+
+def trace(client: Client, item: dict[str, Any], between: Any = None) -> list[tuple[int, str]]:
+    """`between` happens after the first answer."""
+    first, second, third = (str(uuid4()) for _ in range(3))
+    known = {"TICKET": item["slot"], "LEASE": item["lease"], "FIRST": first, "SECOND": second, "THIRD": third}
+    seen = []
+
+    def call(url: str, body: Any) -> None:
+        seen.append(told(post(client, url, body), **known))
+
+    def own() -> None:
+        mine = [one for one in client.get(OWN).json()["labels"] if one["label"] in known.values()]
+        for one in mine:
+            one.pop("created_at"), one.pop("question")
+        seen.append(
+            (len(mine), json.dumps(mine, sort_keys=True).replace(second, "SECOND").replace(first, "FIRST"))
+        )
+
+    flag = {
+        "slot": item["slot"],
+        "lease": item["lease"],
+        "client_id": third,
+        "kind": "words",
+        "text": "clumsy",
+    }
+    call(FLAG, flag)
+    call(FLAG, flag)
+    call(RENEW, {"slots": [item["slot"]]})
+    call(RELEASE, {"slots": [item["slot"]]})
+    call(RENEW, {"slots": [item["slot"]]})
+    call(SUBMIT, given(item, source_url="https://evil.example/"))
+    call(SUBMIT, given(item, client_id=first, active_ms=1500))
+    own()
+    if between:
+        between()
+    call(SUBMIT, given(item, client_id=first))
+    call(SUBMIT, given(item, client_id=third, answer="N"))
+    own()
+    call(change_url(first), changed(source_url=""))
+    call(change_url(first), changed("?", client_id=second, comment="hard"))
+    call(change_url(first), changed("?", client_id=second, comment="hard"))
+    call(change_url(second), changed("N", client_id=str(uuid4())) | {"client_id": first})
+    own()
+    call(FLAG, flag | {"client_id": str(uuid4()), "kind": "rude"})
+    call(RENEW, {"slots": [item["slot"]]})
+    call(RELEASE, {"slots": [item["slot"]]})
+    seen.append(told(client.get(PROGRESS)))
+    for state in ("paused", "closed"):
+        Campaign.objects.update(state=state)
+        call(change_url(second), changed(client_id=second))
+        call(SUBMIT, given(item, client_id=first))
+        call(SUBMIT, given(item, client_id="11111111-1111-1111-1111-111111111111"))
+        own()
+    Campaign.objects.update(state="open")
+    return seen
+
+
+def traced(client: Client, item: dict[str, Any], between: Any = None) -> list[tuple[int, str]]:
+    """A trace after which all is as before."""
+    with transaction.atomic():
+        seen = trace(client, item, between)
+        transaction.set_rollback(True)
+    return seen
+
+
+# -- gold ----------------------------------------------------------------------
+
+
+def test_gold_cannot_be_told_from_an_item_by_what_is_asked(world, ann, gold) -> None:
+    items = claimed(ann)
+    secret = ticket_of_gold(world.ann)
+    assert len(items) == 7 and secret in [item["slot"] for item in items]
+    for item in items:
+        assert set(item) == ITEM
+        assert UUID(item["slot"]).version == 4
+        assert item["lease"] == str(lease_of(UUID(item["slot"]), world.ann.pk))
+        types = [type(value).__name__ for _, value in sorted(item.items())]
+        assert types == [type(value).__name__ for _, value in sorted(items[0].items())]
+        assert item["searches"][0].keys() == items[0]["searches"][0].keys()
+        assert item["sources"] == items[0]["sources"]
+    groups = [item["group"] for item in items]
+    at = next(i for i, item in enumerate(items) if item["slot"] == secret)
+    assert groups.count(groups[at]) == 4 and {len(group) for group in groups} == {16}
+    assert items[at]["group_question"] == items[at - 1]["group_question"] == "Where has Person 1 lived?"
+    assert len({groups[i] for i in range(7) if i == 0 or groups[i] != groups[i - 1]}) == 2  # neighbours
+
+
+def test_gold_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann, gold) -> None:
+    items = claimed(ann)
+    secret = ticket_of_gold(world.ann)
+    traces = {item["slot"]: traced(ann, item) for item in items}
+    normal = [traces[item["slot"]] for item in items if item["slot"] != secret]
+    assert len(normal[0]) > 25
+    assert all(one == normal[0] for one in normal)
+    assert traces[secret] == normal[0]
+
+
+def test_recheck_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann) -> None:
+    from annotation.domain.check import draw_recheck
+
+    first, *_, last = world.campaign.items.order_by("order")
+    label_item(world, first, ben="Y", cleo="Y")
+    draw_recheck(world.campaign, world.ann, 1)
+    items = claimed(ann)
+    assert (len(items), items[0]["slot"]) == (6, ticket_of_gold(world.ann))
+    assert [set(item) for item in items] == [ITEM] * 6
+    assert traced(ann, items[0]) == traced(ann, items[-1])
+    assert last.slots.filter(annotator=world.ann).exists()
+
+
+def test_gold_does_not_show_in_the_counts_of_leases(world, ann, gold) -> None:
+    slots = [item["slot"] for item in claimed(ann)]
+    assert post(ann, RENEW, {"slots": slots}).json() == {"slots": 7}
+    assert post(ann, RELEASE, {"slots": slots}).json() == {"slots": 7}
+    assert post(ann, RENEW, {"slots": slots}).json() == {"slots": 0}
+    assert [item["slot"] for item in claimed(ann)] == slots
+
+
+def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) -> None:
+    items = claimed(ann)
+    sent = []
+    for item in items:
+        body = given(item)
+        post(ann, SUBMIT, body)
+        sent.append(body["client_id"])
+    assert [entry["label"] for entry in ann.get(OWN).json()["labels"]] == sent[::-1]
+    assert ann.get(PROGRESS).json() == {"today": 7, "total": 7, "items": 7}
+
+
+def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.domain.label.CHANGEABLE", 3)
+    for item in claimed(ann):
+        post(ann, SUBMIT, given(item))
+    assert [entry["changeable"] for entry in ann.get(OWN).json()["labels"]] == [True] * 3 + [False] * 4
+
+
+def test_id_that_was_used_before_is_refused_for_gold_as_for_an_item(world, ann, gold) -> None:
+    """The id of an answer to an item, or to gold, given to another item or gold: the same refusals."""
+    other = Gold.objects.create(
+        campaign=world.campaign,
+        head=gold.head,
+        relation=0,
+        tail=gold.tail - 1,
+        side="tail",
+        answer="N",
+        origin="file",
+    )
+    items = claimed(ann)
+    first, second = (str(Check.objects.get(gold=one).ticket) for one in (gold, other))
+    plain = [item for item in items if item["slot"] not in (first, second)]
+    golds = {item["slot"]: item for item in items}
+    used = [given(plain[0]), given(golds[first])]
+    for body in used:
+        assert post(ann, SUBMIT, body).status_code == 201
+    seen = {
+        (body["client_id"], item["slot"], link): post(
+            ann, SUBMIT, given(item, client_id=body["client_id"], source_url=link)
+        ).status_code
+        for body in used
+        for item in (plain[1], golds[second])
+        for link in (LINK, MINE, "https://evil.example/")
+    }
+    assert seen == {key: 422 if "evil" in key[2] else 409 for key in seen} and len(seen) == 12
+
+
+def test_gold_is_told_to_nobody_else(world, as_user, ann, gold) -> None:
+    secret = next(item for item in claimed(ann) if item["slot"] == ticket_of_gold(world.ann))
+    post(ann, SUBMIT, given(secret, comment="ann-was-here", source_url=MINE))
+    for name in ("ben", "ada"):
+        client = as_user(getattr(world, name))
+        seen = [
+            post(client, CLAIM, {"count": 50}).json(),
+            client.get(OWN).json(),
+            client.get(PROGRESS).json(),
+        ]
+        text = json.dumps(seen)
+        assert "ann-was-here" not in text and secret["slot"] not in text
+    assert post(as_user(world.ben), SUBMIT, given(secret)).status_code == 404
+
+
+# -- what the other answered ---------------------------------------------------
+
+OTHERS = ["nobody", "Y", "N", "?", "decided", "reopened", "withdrawn"]
+
+
+def other_answers(world: World, item: Item, what: str) -> None:
+    """Ben, with a telling comment and link, and what came of it."""
+    if what == "nobody":
+        return
+    given_ = what if what in "YN?" else "N"
+    slot = slot_for(world.campaign, world.ben, item)
+    answer(world.ben, slot, given_, comment="ben-was-here", source_url="https://www.imdb.com/ben-was-here")
+    release_all(world.ben)
+    if what == "withdrawn":
+        withdraw_labels(world.campaign, world.ben)
+
+
+def afterwards(world: World, item: Item, what: str) -> None:
+    if what == "decided":
+        decide(world, ada="Y")
+    if what == "reopened":
+        decide(world, ada="Y")
+        item.refresh_from_db()
+        reopen_judgement(item)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_other_answer_shows_in_nothing_that_can_be_done(world, ann, when) -> None:
+    """It came before the own answer, or after it (so that the item is settled, disputed, decided when it is undone)."""
+    question = claimed(ann)[0]
+    item = Slot.objects.get(ticket=question["slot"]).item
+    traces = {}
+    for what in OTHERS:
+        with transaction.atomic():
+            if when == "before":
+                other_answers(world, item, what)
+
+            def between(what: str = what) -> None:
+                if when == "after":
+                    other_answers(world, item, what)
+                afterwards(world, item, what)
+
+            traces[what] = trace(ann, question, between)
+            states = Item.objects.get(pk=item.pk).state, Slot.objects.filter(item=item, number=3).count()
+            transaction.set_rollback(True)
+        assert states == {
+            "nobody": ("open", 0), "withdrawn": ("open", 0), "decided": ("settled", 1), "reopened": ("disputed", 2),
+        }.get(what, ("disputed", 1))  # fmt: skip
+        assert "ben-was-here" not in str(traces[what])
+    assert all(traces[what] == traces["nobody"] for what in OTHERS)
+
+
+@pytest.mark.parametrize("other", ["Y", "N"])
+def test_refusal_when_the_window_is_over_is_the_same(world, ann, other) -> None:
+    question = claimed(ann)[0]
+    item = Slot.objects.get(ticket=question["slot"]).item
+    body = given(question)
+    post(ann, SUBMIT, body)
+    other_answers(world, item, other)
+    windows_closed(item)
+    refused = post(ann, change_url(body["client_id"]), changed())
+    assert (refused.status_code, refused.json()) == (
+        409, {"error": "This label can no longer be changed. It stays as it is."},
+    )  # fmt: skip
+    assert [entry["changeable"] for entry in ann.get(OWN).json()["labels"]] == [False]
+
+
+@pytest.mark.parametrize("other", ["Y", "N", "?"])
+def test_late_answer_tells_only_that_somebody_has_the_slot(world, ann, other) -> None:
+    question = claimed(ann)[0]
+    slot = Slot.objects.get(ticket=question["slot"])
+    Slot.objects.filter(pk=slot.pk).update(annotator=world.ben)
+    submit(world.ben, slot.ticket, lease_of(slot.ticket, world.ben.pk), uuid4(), other, LINK, "ben-was-here")
+    body = post(ann, SUBMIT, given(question)).json()
+    assert body | {"label": ""} == {
+        "label": "", "kept": "surplus", "repeated": False, "items": [],
+        "message": "Your time for this question was over and it went to somebody else: kept as a surplus label.",
+    }  # fmt: skip
+
+
+def test_order_and_end_of_questions_do_not_depend_on_answers(world, as_user) -> None:
+    """Ann and Ben answer alike, or not, or one of them; Cleo is asked the same in the same order."""
+    client = as_user(world.cleo)
+    items = list(world.campaign.items.order_by("order"))
+    seen = []
+    for one, two in (("YYYYYY", "YYY"), ("NNNNNN", "YYY"), ("Y?NY?N", "NNN"), ("??????", "?YN")):
+        with transaction.atomic():
+            for item, given_ in zip(items, one, strict=True):
+                label_item(world, item, ann=given_)
+            for item, given_ in zip(items[:3], two, strict=True):
+                label_item(world, item, ben=given_)
+            asked = post(client, CLAIM, {"count": 50}).json()
+            questions = [(item["slot"], item["question"]) for item in asked["items"]]
+            for item in asked["items"]:
+                post(client, SUBMIT, given(item, answer="N"))
+            end = post(client, CLAIM, {"count": 50}).json()
+            (mine,) = own_progress(world.cleo)
+            seen.append((questions, end, mine.has_questions, mine.disputes, client.get(PROGRESS).json()))
+            transaction.set_rollback(True)
+    assert len(seen[0][0]) == 3 and seen[0][1]["items"] == []
+    assert all(one == seen[0] for one in seen)
+
+
+def test_nothing_of_who_began_an_item_or_when_is_told(world, as_user) -> None:
+    """Ann and Ben have each begun some; Cleo is told no name, id, number, place or state of them."""
+    for number, item in enumerate(world.campaign.items.order_by("order")):
+        label_item(world, item, **{"ann" if number % 2 else "ben": "Y"})
+    body = post(as_user(world.cleo), CLAIM, {"count": 50}).json()
+    assert [set(item) for item in body["items"]] == [ITEM] * 6
+    assert set(body["campaign"]) == {
+        "pool", "state", "is_open", "evidence_rule", "guidelines_version", "lease_seconds",
+    }  # fmt: skip
+    plain = json.dumps(
+        [
+            {key: value for key, value in item.items() if key not in ("slot", "lease", "group")}
+            for item in body["items"]
+        ]
+    ).lower()
+    for word in (
+        "ann",
+        "ben",
+        "order",
+        "number",
+        "state",
+        "started",
+        "secret-system",
+        "rank",
+        "gold",
+    ):
+        assert f'"{word}' not in plain
+
+
+def test_tickets_and_groups_follow_no_order(world, ann) -> None:
+    """Tickets are random; the key of a group is not its place in the order, and another one in another campaign."""
+    slots = Slot.objects.order_by("pk")
+    tickets = [slot.ticket for slot in slots]
+    assert {ticket.version for ticket in tickets} == {4} and len(set(tickets)) == 12
+    assert tickets != sorted(tickets) and tickets != sorted(tickets, reverse=True)
+    groups = {item["group"] for item in claimed(ann)}
+    assert groups.isdisjoint({"0", "1"}) and len(groups) == 2
+    assert {len(group) for group in groups} == {16}
+
+
+def test_leases_are_of_one_person_and_ticket(world) -> None:
+    one, two = Slot.objects.order_by("pk")[:2]
+    leases = {lease_of(slot.ticket, user.pk) for slot in (one, two) for user in (world.ann, world.ben)}
+    assert len(leases) == 4
+
+
+# -- adjudicators --------------------------------------------------------------
+
+
+def test_adjudicator_who_annotates_sees_no_answer_to_what_she_labelled_or_may_label(world, as_user) -> None:
+    """Ada labels half of the items, others dispute all; what she is shown as a dispute she is never asked."""
+    client = as_user(world.ada)
+    items = list(world.campaign.items.order_by("order"))
+    for item in items[:3]:
+        label_item(world, item, ada="Y", ben="N")
+    for item in items[3:5]:
+        label_item(world, item, ann="Y", ben="N")
+    Label.objects.update(created_at=timezone.now() - timedelta(minutes=60))
+    told_ = post(client, DISPUTED, {"count": 50}).json()
+    third = {
+        str(t) for t in Slot.objects.filter(number=3, item__in=items[3:5]).values_list("ticket", flat=True)
+    }
+    assert {item["slot"] for item in told_["items"]} == third
+    disputes = {item["question"] for item in told_["items"]}
+    post(client, RELEASE, {"slots": list(third)})
+    withdraw_labels(world.campaign, world.ben)
+    asked = {item["question"] for item in claimed(client)}
+    assert len(asked) == 1 and asked.isdisjoint(disputes)
+
+
+def test_own_dispute_shows_neither_in_counts_nor_in_waiting_times(world, as_user) -> None:
+    """Ada's label was contradicted: nothing she can reach differs from when it was not."""
+    item = world.campaign.items.order_by("order").first()
+    client = as_user(world.ada)
+    seen = []
+    for other in ("Y", "N"):
+        with transaction.atomic():
+            label_item(world, item, ada="Y", ben=other)
+            for _ in range(2):
+                (mine,) = own_progress(world.ada)
+                seen.append(
+                    (
+                        post(client, DISPUTED).json(),
+                        mine.disputes,
+                        claimed(client),
+                        client.get(PROGRESS).json(),
+                    )
+                )
+                windows_closed(item)
+            transaction.set_rollback(True)
+    assert seen[0] == seen[2] and seen[1] == seen[3]
+    assert seen[0][0]["opens_in_seconds"] is None
+
+
+def test_dispute_shows_live_answers_only(world, as_user) -> None:
+    """Ann's label was withdrawn, Cleo changed hers, Ben's second answer was kept apart: none of these is shown."""
+    item = world.campaign.items.order_by("order").first()
+    for user, given_, word in ((world.ann, "Y", "withdrawn"), (world.ben, "N", "ben")):
+        slot = slot_for(world.campaign, user, item)
+        answer(user, slot, given_, comment=f"{word}-words")
+        answer(user, slot, "Y", comment="surplus-words")
+        release_all(user)
+    withdraw_labels(world.campaign, world.ann)
+    slot = slot_for(world.campaign, world.cleo, item)
+    old = answer(world.cleo, slot, "N", comment="superseded-words").label
+    url = change_url(str(old.client_id))
+    assert post(as_user(world.cleo), url, changed("Y", comment="cleo-words")).status_code == 200
+    windows_closed(item)
+    client = as_user(world.ada)
+    (dispute,) = post(client, DISPUTED).json()["items"]
+    assert sorted((one["answer"], one["comment"]) for one in dispute["answers"]) == [
+        ("N", "ben-words"), ("Y", "cleo-words"),
+    ]  # fmt: skip
+    assert all(set(one) == {"name", "answer", "source_url", "comment", "quick"} for one in dispute["answers"])
+    text = json.dumps([dispute, claimed(client), client.get(OWN).json()])
+    for words in ("withdrawn", "superseded", "surplus", '"ann"', '"ben"', '"cleo"'):
+        assert words not in text
+
+
+def test_order_of_the_two_answers_says_not_who_gave_them(world, as_user) -> None:
+    item = world.campaign.items.order_by("order").first()
+    seen = []
+    for first, second in (("ann", "ben"), ("ben", "ann")):
+        with transaction.atomic():
+            label_item(world, item, **{first: "Y", second: "N"})
+            windows_closed(item)
+            (slot,) = claim_disputed(world.campaign, world.ada)
+            (dispute,) = post(as_user(world.ada), DISPUTED).json()["items"]
+            seen.append([one["answer"] for one in dispute["answers"]])
+            assert slot.item_id == item.pk
+            transaction.set_rollback(True)
+    assert seen[0] == seen[1]

@@ -1,0 +1,143 @@
+"""Both pages in every view: axe without serious findings, targets, reading order, narrow screens."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotation.models import Item
+from tests.annotation.browser.hands import paste, press, ready, row_at, shoot
+from tests.annotation.world import LINK, label_item, windows_closed
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def findings(page: Page) -> list[tuple[str, list[Any]]]:
+    """Serious and critical ones."""
+    found = Axe().run(page).response["violations"]
+    return [
+        (one["id"], [node["target"] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def small_targets(page: Page) -> list[str]:
+    """Buttons, fields and links outside of text that are less than 24 pixels wide or high."""
+    return page.evaluate(  # type: ignore[no-any-return]
+        """() => [...document.querySelectorAll("main button, main a, main input, main textarea")]
+            .filter((one) => one.checkVisibility({visibilityProperty: true}) && !one.closest(".prose, label"))
+            .filter((one) => { const box = one.getBoundingClientRect(); return box.width < 24 || box.height < 23.9; })
+            .map((one) => `${one.outerHTML.slice(0, 90)} ${one.getBoundingClientRect().height}`)"""
+    )
+
+
+def look(page: Page, name: str) -> None:
+    shoot(page, name)
+    assert findings(page) == [], name
+    assert small_targets(page) == [], name
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_annotate_page_in_both_views(world, open_page, scheme: str, width: int) -> None:
+    page = open_page(world.ann, width=width, color_scheme=scheme)
+    ready(page)
+    named = f"{scheme}-{width}"
+    look(page, f"a-one-{named}")
+    press(page, "y")  # the link is missing
+    look(page, f"a-one-problem-{named}")
+    page.keyboard.press("Escape")
+    press(page, "s")
+    look(page, f"a-one-why-{named}")
+    page.keyboard.press("Escape")
+    paste(page, LINK)
+    press(page, "y")
+    page.locator('[data-show="group"]').click()
+    ready(page)
+    look(page, f"a-group-{named}")
+    press(page, "n")
+    paste(page, LINK)
+    press(page, "n", "s")
+    look(page, f"a-group-why-{named}")
+    page.keyboard.press("Escape")
+    row_at(page).locator("[data-change-link]").click()
+    look(page, f"a-group-own-{named}")
+    page.locator("[data-candidate]").first.click()
+    page.context.set_offline(True)
+    press(page, "y")
+    look(page, f"a-group-offline-{named}")
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dialogs_and_idle_page(world, open_page, scheme: str, width: int) -> None:
+    page = open_page(world.ann, width=width, color_scheme=scheme)
+    ready(page)
+    for key, name in (("?", "keys"), ("g", "guidelines"), ("f", "flag")):
+        press(page, key)
+        expect(page.locator(f'[data-dialog="{name}"]')).to_be_visible()
+        look(page, f"a-dialog-{name}-{scheme}-{width}")
+        page.keyboard.press("Escape")
+    Item.objects.update(state="settled")
+    world.campaign.items.first().slots.model.objects.update(state="free", annotator=None)
+    page.reload()
+    expect(page.locator("[data-idle] h2")).to_be_visible()
+    look(page, f"a-idle-{scheme}-{width}")
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_adjudicate_page(world, open_page, scheme: str, width: int) -> None:
+    item = Item.objects.order_by("order").first()
+    label_item(world, item, ann="Y", ben="N")
+    windows_closed(item)
+    page = open_page(world.ada, "/campaigns/p1/adjudicate", width=width, color_scheme=scheme)
+    ready(page)
+    look(page, f"d-{scheme}-{width}")
+    press(page, "y")
+    look(page, f"d-problem-{scheme}-{width}")
+    page.keyboard.press("Escape")
+    press(page, "r")
+    look(page, f"d-return-{scheme}-{width}")
+
+
+def test_tab_goes_through_one_row_and_on(no_links, open_page) -> None:
+    """Only the row that keys are about is in the order of Tab, so that a list of fifty is no maze."""
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, "ArrowDown")
+    reached = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        reached.append(
+            page.evaluate(
+                "document.activeElement.closest('.candidate-at') ? 'row' : document.activeElement.dataset.act ?? '-'"
+            )
+        )
+    inside = reached.count("row")
+    assert inside > 5 and reached[:inside] == ["row"] * inside
+    assert reached[inside] == "flag"
+
+
+def test_nothing_moves_where_motion_is_unwanted(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group", reduced_motion="reduce")
+    ready(page)
+    moving = page.evaluate(
+        """() => [...document.querySelectorAll("*")].filter((one) => {
+            const style = getComputedStyle(one);
+            return parseFloat(style.transitionDuration) > 0 || style.animationName !== "none";
+        }).length"""
+    )
+    assert moving == 0
+
+
+def test_row_in_use_is_not_hidden_behind_the_bar(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group", width=360)
+    ready(page)
+    press(page, *["ArrowDown"] * 6, *["ArrowUp"] * 5)
+    box = row_at(page).bounding_box()
+    bar = page.locator(".loop-bar").bounding_box()
+    assert box["y"] >= bar["y"] + bar["height"] - 1

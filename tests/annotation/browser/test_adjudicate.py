@@ -1,0 +1,148 @@
+"""Adjudication: two answers that differ, and what may become of them."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.domain.flag import answer_flag
+from annotation.models import Flag, Item, Label, Slot
+from tests.annotation.browser.hands import eventually, press, question, ready, saved, shoot
+from tests.annotation.world import LINK, World, answer, label_item, slot_for, windows_closed
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PAGE = "/campaigns/p1/adjudicate"
+
+
+@pytest.fixture
+def disputed(world: World) -> list[Item]:
+    items = list(Item.objects.order_by("order")[:2])
+    for item in items:
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    return items
+
+
+def open_dialog(page: Page, key: str, name: str) -> None:
+    press(page, key)
+    expect(page.locator(f'[data-dialog="{name}"]')).to_be_visible()
+
+
+def test_decides_with_the_link_of_an_answer_and_a_reason(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    shoot(page, "adjudicate")
+    first = question(page)
+    expect(page.locator("[data-given] article")).to_have_count(2)
+    assert "ann" not in page.locator("[data-loop]").inner_text().split()
+    press(page, "a")
+    expect(page.locator("#link")).to_have_value(LINK)
+    press(page, "n")
+    expect(page.locator("#reason")).to_be_focused()
+    page.keyboard.type("the page says no")
+    page.keyboard.press("Enter")
+    press(page, "n")
+    assert question(page) != first
+    saved(page, 5)
+    decided = Label.objects.get(slot__number=3)
+    assert (decided.answer, decided.comment, decided.source_url) == ("N", "the page says no", LINK)
+    assert (decided.item.state, decided.annotator) == ("settled", world.ada)
+
+
+def test_quick_answer_is_pointed_out(world, open_page) -> None:
+    item = Item.objects.order_by("order").first()
+    answer(world.ann, slot_for(world.campaign, world.ann, item), "Y", active_ms=900)
+    answer(world.ben, slot_for(world.campaign, world.ben, item), "N", active_ms=9000)
+    windows_closed(item)
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    quick = page.locator("[data-given] article", has_text="Yes")
+    slow = page.locator("[data-given] article", has_text="No")
+    expect(quick.get_by_text("answered in under two seconds")).to_be_visible()
+    expect(slow.get_by_text("answered in under two seconds")).to_have_count(0)
+
+
+def test_returns_a_dispute_to_the_pool(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    first = question(page)
+    open_dialog(page, "r", "return")
+    shoot(page, "dialog-return")
+    page.locator('[data-dialog="return"]').get_by_role("button", name="Return to the pool").click()
+    expect(page.locator("#return-error")).to_be_visible()
+    page.locator("#return-reason").fill("both mean another city")
+    page.locator('[data-dialog="return"]').get_by_role("button", name="Return to the pool").click()
+    expect(page.locator('[data-notice="info"]')).to_have_text("Returned: two other people are asked.")
+    assert question(page) != first
+    eventually(page, Slot.objects.filter(state="withdrawn").count, 2)
+    returned = Slot.objects.filter(state="withdrawn").first().item
+    assert returned.state == "open"
+    assert not returned.slots.filter(number=3).exclude(state="withdrawn").exists()
+
+
+def test_asking_for_other_words_sets_the_dispute_aside(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    first = question(page)
+    open_dialog(page, "f", "flag")
+    page.get_by_label("The words of the question need a fix").check()
+    page.locator("#flag-text").fill("it asks for the wrong side")
+    page.get_by_role("button", name="Send report").click()
+    expect(page.locator('[data-notice="info"]')).to_contain_text("waits until a manager has answered")
+    second = question(page)
+    assert second != first
+    eventually(page, Flag.objects.filter(holds_item=True).count, 1)
+    page.get_by_role("link", name="Messages").wait_for()
+    assert question(page) == second
+    answer_flag(Flag.objects.get(), "The words are new.", by=world.manager)
+    press(page, "a")
+    page.locator("#reason").fill("as A says")
+    page.keyboard.press("Escape")
+    press(page, "y")
+    ready(page)
+    assert question(page) == first
+
+
+def test_other_report_leaves_the_dispute_on_the_screen(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    first = question(page)
+    open_dialog(page, "f", "flag")
+    page.get_by_label("A source is missing").check()
+    page.get_by_role("button", name="Send report").click()
+    eventually(page, Flag.objects.count, 1)
+    assert (question(page), Flag.objects.get().holds_item) == (first, False)
+
+
+def test_answers_without_network_and_undo(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    page.context.set_offline(True)
+    for given in "yn":
+        press(page, "b")
+        page.locator("#reason").fill("read it")
+        page.keyboard.press("Escape")
+        press(page, given)
+    expect(page.locator("[data-unsaved]")).to_have_text("2 not saved yet")
+    page.context.set_offline(False)
+    saved(page, 6)
+    press(page, "u")
+    ready(page)
+    expect(page.locator("#reason")).to_have_value("read it")
+    press(page, "y")
+    saved(page, 7)
+    assert Label.objects.filter(slot__number=3, superseded_by=None).values_list(
+        "answer"
+    ).distinct().get() == ("Y",)
+
+
+def test_empty_queue_says_when_the_next_dispute_opens(world, disputed, open_page) -> None:
+    Label.objects.update(created_at=timezone.now() - timedelta(minutes=5))
+    page = open_page(world.ada, PAGE)
+    expect(page.locator("[data-idle] h2")).to_have_text("No dispute is open yet")
+    expect(page.locator("[data-idle] p").first).to_contain_text("in about 10 minutes")
+    shoot(page, "adjudicate-later")
+    Item.objects.update(state="settled")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator("[data-idle] h2")).to_have_text("No dispute waits for you")

@@ -1,0 +1,113 @@
+"""Leases and tabs: what a person holds, and what happens when they no longer do."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from annotation.domain.queue import claim
+from annotation.models import Label, Slot, SurplusLabel
+from tests.annotation.browser.hands import eventually, press, question, ready, row_at, rows, saved, settle
+from tests.annotation.world import answer
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SUBMIT = "**/api/v1/labels"
+
+
+def expire(world) -> None:
+    Slot.objects.filter(annotator=world.ann).update(leased_until=timezone.now() - timedelta(minutes=1))
+
+
+def test_late_answer_counts_while_nobody_took_the_question(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    expire(no_links)
+    press(page, "y")
+    saved(page, 1)
+    assert SurplusLabel.objects.count() == 0 and page.locator("[data-outcomes]").is_hidden()
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
+def test_late_answer_to_a_question_that_others_took_is_kept_apart_and_said_so(
+    no_links, open_page, view: str
+) -> None:
+    page = open_page(no_links.ann, view=view)
+    ready(page)
+    asked = question(page) if view == "one" else row_at(page).get_attribute("aria-label")
+    expire(no_links)
+    for person in (no_links.ben, no_links.cleo):
+        for slot in claim(no_links.campaign, person, 50):
+            answer(person, slot)
+    before = Label.objects.count()
+    press(page, "y")
+    listed = page.locator("[data-outcomes] li")
+    expect(listed).to_have_count(1)
+    expect(listed.locator("strong")).to_contain_text("Kept apart: ")
+    assert listed.locator("strong").inner_text().removeprefix("Kept apart: ") in asked
+    assert (Label.objects.count(), SurplusLabel.objects.count()) == (before, 1)
+    if view == "group":
+        expect(rows(page).first.locator("[data-said]")).to_have_text("Yes, kept apart")
+    expect(page.locator("[data-counts]")).to_contain_text("0 of 14 triples by you")
+
+
+def test_leaving_gives_the_leases_back(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    leased = Slot.objects.filter(state="leased")
+    assert leased.count() == 14
+    page.goto("about:blank")
+    eventually(page, leased.count, 0)
+
+
+# -- two tabs
+
+
+def test_two_tabs_label_no_question_twice_and_lose_none(no_links, sign_in, open_tab) -> None:
+    window = sign_in(no_links.ann)
+    first = open_tab(window, "/campaigns/p1/annotate")
+    second = open_tab(window, "/campaigns/p1/annotate")
+    ready(first)
+    ready(second)
+    assert question(first) == question(second)
+    for number in range(7):
+        press(first, "y")
+        if not number:
+            expect(second.locator('[data-notice="info"]')).to_contain_text("in another tab")
+        settle(second)
+        press(second, "n")
+        settle(first)
+    saved(first, 14)
+    assert Label.objects.values("item").distinct().count() == 14
+    assert SurplusLabel.objects.count() == 0
+
+
+def test_row_that_was_answered_in_another_tab_says_so(no_links, sign_in, open_tab) -> None:
+    window = sign_in(no_links.ann)
+    first = open_tab(window, "/campaigns/p1/annotate", view="group")
+    second = open_tab(window, "/campaigns/p1/annotate", view="group")
+    ready(first)
+    ready(second)
+    press(first, "y")
+    expect(rows(second).first.locator("[data-said]")).to_have_text("answered in another tab")
+    press(second, "ArrowDown", "ArrowUp", "n")  # nothing that it could change
+    press(second, "ArrowDown", "n")
+    saved(second, 2)
+    assert SurplusLabel.objects.count() == 0
+
+
+def test_closed_tab_gives_back_nothing_that_another_shows_and_leaves_it_its_answers(
+    no_links, sign_in, open_tab
+) -> None:
+    window = sign_in(no_links.ann)
+    first = open_tab(window, "/campaigns/p1/annotate")
+    second = open_tab(window, "/campaigns/p1/annotate")
+    ready(first)
+    ready(second)
+    first.route(SUBMIT, lambda route: route.abort())
+    press(first, "y")
+    first.close()
+    second.wait_for_timeout(500)
+    assert Slot.objects.filter(state="leased").count() == 14
+    second.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as a look at the tab
+    saved(second, 1)

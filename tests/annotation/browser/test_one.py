@@ -1,0 +1,219 @@
+"""One by one: the loop of an annotator by keys."""
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from annotation.models import Label
+from tests.annotation.browser.hands import GUARD, paste, press, question, ready, saved, shoot
+from tests.annotation.world import LINK
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    shoot(page, "one")
+    seen = []
+    for number in range(10):
+        seen.append(question(page))
+        if number % 3 == 2:
+            page.keyboard.press("s")
+            expect(page.locator("#why")).to_be_focused()
+            page.keyboard.type("yes no unclear")
+            press(page, "Enter")
+            continue
+        if page.locator('[data-view="one"] [data-last]').is_visible():
+            page.keyboard.press("l")
+        else:
+            paste(page, LINK)
+        expect(page.locator("#link")).to_have_value(LINK)
+        press(page, "yn"[number % 2])
+    saved(page, 10)
+    assert len(set(seen)) == 10
+    answers = list(Label.objects.order_by("id").values_list("answer", "source_url", "comment"))
+    assert answers == [
+        ("?", "", "yes no unclear") if i % 3 == 2 else ("YN"[i % 2], LINK, "") for i in range(10)
+    ]
+    assert set(Label.objects.values_list("annotator", flat=True)) == {world.ann.pk}
+    assert min(Label.objects.values_list("active_ms", flat=True)) > 100
+    expect(page.locator("[data-counts]")).to_have_text("10 in this session10 today10 of 14 triples by you")
+
+
+def test_fast_double_press_labels_one_question(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.keyboard.press("y")
+    page.keyboard.press("y")
+    page.keyboard.press("n")
+    page.wait_for_timeout(GUARD + 200)
+    saved(page, 1)
+    press(page, "n")
+    saved(page, 2)
+    assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
+
+
+def test_chosen_pace_lengthens_the_guard(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    page.evaluate("localStorage.setItem('triplepool:pace', '1000')")
+    page.reload()
+    ready(page)
+    page.keyboard.press("y")  # the question is there for less than a second
+    page.wait_for_timeout(1100)
+    assert Label.objects.count() == 0
+    page.keyboard.press("y")
+    saved(page, 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "given"), [("1", "Y"), ("0", "N"), ("Numpad1", "Y"), ("Numpad0", "N"), ("Shift+Y", "Y")]
+)
+def test_keys_that_mean_the_same(no_links, open_page, key: str, given: str) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    press(page, key)
+    saved(page, 1)
+    assert Label.objects.get().answer == given
+
+
+@pytest.mark.parametrize("key", ["Control+y", "Alt+y", "Meta+y"])
+def test_keys_with_modifiers_answer_nothing(no_links, open_page, key: str) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    press(page, key)
+    assert page.locator("[data-unsaved]").is_hidden() and Label.objects.count() == 0
+    press(page, "y")
+    saved(page, 1)
+
+
+def test_held_key_answers_once(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.keyboard.down("y")
+    for _ in range(6):
+        page.wait_for_timeout(150)
+        page.keyboard.down("y")  # as the system repeats it
+    page.keyboard.up("y")
+    saved(page, 1)
+
+
+def test_keys_do_nothing_in_a_field_a_dialog_or_when_switched_off(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.locator("#link").focus()
+    press(page, "y")
+    assert page.locator("#link").input_value() == "y"
+    page.locator("#link").fill("")
+    page.keyboard.press("Escape")
+    press(page, "?")
+    expect(page.locator('[data-dialog="keys"]')).to_be_visible()
+    shoot(page, "dialog-keys")
+    press(page, "y")
+    page.locator("[data-keys-on]").uncheck()
+    page.locator('[data-dialog="keys"] [data-close]').click()
+    press(page, "y")
+    page.reload()
+    ready(page)
+    press(page, "y")  # still off
+    assert Label.objects.count() == 0
+    page.get_by_role("button", name="Yes").click()
+    saved(page, 1)
+
+
+def test_refused_link_names_the_hosts_and_loses_nothing(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    first = question(page)
+    page.locator("#link").fill("javascript:alert(1)")
+    page.keyboard.press("Escape")
+    press(page, "y")
+    expect(page.locator("#link-error")).to_contain_text("wikipedia.org")
+    assert (question(page), page.locator("#link").input_value()) == (first, "javascript:alert(1)")
+    assert Label.objects.count() == 0
+
+
+def test_refusal_by_the_server_brings_the_question_back(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    first = question(page)
+    world.campaign.sources.filter(host="wikipedia.org").delete()
+    paste(page, LINK)
+    press(page, "y")
+    expect(page.locator('[data-notice="error"]')).to_contain_text("Your answer was not saved yet")
+    assert (question(page), page.locator("#link").input_value()) == (first, LINK)
+
+
+def test_undo_changes_the_last_answer(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    first = question(page)
+    paste(page, LINK)
+    press(page, "y")
+    second = question(page)
+    press(page, "u")
+    assert (question(page), page.locator("#link").input_value()) == (first, LINK)
+    expect(page.locator('[data-answer="Y"]')).to_have_attribute("aria-pressed", "true")
+    press(page, "n")
+    assert question(page) == second
+    saved(page, 2)
+    assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
+    assert Label.objects.last().supersedes == Label.objects.first()
+
+
+def test_undo_twice_goes_back_two_and_escape_leaves_both(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    first = question(page)
+    press(page, "y", "n")
+    third = question(page)
+    press(page, "u", "u")
+    assert question(page) == first
+    press(page, "Escape")
+    assert question(page) == third
+    saved(page, 2)
+
+
+def test_cant_tell_needs_a_reason(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    first = question(page)
+    press(page, "s", "Enter", "Escape")
+    assert (question(page), Label.objects.count()) == (first, 0)
+    press(page, "s")
+    page.keyboard.type("two of that name")
+    press(page, "Enter")
+    saved(page, 1)
+    assert Label.objects.values_list("answer", "comment").get() == ("?", "two of that name")
+
+
+def test_nothing_left_says_so(world, open_page) -> None:
+    world.campaign.items.update(state="settled")
+    page = open_page(world.ann)
+    expect(page.locator("[data-idle] h2")).to_have_text("Nothing is left for you here")
+    shoot(page, "idle")
+
+
+BAD = "<img src=x onerror=document.title='bad'>{{ 7*7 }}"
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
+def test_names_with_markup_are_text(world, open_page, view: str) -> None:
+    page = open_page(world.ann, view=view)
+    ready(page)
+
+    def worse(route: Route) -> None:
+        """What the server sends, with markup in every word."""
+        sent = route.fetch().json()
+        for item in sent["items"]:
+            item |= {"question": BAD, "group_question": BAD}
+            for side in ("subject", "object"):
+                item[side] = {"key": BAD, "label": BAD}
+        route.fulfill(json=sent)
+
+    page.route("**/claim", worse)
+    page.reload()
+    ready(page)
+    assert page.locator("[data-question]:visible, #group-question:visible").inner_text() == BAD
+    shown = page.locator("[data-object]" if view == "one" else ".candidate-at [data-candidate]")
+    assert shown.inner_text() == BAD
+    assert page.locator("main img").count() == 0 and page.title() == "Annotate p1 · TriplePool"

@@ -1,0 +1,101 @@
+"""Reports of questions, and the guidelines drawer."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.domain.guideline import save_guidelines
+from annotation.models import Flag, Label
+from tests.annotation.browser.hands import (
+    candidate,
+    eventually,
+    press,
+    question,
+    ready,
+    row_at,
+    rows,
+    saved,
+    shoot,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
+def test_report_keeps_the_question_to_be_answered(no_links, open_page, view: str) -> None:
+    page = open_page(no_links.ann, view=view)
+    ready(page)
+    if view == "group":
+        press(page, "ArrowDown", "ArrowDown")
+    press(page, "f")
+    dialog = page.locator('[data-dialog="flag"]')
+    expect(dialog).to_contain_text("The answer comes from a manager.")
+    asked = dialog.locator("[data-flag-question]").inner_text()
+    assert candidate(row_at(page)) in asked if view == "group" else question(page) == asked
+    shoot(page, "dialog-flag")
+    dialog.get_by_role("button", name="Send report").click()
+    expect(page.locator("#flag-error")).to_have_text("Choose what is wrong.")
+    dialog.get_by_role("radio", name="Something else").check()
+    dialog.get_by_role("button", name="Send report").click()
+    expect(page.locator("#flag-error")).to_have_text("Say in a sentence what is wrong.")
+    page.keyboard.type("yes, n and s are letters")
+    dialog.get_by_role("button", name="Send report").click()
+    expect(page.locator('[data-notice="info"]')).to_contain_text(
+        "Reported. The answer will be under Messages."
+    )
+    sent = Flag.objects.get()
+    assert (sent.kind, sent.text, sent.person) == ("other", "yes, n and s are letters", no_links.ann)
+    assert Label.objects.count() == 0
+    press(page, "y")
+    saved(page, 1)
+    assert Label.objects.get().item == sent.item
+
+
+def test_report_without_network_is_sent_later(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.context.set_offline(True)
+    press(page, "f")
+    page.get_by_label("A name is missing or unclear").check()
+    page.get_by_role("button", name="Send report").click()
+    expect(page.locator("[data-unsaved]")).to_have_text("1 not saved yet")
+    press(page, "n")
+    page.context.set_offline(False)
+    saved(page, 1)
+    assert Flag.objects.get().item == Label.objects.get().item
+
+
+def test_contact_is_named(world, open_page) -> None:
+    world.campaign.contact = world.manager
+    world.campaign.save()
+    page = open_page(world.ann)
+    ready(page)
+    press(page, "f")
+    expect(page.locator('[data-dialog="flag"]')).to_contain_text("The answer comes from manager.")
+
+
+def test_new_guidelines_are_pointed_out_once(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    notice = page.locator('[data-notice="guidelines"]')
+    expect(notice).to_contain_text("Read the guidelines before you begin: press G.")
+    press(page, "y")
+    expect(notice).to_be_visible()
+    press(page, "g")
+    expect(page.locator('[data-dialog="guidelines"]')).to_be_visible()
+    shoot(page, "dialog-guidelines")
+    page.keyboard.press("Escape")
+    expect(notice).to_be_hidden()
+    page.reload()
+    ready(page)
+    expect(notice).to_be_hidden()
+    save_guidelines(
+        no_links.campaign, "## New\n\nA *yes* needs **more**. <script>alert(1)</script>", by=no_links.manager
+    )
+    page.reload()
+    ready(page)
+    expect(notice).to_contain_text("The guidelines have changed. Press G to read them.")
+    press(page, "g")
+    expect(page.locator('[data-dialog="guidelines"] strong')).to_have_text("more")
+    assert page.locator('[data-dialog="guidelines"] script').count() == 0
+    assert rows(page).count() == 0
+    eventually(page, Label.objects.count, 1)

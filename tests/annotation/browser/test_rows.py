@@ -1,0 +1,220 @@
+"""By question: all candidates of a question on a page."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Label
+from tests.annotation.browser.hands import (
+    GUARD,
+    candidate,
+    eventually,
+    paste,
+    press,
+    question,
+    ready,
+    row_at,
+    rows,
+    saved,
+    shoot,
+)
+from tests.annotation.world import LINK
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OTHER = "https://en.wikipedia.org/wiki/Bob"
+
+
+def answers() -> list[tuple[str, str, str]]:
+    return list(Label.objects.order_by("id").values_list("answer", "source_url", "comment"))
+
+
+def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    shoot(page, "group")
+    expect(rows(page)).to_have_count(7)
+    press(page, "y")
+    expect(row_at(page).locator("[data-error]")).to_contain_text("A yes needs a link")
+    assert Label.objects.count() == 0
+    paste(page, LINK)
+    expect(page.locator("#question-link")).to_have_value(LINK)
+    expect(rows(page).locator("[data-whose]")).to_have_text(["from the question"] * 7)
+    press(page, "y")
+    second = row_at(page)
+    second.locator("[data-change-link]").click()
+    second.locator("[data-own-link]").fill("https://example.com/")
+    page.keyboard.press("Enter")
+    expect(second.locator("[data-error]")).to_contain_text("not a verified source")
+    paste(page, OTHER)  # the row's field is open, so there
+    shoot(page, "group-own-link")
+    expect(page.locator("#question-link")).to_have_value(LINK)
+    expect(second.locator("[data-whose]")).to_have_text("own link")
+    press(page, "n")
+    press(page, "s")
+    page.keyboard.type("too little is known")
+    press(page, "Enter")
+    shoot(page, "group-half")
+    press(page, "1", "0")
+    saved(page, 5)
+    assert answers() == [
+        ("Y", LINK, ""), ("N", OTHER, ""), ("?", "", "too little is known"), ("Y", LINK, ""), ("N", LINK, ""),
+    ]  # fmt: skip
+
+
+def test_all_rows_answered_leads_to_the_next_question(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    first = page.locator("#group-question").inner_text()
+    press(page, *"yynynyy")
+    expect(page.locator("[data-next]")).to_be_focused()
+    shoot(page, "group-done")
+    press(page, "y")  # there is no row that it could be about
+    saved(page, 7)
+    press(page, "Enter")
+    assert page.locator("#group-question").inner_text() != first
+    expect(rows(page)).to_have_count(7)
+    press(page, *"nnnnnnn")
+    press(page, "ArrowRight")
+    expect(page.locator("[data-idle] h2")).to_have_text("Nothing is left for you here")
+    saved(page, 14)
+    assert [given for given, _, _ in answers()] == [*"YYNYNYY", *"NNNNNNN"]
+
+
+def test_enter_in_the_link_field_does_not_press_the_next_question(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    first = page.locator("#group-question").inner_text()
+    press(page, *"yyyyyyy")
+    page.locator("#question-link").focus()
+    press(page, "Enter")
+    expect(page.locator("[data-next]")).to_be_focused()
+    assert page.locator("#group-question").inner_text() == first
+
+
+def test_arrows_move_and_the_answer_goes_to_the_row_in_focus(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    names = rows(page).locator("[data-candidate]").all_inner_texts()
+    press(page, "ArrowDown", "ArrowDown", "ArrowUp")
+    assert candidate(row_at(page)) == names[1]
+    expect(row_at(page)).to_be_focused()
+    press(page, "n")
+    saved(page, 1)
+    expect(rows(page).nth(1)).to_have_attribute("data-answer", "N")
+    expect(rows(page).nth(1)).to_have_attribute(
+        "aria-label", re.compile(r"^2 of 7\. .* Answered No, saved\.$")
+    )
+    expect(page.locator("[data-live]")).to_have_text(f"No: {names[1]}. 6 left.")
+    assert candidate(row_at(page)) == names[2]
+    press(page, *"yyyyy")
+    assert candidate(row_at(page)) == names[0]  # the one that was passed over
+
+
+def test_fast_double_press_answers_one_row(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    page.keyboard.press("y")
+    page.keyboard.press("y")
+    page.wait_for_timeout(GUARD + 200)
+    saved(page, 1)
+
+
+def test_other_key_on_an_answered_row_changes_the_label(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, "y", "ArrowUp")
+    press(page, "y")  # the same answer again is no change
+    press(page, "ArrowUp", "n")
+    saved(page, 2)
+    assert [given for given, _, _ in answers()] == ["Y", "N"]
+    assert Label.objects.last().supersedes == Label.objects.first()
+    expect(rows(page).first).to_have_attribute("data-answer", "N")
+
+
+def test_undo_goes_to_the_last_answer_also_of_the_question_before(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    first = page.locator("#group-question").inner_text()
+    names = rows(page).locator("[data-candidate]").all_inner_texts()
+    press(page, *"yyyyyyy", "Enter")
+    assert page.locator("#group-question").inner_text() != first
+    press(page, "u")
+    assert (page.locator("#group-question").inner_text(), candidate(row_at(page))) == (first, names[-1])
+    press(page, "u")
+    assert candidate(row_at(page)) == names[-2]
+    press(page, "n")
+    saved(page, 8)
+    assert Label.objects.last().supersedes.item_id == list(Label.objects.order_by("id"))[5].item_id
+
+
+def test_switch_in_the_middle_loses_nothing(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    paste(page, LINK)
+    press(page, "y")
+    here = question(page)
+    paste(page, OTHER)
+    page.locator('[data-show="group"]').click()
+    ready(page)
+    expect(rows(page)).to_have_count(7)
+    expect(rows(page).first).to_have_attribute("data-answer", "Y")
+    assert here in row_at(page).get_attribute("aria-label")
+    expect(row_at(page).locator("[data-whose]")).to_have_text("own link")
+    press(page, "n")
+    page.locator("#question-link").fill(LINK)
+    page.keyboard.press("Enter")
+    press(page, "y")
+    page.locator('[data-show="one"]').click()
+    ready(page)
+    expect(page.locator("#link")).to_have_value(LINK)
+    press(page, "n")
+    saved(page, 4)
+    assert answers() == [("Y", LINK, ""), ("N", OTHER, ""), ("Y", LINK, ""), ("N", LINK, "")]
+
+
+def test_view_is_remembered(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    assert page.locator("[data-question]").is_visible()
+    page.locator('[data-show="group"]').click()
+    page.reload()
+    ready(page)
+    assert page.locator("#group-question").is_visible() and page.locator("[data-question]").is_hidden()
+    expect(page.locator('[data-show="group"]')).to_have_attribute("aria-pressed", "true")
+
+
+def test_by_pointer_alone(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    for number, name in ((3, "No"), (0, "Yes")):
+        rows(page).nth(number).get_by_role("button", name=name).click()
+        page.wait_for_timeout(GUARD)
+    rows(page).nth(5).get_by_role("button", name="Can’t tell").click()
+    page.keyboard.type("unknown")
+    rows(page).nth(5).get_by_role("button", name="Save can’t tell").click()
+    saved(page, 3)
+    assert [(given, why) for given, _, why in answers()] == [("N", ""), ("Y", ""), ("?", "unknown")]
+
+
+def test_refusal_by_the_server_opens_the_row_with_the_reason(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    world.campaign.sources.filter(host="wikipedia.org").delete()
+    paste(page, LINK)
+    press(page, "y")
+    expect(rows(page).first.locator("[data-error]")).to_contain_text("not a verified source")
+    expect(rows(page).first).to_have_attribute("data-state", "open")
+    expect(page.locator("[data-left]")).to_have_text("7 of 7 left")
+    assert Label.objects.count() == 0
+
+
+def test_time_of_a_row_begins_at_the_answer_before(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    page.wait_for_timeout(900)
+    press(page, "y", "y")
+    saved(page, 2)
+    first, second = Label.objects.order_by("id").values_list("active_ms", flat=True)
+    assert first > 1100 > 700 > second > 200
+    eventually(page, lambda: set(Label.objects.values_list("away_ms", flat=True)), {0})

@@ -1,0 +1,251 @@
+"""Answers on their way: nothing that was answered is lost, whatever the connection and the server do."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, Route, expect
+
+from annotation.models import Label, SurplusLabel
+from tests.annotation.browser.hands import (
+    GUARD,
+    eventually,
+    paste,
+    press,
+    question,
+    ready,
+    row_at,
+    rows,
+    saved,
+    shoot,
+)
+from tests.annotation.world import LINK
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SUBMIT = "**/api/v1/labels"
+
+
+def unsaved(page: Page, number: int) -> None:
+    expect(page.locator("[data-unsaved]")).to_have_text(f"{number} not saved yet")
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
+def test_ten_seconds_without_network_lose_nothing(no_links, open_page, view: str) -> None:
+    page = open_page(no_links.ann, view=view)
+    ready(page)
+    press(page, "y", "n")
+    saved(page, 2)
+    page.context.set_offline(True)
+    press(page, *"nynyn")
+    unsaved(page, 5)
+    expect(page.locator('[data-notice="error"]')).to_contain_text("The server cannot be reached")
+    shoot(page, f"offline-{view}")
+    if view == "group":
+        expect(rows(page).locator("[data-said]")).to_have_text(
+            [
+                "Yes, saved",
+                "No, saved",
+                *(f"{said}, not saved yet" for said in ("No", "Yes", "No", "Yes", "No")),
+            ]
+        )
+    page.wait_for_timeout(10_000 - 5 * GUARD)
+    assert Label.objects.count() == 2
+    page.context.set_offline(False)
+    if view == "group":
+        press(page, "Enter")
+    press(page, "y")
+    saved(page, 8)
+    expect(page.locator('[data-notice="error"]')).to_be_hidden()
+    assert [*Label.objects.order_by("id").values_list("answer", flat=True)] == [*"YNNYNYNY"]
+    assert SurplusLabel.objects.count() == 0
+
+
+def test_change_of_an_answer_that_is_not_sent_yet(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    page.context.set_offline(True)
+    press(page, "y", "ArrowUp", "n", "ArrowUp", "y")
+    unsaved(page, 3)
+    page.context.set_offline(False)
+    saved(page, 3)
+    labels = list(Label.objects.order_by("id"))
+    assert [label.answer for label in labels] == ["Y", "N", "Y"]
+    assert [label.supersedes for label in labels] == [None, labels[0], labels[1]]
+
+
+def test_later_answer_takes_the_place_of_a_refused_one(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    page.context.set_offline(True)
+    paste(page, LINK)
+    press(page, "y", "ArrowUp")
+    row_at(page).locator("[data-change-link]").click()
+    page.keyboard.type("https://www.imdb.com/name/nm1/")
+    page.keyboard.press("Enter")
+    press(page, "n")
+    unsaved(page, 2)
+    world.campaign.sources.filter(host="wikipedia.org").delete()
+    page.context.set_offline(False)
+    saved(page, 1)
+    assert Label.objects.values_list("answer", "source_url").get() == ("N", "https://www.imdb.com/name/nm1/")
+    expect(rows(page).first.locator("[data-said]")).to_have_text("No, saved")
+    assert page.locator("[data-outcomes]").is_hidden() and page.locator('[data-notice="error"]').is_hidden()
+
+
+def test_lost_reply_makes_no_second_label(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    lost = []
+
+    def lose(route: Route) -> None:
+        lost.append(route.fetch().status)  # the server has it, the page never hears of it
+        route.abort()
+
+    page.route(SUBMIT, lose, times=1)
+    press(page, "y", "n")
+    saved(page, 2)
+    assert lost == [201] and SurplusLabel.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (500, "<h1>Server Error (500)</h1>", "The server had a problem"),
+        (429, "{}", "The server is busy"),
+        (401, '{"error": "no"}', "You are signed out"),
+        (403, '{"error": "Agree first.", "consent": "/campaigns/p1/consent"}', "Agree first."),
+        (200, "<p>Welcome to the hotel's network</p>", "The server cannot be reached"),
+    ],
+)
+def test_answer_waits_out_a_refusal_of_the_moment(
+    no_links, open_page, status: int, body: str, says: str
+) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.route(SUBMIT, lambda route: route.fulfill(status=status, body=body))
+    press(page, "y", "n")
+    unsaved(page, 2)
+    expect(page.locator('[data-notice="error"]')).to_contain_text(says)
+    expect(page.locator('[data-notice="error"]')).to_contain_text("kept in this browser")
+    if status == 403:
+        expect(page.get_by_role("link", name="Read and agree")).to_have_attribute(
+            "href", "/campaigns/p1/consent"
+        )
+    page.unroute(SUBMIT)
+    page.get_by_role("button", name="Send now").click()
+    saved(page, 2)
+    expect(page.locator('[data-notice="error"]')).to_be_hidden()
+
+
+def test_busy_server_is_asked_again_when_it_said(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    tries: list[int] = []
+
+    def busy(route: Route) -> None:
+        tries.append(1)
+        route.fulfill(status=429, body="{}", headers={"Retry-After": "4"})
+
+    page.route(SUBMIT, busy, times=1)
+    press(page, "y")
+    page.wait_for_timeout(2500)
+    assert (len(tries), Label.objects.count()) == (1, 0)
+    saved(page, 1)
+
+
+def test_error_of_the_server_for_one_answer_does_not_hold_up_the_others(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    stuck: list[str] = []
+
+    def fail_first(route: Route) -> None:
+        sent = json.loads(route.request.post_data or "")
+        stuck.append(sent["slot"]) if not stuck else None
+        if sent["slot"] == stuck[0]:
+            route.fulfill(status=500, body="")
+        else:
+            route.continue_()
+
+    page.route(SUBMIT, fail_first)
+    press(page, "y", "n", "y")
+    eventually(page, Label.objects.count, 2)
+    unsaved(page, 1)
+    page.unroute(SUBMIT)
+    saved(page, 3)
+
+
+def test_unsent_answers_survive_a_reload(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.route(SUBMIT, lambda route: route.abort())
+    first = question(page)
+    press(page, "n")
+    unsaved(page, 1)
+    page.unroute(SUBMIT)
+    page.reload()
+    ready(page)
+    saved(page, 1)
+    assert question(page) != first
+
+
+def test_leaving_with_unsent_answers_is_asked_about(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: asked.append(dialog.type))
+    page.route(SUBMIT, lambda route: route.abort())
+    press(page, "n")
+    page.reload()
+    assert asked == ["beforeunload"]
+
+
+def test_browser_that_keeps_nothing_says_so_and_still_sends(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    page.evaluate(
+        "void (Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); })"
+    )
+    page.route(SUBMIT, lambda route: route.abort())
+    press(page, "y")
+    unsaved(page, 1)
+    expect(page.locator('[data-notice="error"]')).to_contain_text("leave this page open")
+    page.unroute(SUBMIT)
+    saved(page, 1)
+
+
+def test_refused_answer_is_listed_until_it_is_dismissed(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    asked = question(page)
+    page.route(
+        SUBMIT, lambda route: route.fulfill(status=409, json={"error": "This question was withdrawn."})
+    )
+    paste(page, LINK)
+    press(page, "y")
+    page.unroute(SUBMIT)
+    listed = page.locator("[data-outcomes] li")
+    for _ in range(2):
+        expect(listed).to_have_count(1)
+        expect(listed.locator("strong")).to_have_text(f"Not saved: {asked}")
+        expect(listed.locator("p")).to_have_text([f"Yes · {LINK}", "This question was withdrawn."])
+        shoot(page, "refused")
+        page.reload()
+        ready(page)
+    listed.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("[data-outcomes]")).to_be_hidden()
+    page.reload()
+    ready(page)
+    expect(page.locator("[data-outcomes]")).to_be_hidden()
+
+
+def test_change_that_comes_too_late_leaves_the_label_and_says_so(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, "y")
+    saved(page, 1)
+    Label.objects.update(created_at=timezone.now() - timedelta(hours=1))
+    press(page, "ArrowUp", "n")
+    expect(page.locator("[data-outcomes] li")).to_contain_text("can no longer be changed")
+    expect(rows(page).first).to_have_attribute("data-answer", "Y")
+    assert [*Label.objects.values_list("answer", flat=True)] == ["Y"]

@@ -1,0 +1,252 @@
+"""Scenes of many people at once, on the database of DATABASE_URL: test_concurrency runs this as a program.
+
+Plays the scenes that are named (`scene:number:number`), each in a campaign of its own, and prints one JSON object:
+scene -> what is there after the crowd has gone, or the error that ended it.
+"""
+
+import json
+import random
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+
+from annotation.domain import withdraw
+from annotation.domain.flag import report
+from annotation.domain.label import submit
+from annotation.domain.queue import claim, claim_disputed, release, release_all, renew
+from annotation.errors import AnswerRefused, CampaignError
+from annotation.models import Campaign, Item, Label, Slot
+from tests.annotation.crowd import (
+    Death,
+    Notes,
+    answer_slot,
+    apart,
+    decide_all,
+    die_in_a_submit,
+    label_until_done,
+    leases_run_out,
+    leave,
+    make_campaign,
+    people,
+    standing,
+    together,
+)
+from tests.annotation.world import LINK
+
+
+def crowd(num_people: int, items: int) -> dict[str, Any]:
+    """Threads label until nothing is left, the last of them adjudicators who annotate; then all decide at once."""
+    return _crowd(num_people, items, together, leave)
+
+
+def processes(num_people: int, items: int) -> dict[str, Any]:
+    """The same with a process each, which dies in the middle of a submit."""
+    return _crowd(num_people, items, apart, die_in_a_submit)
+
+
+def _crowd(num_people: int, items: int, at_once: Callable[[Any], None], die: Death) -> dict[str, Any]:
+    campaign, notes = make_campaign(items), Notes()
+    judges = people(campaign, max(2, num_people // 8), "adjudicator")
+    annotators = people(campaign, num_people - len(judges)) + judges[1:]
+    at_once([
+        *(lambda user=user: label_until_done(campaign, user, notes, 0.05, die) for user in annotators),
+        lambda: decide_all(campaign, judges[0], notes),
+    ])  # fmt: skip
+    leases_run_out()
+    at_once([lambda user=user: label_until_done(campaign, user, notes, 0, die) for user in annotators])
+    leases_run_out()
+    at_once([lambda user=user: decide_all(campaign, user, notes) for user in judges])
+    thirds = Slot.objects.filter(item__campaign=campaign, number=3)
+    conflicts = sum(1 for given in _answers(campaign).values() if len(given) != 1 or given == {"?"})
+    return {
+        "died": notes.dead() > 0, "conflicts": conflicts == thirds.count() > 0,
+        "undecided": thirds.exclude(state="answered").count(),
+        "labels": Label.objects.filter(item__campaign=campaign).exclude(slot__number=3).count(),
+        "items left": campaign.items.exclude(state__in=["settled", "undecided"]).count(),
+        **standing(campaign, notes.given()),
+    }  # fmt: skip
+
+
+def _answers(campaign: Campaign) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    labels = Label.objects.filter(item__campaign=campaign).exclude(slot__number=3)
+    for item, answer in labels.values_list("item", "answer"):
+        found.setdefault(item, set()).add(answer)
+    return found
+
+
+def same_moment(items: int) -> dict[str, Any]:
+    """Two people hold both slots of every item, and answer each at the same moment."""
+    campaign = make_campaign(items)
+    users = people(campaign, 2)
+    held = [{slot.item_id: slot for slot in claim(campaign, user, 50)} for user in users]
+    meet = threading.Barrier(2)
+
+    def work(mine: int) -> None:
+        for number, item in enumerate(sorted(held[mine])):
+            meet.wait()
+            answer_slot(users[mine], held[mine][item], "N" if mine and number % 2 else "Y")
+
+    together([lambda: work(0), lambda: work(1)])
+    states = Counter(campaign.items.values_list("state", flat=True))
+    return {"states": dict(sorted(states.items())), **standing(campaign)}
+
+
+def two_tabs(tabs: int, items: int) -> dict[str, Any]:
+    """One person claims in several tabs at once, then the same answer and the same report is sent from all."""
+    campaign = make_campaign(items)
+    (user,) = people(campaign, 1)
+    together([lambda: claim(campaign, user, 50)] * tabs)  # type: ignore[list-item,return-value]
+    slot = claim(campaign, user, 50)[0]
+    client, labels = uuid4(), []
+    assert slot.lease is not None
+    lease = slot.lease
+    together([lambda: labels.append(submit(user, slot.ticket, lease, client, "Y", LINK).label.pk)] * tabs)
+    reported: list[int] = []
+    together([lambda: reported.append(report(user, slot.ticket, lease, client, "name").pk)] * tabs)
+    return {
+        "reports": len(set(reported)),
+        "different": len(set(labels)),
+        "answers": len(labels),
+        **standing(campaign),
+    }
+
+
+def busy_tabs(rounds: int, items: int) -> dict[str, Any]:
+    """One person in four tabs, which load, renew, answer and leave at once: no answer is lost, none refused."""
+    campaign, notes = make_campaign(items), Notes()
+    (user,) = people(campaign, 1)
+
+    def load(number: int) -> None:
+        for _ in range(rounds):
+            claim(campaign, user, 50)
+
+    def keep(number: int) -> None:
+        for _ in range(rounds):
+            renew(user, _tickets(user, random.Random(number)))
+
+    def go(number: int) -> None:
+        for step in range(rounds):
+            release_all(user, campaign) if step % 2 else release(user, _tickets(user, random.Random(step)))
+
+    def label(number: int) -> None:
+        for slot in claim(campaign, user, 50)[number::2][: rounds // 2]:
+            notes.add(answer_slot(user, slot, "Y"), slot.pk, "Y")
+
+    acts = (load, keep, go, label, label, load, keep, go)
+    together([lambda act=act, number=number: act(number) for number, act in enumerate(acts)])  # type: ignore[misc]
+    release_all(user, campaign)
+    return standing(campaign, notes.given())
+
+
+def _tickets(user: User, rng: random.Random) -> list[UUID]:
+    tickets = list(Slot.objects.filter(annotator=user, state="leased").values_list("ticket", flat=True))
+    rng.shuffle(tickets)
+    return tickets
+
+
+def adjudicators(count: int, items: int) -> dict[str, Any]:
+    """Every item is disputed; several adjudicators take them at once."""
+    campaign, notes = make_campaign(items), Notes()
+    for user, answer in zip(people(campaign, 2), "YN", strict=True):
+        for slot in claim(campaign, user, 50):
+            notes.add(answer_slot(user, slot, answer), slot.pk, answer)
+    users = people(campaign, count, "adjudicator")
+    sent_away: list[User] = []
+
+    def work(user: User) -> None:
+        decide_all(campaign, user, notes)
+        if Slot.objects.filter(item__campaign=campaign, number=3, state="free").exists():
+            sent_away.append(user)  # while there was something left for them
+
+    together([lambda user=user: work(user) for user in users])  # type: ignore[misc]
+    decided = Slot.objects.filter(item__campaign=campaign, number=3, state="answered").count()
+    return {"decided": decided, "sent away": len(sent_away), **standing(campaign, notes.given())}
+
+
+def taking_back(num_people: int, items: int) -> dict[str, Any]:
+    """People label and decide; meanwhile two people's labels are withdrawn, items returned, judgements reopened."""
+    campaign, notes = make_campaign(items), Notes()
+    annotators, judges = people(campaign, num_people), people(campaign, 4, "adjudicator")
+    done: Counter[str] = Counter()
+
+    def label(user: User) -> None:
+        for _ in range(3):  # nothing may be left for a moment only
+            label_until_done(campaign, user, notes, 0, leave)
+        done["finished"] += 1
+
+    def judge(user: User) -> None:
+        for _ in range(items // 4):
+            for slot in claim_disputed(campaign, user, 2, wait_for_windows=False):
+                try:
+                    notes.add(answer_slot(user, slot, "N", comment="seen"), slot.pk, "N")
+                except AnswerRefused:
+                    done["gone"] += 1  # a label was taken back: there is no dispute any more
+
+    def manage() -> None:
+        rng = random.Random(7)
+        acts: list[Callable[[Item], None]] = [withdraw.return_item, withdraw.reopen_judgement]
+        touched: set[int] = set()  # each once: people must be left for it
+        until = time.monotonic() + 20
+        while len(touched) < items and time.monotonic() < until:
+            judged = campaign.items.exclude(state="open").exclude(pk__in=touched)
+            ready = list(judged.order_by("pk").values_list("pk", flat=True))
+            if not ready:
+                if done["finished"] == len(annotators):
+                    break
+                time.sleep(0.01)
+                continue
+            touched.add(pk := rng.choice(ready))
+            try:
+                acts[len(touched) % 2](campaign.items.get(pk=pk))
+                done["items"] += 1
+            except CampaignError:
+                pass  # it waits for labels again
+            if len(touched) % (items // 4) == items // 8:
+                done["labels"] += withdraw.withdraw_labels(campaign, annotators[len(touched) % 2]).labels
+
+    together([
+        *(lambda user=user: label(user) for user in annotators),
+        lambda: judge(judges[0]), lambda: judge(judges[1]), manage,
+    ])  # type: ignore[misc]  # fmt: skip
+    withdraw.withdraw_labels(campaign, annotators[0])
+    leases_run_out()
+    for user in annotators[1:]:
+        label_until_done(campaign, user, notes, 0, leave)
+    for user in judges:
+        decide_all(campaign, user, notes)
+    live = Slot.objects.filter(item__campaign=campaign).exclude(state="withdrawn")
+    return {
+        "something was taken back": min(done["items"], done["labels"]) > 0,
+        "items left": campaign.items.exclude(state__in=["settled", "undecided"]).count(),
+        "of who was withdrawn": live.filter(annotator=annotators[0]).count(),
+        **standing(campaign, notes.given()),
+    }  # fmt: skip
+
+
+SCENES: dict[str, Callable[..., dict[str, Any]]] = {
+    scene.__name__: scene
+    for scene in (crowd, processes, same_moment, two_tabs, busy_tabs, adjudicators, taking_back)
+}
+
+
+def play(name: str, *numbers: str) -> dict[str, Any]:
+    try:
+        return SCENES[name](*map(int, numbers))
+    except Exception:
+        return {"error": traceback.format_exc()[-2000:]}
+
+
+def main() -> None:
+    call_command("migrate", verbosity=0, skip_checks=True)
+    played = {scene: play(*scene.split(":")) for scene in sys.argv[1:]}
+    print(json.dumps(played | {"vendor": connection.vendor}))

@@ -1,0 +1,201 @@
+"""The queue of an adjudicator: what waits, in which order, and nothing about items they labelled."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.domain.dispute import describe, difference, later
+from annotation.domain.flag import answer_flag
+from annotation.domain.person import add_person
+from annotation.domain.queue import claim_disputed
+from annotation.domain.withdraw import reopen_judgement, withdraw_labels
+from annotation.models import Item, Judgement, Label, Slot
+from tests.annotation.flags import report_of
+from tests.annotation.world import label_item, windows_closed
+
+URL = "/campaigns/p1/disputes"
+
+
+def rows(html: str) -> list[list[str]]:
+    body = html.split("<tbody>")[1].split("</tbody>")[0] if "<tbody>" in html else ""
+    return [
+        [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)
+    ]
+
+
+@pytest.fixture
+def items(world) -> list[Item]:
+    return list(world.campaign.items.order_by("order"))
+
+
+@pytest.fixture
+def ada(world, as_user):
+    return as_user(world.ada)
+
+
+def question(item: Item) -> str:
+    from annotation.domain.question import wording
+
+    return wording(item).statement
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ("YN", "yes and no"), ("NY", "yes and no"), ("Y?", "yes and can't tell"), ("?Y", "yes and can't tell"),
+        ("?N", "no and can't tell"), ("??", "both can't tell"), ("YY", "reopened"), ("NN", "reopened"),
+    ],
+)  # fmt: skip
+def test_difference_tells_not_who(answers, expected) -> None:
+    assert difference(list(answers)) == expected
+
+
+def test_disputes_in_the_order_in_which_they_are_given_out(world, ada, items) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    label_item(world, items[1], ann="?", ben="N")
+    label_item(world, items[2], ann="Y", ben="Y")
+    reopen_judgement(items[2], by=world.manager)
+    withdraw_labels(world.campaign, world.ben)
+    world.ann.slots.filter(state="leased").update(state="free", annotator=None)
+    label_item(world, items[1], cleo="N")
+    label_item(world, items[0], cleo="N")
+    label_item(world, items[2], cleo="Y")
+    for item in items[:3]:
+        windows_closed(item)
+    # one label more each, so all have three; the oldest third slot first
+    expected = [slot.item_id for slot in claim_disputed(world.campaign, world.ada)]
+    Slot.objects.filter(state="leased", number=3).update(state="free", annotator=None)
+    shown = rows(ada.get(URL).content.decode())
+    assert [row[0] for row in shown] == [question(Item.objects.get(pk=pk)) for pk in expected]
+    assert {row[0]: row[1:4] for row in shown} == {
+        question(items[0]): ["lived_in", "yes and no", "3"],
+        question(items[1]): ["lived_in", "no and can&#x27;t tell", "3"],
+        question(items[2]): ["lived_in", "reopened", "3"],
+    }
+    assert [row[5] for row in shown] == ["waits"] * 3
+
+
+def test_item_labelled_more_often_comes_first_and_a_change_is_no_label(world, ada, items) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    label_item(
+        world,
+        items[1],
+        ann="Y",
+        ben="Y",
+    )
+    reopen_judgement(items[1], by=world.manager)
+    old = Label.objects.filter(item=items[1], annotator=world.ann).get()
+    from uuid import uuid4
+
+    from annotation.domain.label import change
+    from tests.annotation.world import LINK
+
+    change(world.ann, old.client_id, uuid4(), "Y", LINK)
+    for item in items[:2]:
+        windows_closed(item)
+    assert [row[0] for row in rows(ada.get(URL).content.decode())] == [question(items[0]), question(items[1])]
+
+
+def test_reopened_dispute_is_as_old_as_its_reopening(world, items) -> None:
+    label_item(world, items[0], ann="Y", ben="Y")
+    label_item(world, items[1], ann="Y", ben="N")
+    reopen_judgement(items[0], by=world.manager, now=timezone.now() + timedelta(days=1))
+    slots = Slot.objects.filter(number=3).order_by("item__order")
+    told = describe(world.campaign, slots)
+    assert told[0].since == Judgement.objects.get(triple=items[0].triple).decided_at
+    assert told[1].since == Label.objects.filter(item=items[1]).latest("pk").created_at
+
+
+def test_item_that_the_adjudicator_labelled_is_nowhere(world, ada, items) -> None:
+    label_item(world, items[0], ada="Y", ben="N")
+    windows_closed(items[0])
+    html = ada.get(URL).content.decode()
+    assert rows(html) == [] and question(items[0]) not in html and "cannot be opened yet" not in html
+    label_item(world, items[1], ada="Y", ben="N")
+    html = ada.get(URL).content.decode()
+    assert rows(html) == [] and "The next one opens" not in html
+
+
+def test_dispute_whose_labels_can_be_changed_is_only_counted(world, ada, items) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    html = ada.get(URL).content.decode()
+    assert rows(html) == [] and question(items[0]) not in html
+    assert re.search(r"The next one opens in 1[45] min \d\d s\.", html) and "button-primary" not in html
+    label_item(world, items[1], ann="Y", ben="N")
+    windows_closed(items[1])
+    html = ada.get(URL).content.decode()
+    assert len(rows(html)) == 1
+    assert re.search(
+        r"1 more cannot be opened yet: its labels can still be changed. The next opens in 1[45] min", html
+    )
+
+
+def test_time_to_the_next_is_of_those_that_still_wait(world, items) -> None:
+    for number, item in enumerate(items[:3]):
+        label_item(world, item, ann="Y", ben="N")
+        Label.objects.filter(item=item).update(created_at=timezone.now() - timedelta(minutes=5 * number + 6))
+    now = timezone.now()
+    found = later(world.campaign, world.ada, now=now)  # 6, 11 and 16 minutes old
+    assert (found.in_window, found.parked) == (2, [])
+    assert 230 <= (found.seconds_to_next or 0) <= 241
+
+
+def test_dispute_in_own_hands_is_marked_and_one_in_those_of_others_is_gone(
+    world, as_user, ada, items
+) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    windows_closed(items[0])
+    add_person("eva", "adjudicator", world.campaign)
+    claim_disputed(world.campaign, world.ada)
+    assert [row[5] for row in rows(ada.get(URL).content.decode())] == ["in your hands"]
+    from django.contrib.auth.models import User
+
+    eva = User.objects.get(username="eva")
+    world.campaign.members.filter(person=eva).update(consented_at=timezone.now())
+    assert rows(as_user(eva).get(URL).content.decode()) == []
+
+
+def test_dispute_that_waits_for_an_own_report_is_told_apart(world, as_user, ada, items) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    windows_closed(items[0])
+    flag = report_of(world, world.ada, "words", "fix", asked=claim_disputed(world.campaign, world.ada)[0])
+    assert flag.holds_item
+    html = ada.get(URL).content.decode()
+    assert rows(html) == [] and question(items[0]) in html.split("Waiting for an answer to your report")[1]
+    eva = add_person("eva", "adjudicator", world.campaign)[0]
+    world.campaign.members.filter(person=eva).update(consented_at=timezone.now())
+    others = as_user(eva).get(URL).content.decode()
+    assert question(items[0]) not in others and "Waiting for an answer" not in others
+    answer_flag(flag, "done", by=world.manager)
+    html = ada.get(URL).content.decode()
+    assert len(rows(html)) == 1 and "Waiting for an answer" not in html
+
+
+def test_page_names_nobody(world, ada, items) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    windows_closed(items[0])
+    Label.objects.update(comment="secret comment")
+    html = ada.get(URL).content.decode()
+    assert len(rows(html)) == 1
+    assert [word for word in (">ann<", ">ben<", "secret", "wikipedia") if word in html] == []
+
+
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [("nobody", 302), ("stranger", 404), ("ann", 403), ("ada", 200), ("manager", 403), ("researcher", 403)],
+)
+def test_who_may_read(world, as_user, who, status) -> None:
+    assert as_user(getattr(world, who, None)).get(URL).status_code == status
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_do_not_grow(world, ada, items, count, django_assert_num_queries) -> None:
+    for item in items[:count]:
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    ada.get(URL)
+    with django_assert_num_queries(15):
+        assert len(rows(ada.get(URL).content.decode())) == count

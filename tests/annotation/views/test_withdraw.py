@@ -1,0 +1,92 @@
+"""Taking back the labels of a person: the preview, the typed name, and what happens."""
+
+import re
+
+import pytest
+
+from annotation.domain.queue import claim_disputed
+from annotation.models import Item, Membership, Slot
+from pooling.models import AuditEntry
+from tests.annotation.world import answer, label_item, windows_closed
+
+
+@pytest.fixture
+def manager(world, as_user):
+    return as_user(world.manager)
+
+
+def url(person) -> str:
+    return f"/pools/p1/campaign/withdraw/{person.pk}"
+
+
+def figures(html: str) -> list[int]:
+    return [int(n) for n in re.findall(r"<dd>(\d+)</dd>", html)]
+
+
+@pytest.fixture
+def labelled(world) -> list[Item]:
+    """Ann: one settled positive, one disputed; ben as well. Ada decided the dispute, negative."""
+    one, two = world.campaign.items.order_by("order")[:2]
+    label_item(world, one, ann="Y", ben="Y")
+    label_item(world, two, ann="Y", ben="N")
+    windows_closed(two)
+    answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "N")
+    return [one, two]
+
+
+def test_preview_tells_what_follows_and_changes_nothing(world, manager, labelled) -> None:
+    held = Slot.objects.filter(annotator=world.ann, state="leased").count()
+    html = manager.get(url(world.ann)).content.decode()
+    assert figures(html) == [2, 2, 0, 2, 1, 1, held]
+    assert figures(manager.get(url(world.ada)).content.decode()) == [1, 0, 1, 1, 0, 1, 0]
+    assert "This cannot be undone." in html
+    assert Item.objects.filter(state="settled").count() == 2
+
+
+def test_labels_are_taken_back_and_the_page_says_what_happened(world, manager, labelled) -> None:
+    response = manager.post(url(world.ann), {"reason": "guessed", "typed": "ann"})
+    assert (response.status_code, response["Location"]) == (302, url(world.ann))
+    assert [Item.objects.get(pk=item.pk).state for item in labelled] == ["open", "open"]
+    assert Slot.objects.filter(annotator=world.ann, state="withdrawn").count() == 2
+    assert not Slot.objects.filter(annotator=world.ann, state="leased").exists()
+    entry = AuditEntry.objects.get(act="labels-withdrawn")
+    assert (entry.person, entry.subject, entry.pool) == (world.manager, world.ann, world.pool)
+    assert entry.details == {"reason": "guessed", "judgements": 2}
+    html = manager.get(url(world.ann)).content.decode()
+    assert (
+        "2 labels of ann taken back. To be labelled again: 2; to be adjudicated again: 0. Judgements that are open "
+        "until then: 2 (1 positive, 1 negative)."
+    ) in html
+    assert "There is nothing to take back" in html
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"reason": "x", "typed": "Ann"}, {"reason": "x", "typed": ""}, {"reason": "x", "typed": "ben"},
+        {"reason": "", "typed": "ann"}, {"reason": "x" * 1001, "typed": "ann"}, {"reason": "a\0", "typed": "ann"},
+        {"reason": "x", "typed": "<b>ann</b>"}, {},
+    ],
+)  # fmt: skip
+def test_nothing_is_taken_back_without_name_and_reason(world, manager, labelled, asked) -> None:
+    response = manager.post(url(world.ann), asked)
+    html = response.content.decode()
+    assert response.status_code == 200 and "Nothing was taken back." in html and "<b>ann</b>" not in html
+    assert Slot.objects.filter(state="withdrawn").count() == 0
+    assert not AuditEntry.objects.filter(act="labels-withdrawn").exists()
+
+
+def test_person_who_left_can_be_withdrawn_and_who_was_never_here_is_404(world, manager, labelled) -> None:
+    Membership.objects.filter(person=world.ann).delete()
+    html = manager.get(url(world.ann)).content.decode()
+    assert "Take back 2 labels" in html and "can go on labelling here" not in html
+    assert manager.get(url(world.stranger)).status_code == 404
+    assert manager.post(url(world.stranger), {"reason": "x", "typed": "stranger"}).status_code == 404
+
+
+@pytest.mark.parametrize("who", ["ann", "ada", "researcher"])
+def test_others_may_not(world, as_user, labelled, who) -> None:
+    client = as_user(getattr(world, who))
+    assert client.get(url(world.ben)).status_code == 403
+    assert client.post(url(world.ben), {"reason": "x", "typed": "ben"}).status_code == 403
+    assert Slot.objects.filter(state="withdrawn").count() == 0

@@ -1,0 +1,130 @@
+"""One's own account, a forgotten password, and what a person takes away or erases."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import mail
+from django.test import Client
+
+PHRASE = "quite another phrase"
+
+
+@pytest.fixture
+def annotator(sign_in):
+    return sign_in("annotator")
+
+
+def test_name_leads_to_the_account(annotator):
+    assert re.search(
+        r'<a class="person" href="/account"[^>]*>annotator</a>', annotator.get("/").content.decode()
+    )
+
+
+def test_own_e_mail_is_saved(world: dict, annotator):
+    assert annotator.post("/account", {"email": "a@example.org"})["Location"] == "/account"
+    assert User.objects.get(username="annotator").email == "a@example.org"
+    assert User.objects.get(username="adjudicator").email == ""
+    annotator.post("/account", {"email": ""})
+    assert User.objects.get(username="annotator").email == ""
+
+
+def test_settings_of_the_browser_are_closed_lists(annotator):
+    html = annotator.get("/account").content.decode()
+    assert re.findall(r'name="(theme|keys|view|pace)" value="(\w+)"', html) == [
+        ("theme", "auto"), ("theme", "light"), ("theme", "dark"), ("view", "one"), ("view", "group"),
+        ("keys", "on"), ("keys", "off"), ("pace", "300"), ("pace", "600"), ("pace", "1000"),
+    ]  # fmt: skip
+
+
+def test_password_is_changed_and_other_sessions_end(world: dict, sign_in):
+    here, there = sign_in("annotator"), sign_in("annotator")
+    wrong = {"old_password": "wrong", "new_password1": PHRASE, "new_password2": PHRASE}
+    assert "entered incorrectly" in here.post("/account/password", wrong).content.decode()
+    assert (
+        here.post("/account/password", wrong | {"old_password": "look around here"})["Location"] == "/account"
+    )
+    assert here.get("/account").status_code == 200
+    assert there.get("/account").status_code == 302
+
+
+def test_own_data_are_a_file_of_ones_own(world: dict, annotator):
+    response = annotator.get("/account/data.json")
+    assert response["Content-Disposition"] == 'attachment; filename="triplepool-own-data.json"'
+    assert response["Cache-Control"] == "no-store"
+    data = response.json()
+    assert data["account"]["name"] == "annotator"
+    assert [(row["pool"], row["role"]) for row in data["campaigns"]] == [("town-pool", "annotator")]
+    assert "adjudicator" not in response.content.decode()
+
+
+def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
+    assert "What is erased" in annotator.get("/account/erase").content.decode()
+    annotator.post("/account/erase", {"name": "someone"})
+    assert User.objects.filter(username="annotator").exists()
+    response = annotator.post("/account/erase", {"name": "annotator"})
+    assert "Your personal data are erased" in response.content.decode()
+    assert not User.objects.filter(username="annotator").exists()
+    assert annotator.get("/account").status_code == 302
+    refused = Client().post("/login", {"username": "annotator", "password": "look around here"})
+    assert "do not fit" in refused.content.decode()
+
+
+def test_the_last_manager_is_told_why_not(world: dict, sign_in):
+    manager = sign_in("manager")
+    assert "is the last manager" in manager.get("/account/erase").content.decode()
+    manager.post("/account/erase", {"name": "manager"})
+    assert User.objects.filter(username="manager").exists()
+
+
+def test_without_e_mail_the_page_says_whom_to_ask_and_nothing_is_sent(world: dict, client):
+    User.objects.filter(username="annotator").update(email="a@example.org")
+    for response in (
+        client.get("/password/forgotten"), client.post("/password/forgotten", {"email": "a@example.org"}),
+    ):  # fmt: skip
+        assert "This site sends no e-mail. Ask a manager" in response.content.decode()
+        assert "<form" not in response.content.decode().partition("<main")[2]
+    assert mail.outbox == []
+
+
+def test_forgotten_password_is_sent_a_link_that_works(world: dict, client, settings):
+    settings.EMAIL_IS_SET = True
+    User.objects.filter(username="annotator").update(email="a@example.org")
+    assert (
+        client.post("/password/forgotten", {"email": "A@example.org"})["Location"]
+        == "/password/forgotten/sent"
+    )
+    (message,) = mail.outbox
+    assert (message.to, message.subject) == (["a@example.org"], "A new password for TriplePool")
+    path = re.search(r"http://testserver(/password/new/\S+)", message.body).group(1)
+    form = client.get(path, follow=True).redirect_chain[-1][0]
+    assert (
+        client.post(form, {"new_password1": PHRASE, "new_password2": PHRASE})["Location"]
+        == "/password/new/done"
+    )
+    assert User.objects.get(username="annotator").check_password(PHRASE)
+
+
+def test_unknown_address_and_account_that_is_off_get_the_same_answer_and_no_mail(
+    world: dict, client, settings
+):
+    settings.EMAIL_IS_SET = True
+    User.objects.filter(username="annotator").update(email="a@example.org", is_active=False)
+    answers = {
+        client.post("/password/forgotten", {"email": email})["Location"]
+        for email in ("a@example.org", "nobody@example.org")
+    }
+    assert answers == {"/password/forgotten/sent"}
+    assert mail.outbox == []
+
+
+def test_link_goes_to_no_other_host(world: dict, client, settings):
+    settings.EMAIL_IS_SET = True
+    User.objects.filter(username="annotator").update(email="a@example.org")
+    response = client.post(
+        "/password/forgotten", {"email": "a@example.org"}, headers={"host": "evil.example"}
+    )
+    assert response.status_code == 400
+    assert mail.outbox == []

@@ -1,0 +1,128 @@
+"""The audit log, and the acts of the other apps in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pooling.domain.audit import record
+from pooling.domain.job import start_job
+from pooling.enums import AuditAct, JobKind, JobState
+from pooling.models import AuditEntry
+from tests.pages.world import make_job, make_pool
+
+
+@pytest.fixture
+def entries(world: dict):
+    """Three acts of two people, one of them of the server; nothing from before."""
+    AuditEntry.objects.all().delete()
+    record(
+        world["manager"],
+        AuditAct.ROLE_GIVEN,
+        pool=world["pool"],
+        subject=world["annotator"],
+        about="annotator",
+    )
+    record(None, AuditAct.GRAPH_IMPORTED, about="town")
+    record(
+        world["annotator"],
+        AuditAct.CONSENTED,
+        pool=world["pool"],
+        subject=world["annotator"],
+        n=3,
+        kinds=["a", "b"],
+    )
+
+
+def rows(html: str) -> list[list[str]]:
+    body = re.search(r"<tbody>.*?</tbody>", html, re.S)
+    found = re.findall(r"<tr>.*?</tr>", body.group(), re.S) if body else []
+    cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S) for row in found]
+    return [[re.sub(r"<[^>]+>", "", cell).strip() for cell in row][1:] for row in cells]
+
+
+def test_newest_first_with_who_what_whom_where(entries, sign_in):
+    assert rows(sign_in("manager").get("/audit").content.decode()) == [
+        [
+            "annotator",
+            "agreed to the use of personal data",
+            "–",
+            "annotator",
+            "town-pool",
+            "n: 3; kinds: a, b",
+        ],
+        ["server", "imported a graph", "town", "–", "–", "–"],
+        ["manager", "gave a role", "annotator", "annotator", "town-pool", "–"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({"act": "consented"}, 1),
+        ({"act": "nonsense"}, 0),
+        ({"person": "annotator"}, 2),  # by and to
+        ({"person": "manager"}, 1),
+        ({"person": "x"}, 0),
+        ({"person": "٣"}, 0),
+        ({"person": "9" * 40}, 0),
+        ({"pool": "town-pool"}, 2),
+        ({"pool": "none\0"}, 0),
+        ({"act": "role-given", "pool": "town-pool"}, 1),
+        ({"person__password__startswith": "a", "order": "password"}, 3),  # filters nothing
+    ],
+)
+def test_filters(query: dict, count: int, entries, world: dict, sign_in):
+    if query.get("person") in ("annotator", "manager"):
+        query = {"person": str(world[query["person"]].pk)}
+    assert len(rows(sign_in("manager").get("/audit", query).content.decode())) == count
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_do_not_grow_with_entries(count: int, world: dict, sign_in, django_assert_num_queries):
+    AuditEntry.objects.all().delete()
+    for _ in range(count):
+        record(world["manager"], AuditAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"])
+    client = sign_in("manager")
+    with django_assert_num_queries(7):
+        client.get("/audit")
+
+
+def last() -> tuple:
+    entry = AuditEntry.objects.first()
+    return entry.act, entry.person and entry.person.username, entry.pool and entry.pool.name, entry.about
+
+
+def test_jobs_that_are_started_are_recorded_once(world: dict):
+    before = AuditEntry.objects.count()
+    for _ in range(2):  # the second is the same job
+        start_job(JobKind.BUILD_POOL, pool=world["pool"], user=world["manager"])
+    assert last() == ("pool-built", "manager", "town-pool", "town-pool")
+    assert AuditEntry.objects.count() == before + 1
+    start_job(JobKind.EVALUATE, pool=world["pool"], user=world["manager"])
+    assert AuditEntry.objects.count() == before + 1
+
+
+def test_training_export_and_freezing_are_recorded(world: dict, sign_in):
+    manager = sign_in("manager")
+    system = world["graph"].systems.get(name="transe")
+    start_job(JobKind.TRAIN, system=system, user=world["manager"])
+    assert last() == ("systems-trained", "manager", None, "town/transe")
+    manager.post("/pools/town-pool/export", {"name": "first"})
+    assert last() == ("qrels-frozen", "manager", "town-pool", "first")
+    manager.post("/pools/town-pool/export/first/write")
+    assert AuditEntry.objects.first().details == {"qrels": "first"}
+    assert last()[:3] == ("test-set-exported", "manager", "town-pool")
+
+
+def test_cancelled_and_retried_jobs_are_recorded_and_refused_ones_are_not(world: dict, sign_in):
+    manager = sign_in("manager")
+    job = make_job(JobKind.BUILD_POOL, JobState.QUEUED, pool=make_pool(world["graph"], "second"))
+    manager.post(f"/jobs/{job.pk}/cancel")
+    assert last() == ("job-cancelled", "manager", "second", "build pool second")
+    count = AuditEntry.objects.count()
+    manager.post(f"/jobs/{job.pk}/cancel")  # it is over
+    assert AuditEntry.objects.count() == count
+    manager.post(f"/jobs/{job.pk}/retry")
+    assert last() == ("job-retried", "manager", "second", "build pool second")

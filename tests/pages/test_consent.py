@@ -1,0 +1,92 @@
+"""What members agree to before the first question."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.domain.consent import fingerprint
+from annotation.models import Campaign, Membership
+from tests.pages.world import EVIL
+
+URL = "/campaigns/town-pool/consent"
+PAGES = ["annotate", "adjudicate", "labels"]
+
+
+@pytest.fixture
+def asked(world: dict, sign_in):
+    """An adjudicator who has not agreed yet."""
+    Membership.objects.filter(person=world["adjudicator"]).update(consented_at=None)
+    return sign_in("adjudicator")
+
+
+@pytest.mark.parametrize(
+    ("page", "to"), [("annotate", "annotate"), ("adjudicate", "adjudicate"), ("labels", "my-labels")]
+)
+def test_who_has_not_agreed_is_asked_first_and_then_goes_where_they_wanted(page, to, asked, world: dict):
+    wanted = f"/campaigns/town-pool/{page}"
+    assert asked.get(wanted)["Location"] == f"{URL}?to={to}"
+    assert asked.post(wanted, {})["Location"] == f"{URL}?to={to}" if page == "labels" else True
+    agreed = asked.post(f"{URL}?to={to}", {"text": fingerprint(world["campaign"]), "agreed": "on"})
+    assert agreed["Location"] == wanted
+    assert asked.get(wanted).status_code == 200
+
+
+@pytest.mark.parametrize("to", ["https://evil.example", "//evil.example", "people", "account-erase", ""])
+def test_nothing_in_the_address_sends_the_person_elsewhere(to: str, asked, world: dict):
+    sent = {"text": fingerprint(world["campaign"]), "agreed": "on"}
+    assert asked.post(f"{URL}?to={to}", sent)["Location"] == "/campaigns/town-pool/annotate"
+
+
+def test_without_the_box_nobody_has_agreed(asked, world: dict):
+    response = asked.post(URL, {"text": fingerprint(world["campaign"])})
+    assert response.status_code == 422
+    assert "To take part, agree to this text." in response.content.decode()
+    assert asked.get("/campaigns/town-pool/annotate").status_code == 302
+
+
+def test_a_text_that_was_not_the_one_on_the_screen_is_shown_again(asked, world: dict):
+    before = fingerprint(world["campaign"])
+    Campaign.objects.update(personal_data="Everything is published.")
+    response = asked.post(URL, {"text": before, "agreed": "on"})
+    assert response.status_code == 422
+    html = response.content.decode()
+    assert "The text was changed while you read it" in html
+    assert "Everything is published." in html
+    world["campaign"].refresh_from_db()
+    assert f'value="{fingerprint(world["campaign"])}"' in html
+    assert Membership.objects.get(person=world["adjudicator"]).consented_at is None
+
+
+def test_guidelines_can_be_read_before(asked):
+    assert asked.get("/campaigns/town-pool/guidelines").status_code == 200
+
+
+def test_an_empty_text_asks_nobody(asked):
+    Campaign.objects.update(personal_data="")
+    assert asked.get("/campaigns/town-pool/annotate").status_code == 200
+
+
+def test_the_text_is_sanitised(asked):
+    Campaign.objects.update(personal_data=f"# Read\n\n{EVIL} [x](javascript:alert(1)) **bold**")
+    html = asked.get(URL).content.decode()
+    assert EVIL not in html
+    assert "<strong>bold</strong>" in html
+    assert 'href="javascript' not in html
+
+
+def test_manager_changes_the_text_and_everybody_is_asked_again(world: dict, sign_in):
+    manager, annotator = sign_in("manager"), sign_in("annotator")
+    url = "/pools/town-pool/campaign/people"
+    page = manager.get(url).content.decode()
+    assert "A changed text asks everybody again: 2 people" in page
+    same = world["campaign"].personal_data.replace("\n", "\r\n")  # as a browser sends it
+    manager.post(url, {"act": "text", "text": same})
+    assert annotator.get("/campaigns/town-pool/annotate").status_code == 200
+    response = manager.post(url, {"act": "text", "text": "Another text."}, follow=True)
+    assert "2 people are asked again" in response.content.decode()
+    assert annotator.get("/campaigns/town-pool/annotate")["Location"] == f"{URL}?to=annotate"
+
+
+def test_stranger_to_the_campaign_does_not_see_the_text(world: dict, client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("nobody"))
+    assert client.get(URL).status_code == 404

@@ -1,0 +1,176 @@
+"""The page on which an invitation is accepted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from annotation.domain.consent import fingerprint
+from annotation.domain.invitation import invite
+from annotation.models import Invitation
+
+PHRASE = "quite another phrase"
+
+
+@pytest.fixture
+def invited(world: dict):
+    """Where an annotator's invitation is, and what a new person sends there."""
+    made, token = invite("annotator", world["campaign"], email="nina@example.org", by=world["manager"])
+    typed = {
+        "username": "nina", "password": PHRASE, "again": PHRASE, "email": "nina@example.org",
+        "text": fingerprint(world["campaign"]), "agreed": "on",
+    }  # fmt: skip
+    return f"/invitations/{token}", typed, made
+
+
+def test_new_person_makes_an_account_and_is_signed_in(invited, client):
+    url, typed, made = invited
+    page = client.get(url)
+    assert "nina@example.org" in page.content.decode()
+    assert "What is recorded" in page.content.decode()
+    assert client.post(url, typed)["Location"] == "/"
+    nina = User.objects.get(username="nina")
+    assert nina.email == "nina@example.org"
+    assert nina.memberships.get().consented_at is not None
+    assert client.get("/campaigns/town-pool/annotate").status_code == 200
+    assert Invitation.objects.get(pk=made.pk).used_by == nina
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"agreed": ""}, "To take part, agree to this text."),
+        ({"text": "0" * 64}, "The text was changed while you read it"),
+        ({"again": "other"}, "The two passwords differ."),
+        ({"password": "12345678", "again": "12345678"}, "too common"),
+        ({"password": "nina1", "again": "nina1"}, "too short"),
+        ({"username": "annotator"}, "is taken"),
+        ({"username": "ANNOTATOR"}, "is taken"),
+        ({"username": "two words"}, "cannot be a user name"),
+        ({"email": "nonsense"}, "Enter a valid email address."),
+    ],
+)
+def test_what_is_refused_makes_no_account_and_does_not_use_the_link_up(change, message, invited, client):
+    url, typed, made = invited
+    before = User.objects.count()
+    response = client.post(url, typed | change)
+    assert response.status_code == 422
+    assert message in response.content.decode()
+    assert User.objects.count() == before
+    assert Invitation.objects.get(pk=made.pk).used_at is None
+    assert client.get("/").status_code == 302
+
+
+def test_known_person_accepts_with_the_account(world: dict, invited, client, django_user_model):
+    url, typed, _ = invited
+    client.force_login(django_user_model.objects.create_user("known"))
+    page = client.get(url).content.decode()
+    assert "You are signed in as <strong>known</strong>" in page
+    assert 'name="password"' not in page
+    assert client.post(url, {"text": typed["text"]}).status_code == 422
+    # whoever is signed in gets the role, and no second account
+    assert client.post(url, typed)["Location"] == "/"
+    assert not User.objects.filter(username="nina").exists()
+    member = User.objects.get(username="known").memberships.get()
+    assert (member.role, member.consented_at is not None) == ("annotator", True)
+
+
+@pytest.mark.parametrize("role", ["annotator", "adjudicator"])
+def test_who_labels_cannot_become_manager(role: str, world: dict, sign_in):
+    _, token = invite("manager", by=world["manager"])
+    response = sign_in(role).post(f"/invitations/{token}", {})
+    assert response.status_code == 422
+    assert "labels blind, so cannot become manager" in response.content.decode()
+    assert world[role].groups.count() == 0
+    assert Invitation.objects.get().used_at is None
+
+
+def test_site_role_asks_for_no_agreement(world: dict, client):
+    _, token = invite("researcher")
+    url = f"/invitations/{token}"
+    assert "I have read this" not in client.get(url).content.decode()
+    assert client.post(url, {"username": "rita", "password": PHRASE, "again": PHRASE})["Location"] == "/"
+    assert client.get("/pools").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"expires_at": timezone.now() - timedelta(seconds=1)}, "has expired"),
+        ({"revoked_at": timezone.now()}, "was taken back"),
+        ({"used_at": timezone.now()}, "was used"),
+    ],
+)
+@pytest.mark.parametrize("role", [None, "annotator"])
+def test_invitation_that_is_over_is_gone(change, message: str, role, invited, sign_in):
+    url, typed, made = invited
+    Invitation.objects.filter(pk=made.pk).update(**change)
+    client, before = sign_in(role), User.objects.count()
+    for response in (client.get(url), client.post(url, typed)):
+        assert response.status_code == 410
+        assert message in response.content.decode()
+        assert "Ask the person who invited you for a new link" in response.content.decode()
+    assert User.objects.count() == before
+
+
+def test_no_other_page_learns_the_secret(invited, client):
+    url, *_ = invited
+    for response in (client.get(url), client.post(url, {}), client.get("/invitations/unknown")):
+        # with no-referrer a browser would send "Origin: null", and the form would be refused
+        assert response["Referrer-Policy"] == "strict-origin"
+        assert response["Cache-Control"] == "no-store"
+
+
+def test_form_from_elsewhere_is_refused(invited):
+    url, typed, _ = invited
+    client = Client(enforce_csrf_checks=True)
+    client.get(url)
+    response = client.post(url, typed, headers={"origin": "https://evil.example"})
+    assert response.status_code == 403
+    assert "This form could not be sent" in response.content.decode()
+    assert not User.objects.filter(username="nina").exists()
+
+
+def test_nothing_in_the_address_sends_the_person_elsewhere(invited, client):
+    url, typed, _ = invited
+    assert client.post(f"{url}?next=https://evil.example/", typed)["Location"] == "/"
+
+
+def test_signing_in_comes_back_to_the_invitation(invited, world: dict, client):
+    url, _, _ = invited
+    assert f'href="/login?next={url.replace("/", "%2F")}"' in client.get(url).content.decode()
+    typed = {"username": "researcher", "password": "look around here", "next": url}
+    assert client.post("/login", typed)["Location"] == url
+
+
+@pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+def test_signing_in_goes_to_no_other_site(to: str, world: dict, client):
+    typed = {"username": "researcher", "password": "look around here", "next": to}
+    assert client.post("/login", typed)["Location"] == "/"
+
+
+def test_ten_wrong_passwords_lock_the_name(world: dict, client):
+    wrong = {"username": "annotator", "password": "wrong"}
+    codes = [client.post("/login", wrong).status_code for _ in range(10)]
+    assert codes == [200] * 9 + [429]
+    right = client.post("/login", {"username": "annotator", "password": "look around here"})
+    assert right.status_code == 429
+    assert "Wait a while" in right.content.decode()
+    # others are not kept out
+    assert (
+        client.post("/login", {"username": "adjudicator", "password": "look around here"})["Location"] == "/"
+    )
+
+
+def test_a_new_password_ends_the_lock(world: dict, client, sign_in):
+    for _ in range(10):
+        client.post("/login", {"username": "annotator", "password": "wrong"})
+    html = sign_in("manager").post(f"/people/{world['annotator'].pk}", {"act": "link"}).content.decode()
+    path = html.partition('value="http://testserver')[2].partition('"')[0]
+    form = client.get(path, follow=True).redirect_chain[-1][0]
+    client.post(form, {"new_password1": PHRASE, "new_password2": PHRASE})
+    assert client.post("/login", {"username": "annotator", "password": PHRASE})["Location"] == "/"

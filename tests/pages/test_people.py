@@ -1,0 +1,274 @@
+"""The pages of people for a manager: everybody, one person, the members of a campaign."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import mail
+from django.test import Client
+
+from annotation.domain.campaign import open_campaign
+from annotation.domain.invitation import find_invitation, invite
+from annotation.models import Invitation, Membership
+from pooling.models import AuditEntry
+from tests.pages.world import EVIL, make_person, make_pool
+
+MEMBERS = "/pools/town-pool/campaign/people"
+PASSWORD = "look around here"
+
+
+@pytest.fixture
+def manager(sign_in):
+    return sign_in("manager")
+
+
+def said(client: Client, url: str, data: dict) -> str:
+    """The text that the page shows after the act."""
+    return re.sub(r"<[^>]+>|\s+", " ", client.post(url, data, follow=True).content.decode())
+
+
+def link_in(html: str) -> str:
+    return re.search(r'readonly value="http://testserver([^"]+)"', html).group(1)
+
+
+def test_new_person_gets_a_password_that_is_shown_once(world: dict, manager):
+    response = manager.post(MEMBERS, {"act": "person", "username": "nina", "role": "annotator"})
+    password = re.search(r'<code class="mono large">([^<]+)</code>', response.content.decode()).group(1)
+    nina = User.objects.get(username="nina")
+    assert nina.check_password(password)
+    assert list(nina.memberships.values_list("campaign__pool__name", "role")) == [("town-pool", "annotator")]
+    assert password not in manager.get(MEMBERS).content.decode()
+    assert response["Cache-Control"] == "no-store"
+    assert AuditEntry.objects.get(act="role-given").person == world["manager"]
+
+
+def test_person_who_has_an_account_keeps_the_password(world: dict, manager):
+    make_person("nina")
+    response = manager.post(MEMBERS, {"act": "person", "username": "nina", "role": "adjudicator"})
+    assert response.status_code == 302
+    assert User.objects.get(username="nina").check_password(PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("username", "message"),
+    [
+        ("", "This field is required."),
+        ("researcher", "cannot be annotator"),
+        ("two words", "cannot be a user name"),
+        ("Manager", "is taken"),
+    ],
+)
+def test_person_who_cannot_be_added(username: str, message: str, world: dict, manager):
+    before = Membership.objects.count()
+    data = {"act": "person", "username": username, "role": "annotator"}
+    assert message in manager.post(MEMBERS, data).content.decode()
+    assert Membership.objects.count() == before
+
+
+def test_role_is_taken_away_and_given_again(world: dict, manager):
+    data = {"act": "take", "person": world["annotator"].pk, "role": "annotator"}
+    assert "annotator is no longer annotator" in said(manager, MEMBERS, data)
+    assert world["annotator"].memberships.count() == 0
+    assert "That role was gone already" in said(manager, MEMBERS, data)
+    manager.post(MEMBERS, {"act": "person", "username": "annotator", "role": "annotator"})
+    assert world["annotator"].memberships.count() == 1
+
+
+def test_role_in_another_campaign_stays(world: dict, manager):
+    other = open_campaign(make_pool(world["graph"], "other"))
+    Membership.objects.create(campaign=other, person=world["annotator"], role="annotator")
+    manager.post(MEMBERS, {"act": "take", "person": world["annotator"].pk, "role": "annotator"})
+    assert list(world["annotator"].memberships.values_list("campaign", flat=True)) == [other.pk]
+
+
+@pytest.mark.parametrize(
+    "data", [{"person": "x", "role": "annotator"}, {"person": 10**30, "role": "annotator"}, {}]
+)
+def test_nonsense_takes_nothing(data: dict, world: dict, manager):
+    before = Membership.objects.count()
+    assert manager.post(MEMBERS, {"act": "take", **data}).status_code == 302
+    assert Membership.objects.count() == before
+
+
+@pytest.mark.parametrize("url", ["/people", MEMBERS, "/people/{annotator}"])
+def test_unknown_act_is_404(url: str, world: dict, manager):
+    url = url.format(annotator=world["annotator"].pk)
+    assert manager.post(url, {"act": "nothing"}).status_code == 404
+
+
+def test_too_few_people_are_told_and_people_who_are_off_count_as_none(world: dict, manager):
+    assert "fewer than two annotators" in manager.get(MEMBERS).content.decode()
+    second = make_person("second", campaign=world["campaign"], role="annotator")
+    html = manager.get(MEMBERS).content.decode()
+    assert "fewer than two annotators" not in html
+    assert "there is no adjudicator" not in html
+    manager.post(f"/people/{second.pk}", {"act": "off"})
+    manager.post(f"/people/{world['adjudicator'].pk}", {"act": "off"})
+    html = manager.get(MEMBERS).content.decode()
+    assert "fewer than two annotators" in html
+    assert "there is no adjudicator" in html
+
+
+@pytest.mark.parametrize(
+    ("url", "role", "campaign"), [("/people", "researcher", None), (MEMBERS, "adjudicator", "town-pool")]
+)
+def test_invitation_is_made_and_its_link_shown_once(url: str, role: str, campaign, world: dict, manager):
+    response = manager.post(url, {"act": "invite", "role": role, "days": "7"})
+    html = response.content.decode()
+    made = find_invitation(link_in(html).rpartition("/")[2])
+    assert (made.role, made.campaign and made.campaign.pool.name) == (role, campaign)
+    assert (made.expires_at - made.created_at).days in (6, 7)
+    assert made.created_by == world["manager"]
+    assert response["Cache-Control"] == "no-store"
+    assert link_in(html) not in manager.get(url).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("url", "data"),
+    [
+        ("/people", {"role": "annotator", "days": "7"}),
+        (MEMBERS, {"role": "manager", "days": "7"}),
+        (MEMBERS, {"role": "annotator", "days": "365"}),
+        (MEMBERS, {"role": "annotator", "days": "7", "email": "nonsense"}),
+        (MEMBERS, {"role": "annotator", "days": "7", "email": "a@example.org\nBcc: b@example.org"}),
+    ],
+)
+def test_invitation_that_is_refused(url: str, data: dict, world: dict, manager):
+    assert "errorlist" in manager.post(url, {"act": "invite", **data}).content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_invitation_is_sent_where_the_site_sends_e_mail(world: dict, manager, settings):
+    data = {"act": "invite", "role": "annotator", "days": "7", "email": "nina@example.org"}
+    assert "could not be sent to nina@example.org" in manager.post(MEMBERS, data).content.decode()
+    assert mail.outbox == []
+    settings.EMAIL_IS_SET = True
+    html = manager.post(MEMBERS, data).content.decode()
+    assert "It was also sent to nina@example.org." in html
+    (message,) = mail.outbox
+    assert (message.to, message.subject) == (["nina@example.org"], "An invitation to TriplePool")
+    assert f"http://testserver{link_in(html)}\n" in message.body
+
+
+def test_a_mail_server_that_fails_is_told_and_the_link_still_shown(world: dict, manager, settings):
+    settings.EMAIL_IS_SET = True
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # nothing listens there
+    data = {"act": "invite", "role": "annotator", "days": "7", "email": "nina@example.org"}
+    html = manager.post(MEMBERS, data).content.decode()
+    assert "could not be sent to nina@example.org" in html
+    assert find_invitation(link_in(html).rpartition("/")[2]) is not None
+
+
+def test_links_are_https_where_the_site_is(world: dict, manager, settings):
+    settings.SESSION_COOKIE_SECURE = True
+    html = manager.post(MEMBERS, {"act": "invite", "role": "annotator", "days": "7"}).content.decode()
+    assert 'readonly value="https://testserver/invitations/' in html
+
+
+def test_invitation_is_revoked_on_the_page_it_was_made_on_only(world: dict, manager):
+    made, _ = invite("annotator", world["campaign"])
+    assert manager.post("/people", {"act": "revoke", "row": made.pk}).status_code == 404
+    other = open_campaign(make_pool(world["graph"], "other"))
+    assert (
+        manager.post(f"/pools/{other}/campaign/people", {"act": "revoke", "row": made.pk}).status_code == 404
+    )
+    assert "is revoked" in said(manager, MEMBERS, {"act": "revoke", "row": made.pk})
+    assert "used or revoked already" in said(manager, MEMBERS, {"act": "revoke", "row": made.pk})
+    assert manager.post(MEMBERS, {"act": "revoke", "row": "x"}).status_code == 404
+
+
+def test_researcher_and_annotator_can_invite_nobody(world: dict, sign_in):
+    for role in ("researcher", "annotator", "adjudicator"):
+        for url in ("/people", MEMBERS):
+            data = {"act": "invite", "role": "manager" if url == "/people" else "annotator", "days": "7"}
+            assert sign_in(role).post(url, data).status_code == 403
+    assert not Invitation.objects.exists()
+
+
+def test_people_are_found_by_a_part_of_the_name(world: dict, manager):
+    html = manager.get("/people", {"q": "SEARCH"}).content.decode()
+    assert re.findall(r'<a href="/people/\d+">([^<]+)</a>', html) == ["researcher"]
+    assert "Nobody of that name" in manager.get("/people", {"q": "%"}).content.decode()
+    assert manager.get("/people", {"q": "\0"}).status_code == 200
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_do_not_grow_with_people(count: int, world: dict, manager, django_assert_num_queries):
+    Membership.objects.all().delete()
+    for i in range(count):
+        make_person(f"more{i}", campaign=world["campaign"], role="annotator")
+        invite("annotator", world["campaign"], by=world["manager"])
+        invite("researcher", by=world["manager"])
+    with django_assert_num_queries(7):
+        manager.get(MEMBERS)
+    with django_assert_num_queries(10):
+        manager.get("/people")
+
+
+def test_person_is_switched_off_and_on(world: dict, manager, sign_in):
+    annotator, url = sign_in("annotator"), f"/people/{world['annotator'].pk}"
+    assert annotator.get("/").status_code == 200
+    assert "annotator is switched off" in said(manager, url, {"act": "off"})
+    assert annotator.get("/")["Location"] == "/login?next=/"
+    assert "can sign in again" in said(manager, url, {"act": "on"})
+    assert Client().post("/login", {"username": "annotator", "password": PASSWORD})["Location"] == "/"
+
+
+def test_manager_cannot_switch_off_or_demote_the_own_account(world: dict, manager):
+    url = f"/people/{world['manager'].pk}"
+    assert "your own account" in said(manager, url, {"act": "off"})
+    assert "your own role" in said(manager, url, {"act": "take", "role": "manager"})
+    assert manager.get("/people").status_code == 200
+
+
+def test_site_role_is_taken_away_and_campaign_roles_are_not_here(world: dict, manager):
+    url = f"/people/{world['researcher'].pk}"
+    assert "researcher is no longer researcher" in said(manager, url, {"act": "take", "role": "researcher"})
+    assert world["researcher"].groups.count() == 0
+    assert manager.post(url, {"act": "take", "role": "annotator"}).status_code == 404
+
+
+def test_password_link_works_once(world: dict, manager, client):
+    html = manager.post(f"/people/{world['annotator'].pk}", {"act": "link"}).content.decode()
+    path = link_in(html)
+    form = client.get(path, follow=True)
+    assert form.redirect_chain[-1][0].endswith("/set-password")  # the secret is in no referrer
+    typed = {"new_password1": "quite another phrase", "new_password2": "quite another phrase"}
+    assert client.post(form.redirect_chain[-1][0], typed)["Location"] == "/password/new/done"
+    assert User.objects.get(username="annotator").check_password("quite another phrase")
+    assert "cannot be used" in Client().get(path, follow=True).content.decode()
+
+
+def test_password_link_of_an_account_that_is_off_is_refused(world: dict, manager, client):
+    url = f"/people/{world['annotator'].pk}"
+    path = link_in(manager.post(url, {"act": "link"}).content.decode())
+    manager.post(url, {"act": "off"})
+    assert "This link cannot be used" in client.get(path, follow=True).content.decode()
+    typed = {"new_password1": "quite another phrase", "new_password2": "quite another phrase"}
+    client.post(path, typed)
+    client.post(path.rpartition("/")[0] + "/set-password", typed)
+    assert User.objects.get(username="annotator").check_password(PASSWORD)
+    assert "switch it on first" in said(manager, url, {"act": "link"})
+
+
+def test_erase_needs_the_name_typed(world: dict, manager):
+    url = f"/people/{world['annotator'].pk}/erase"
+    assert "What stays" in manager.get(url).content.decode()
+    for typed in ("", "Annotator", "ann"):
+        manager.post(url, {"name": typed})
+    assert User.objects.filter(username="annotator").exists()
+    manager.post(url, {"name": "annotator"})
+    assert not User.objects.filter(username="annotator").exists()
+    assert re.search("erased-[0-9a-f]{8}", manager.get("/people").content.decode())
+
+
+def test_names_are_text(world: dict, manager):
+    person = make_person("evil", campaign=world["campaign"], role="annotator")
+    User.objects.filter(pk=person.pk).update(username=EVIL, email=EVIL)
+    for url in ("/people", MEMBERS, f"/people/{person.pk}", f"/people/{person.pk}/erase", "/audit"):
+        html = manager.get(url).content.decode()
+        assert EVIL not in html
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html or url == "/audit"

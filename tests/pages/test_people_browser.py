@@ -1,0 +1,88 @@
+"""In a browser: an invitation from the button to the first question, and the settings that a browser keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.pages.test_browser import ARGUMENTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def visit(world: dict, live_server, monkeypatch) -> Iterator:
+    """Pages in browsers of their own, signed in by role or not at all; nothing may be written to a console."""
+    from playwright.sync_api import sync_playwright
+
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+
+        def page_of(role: str | None):
+            context = browser.new_context(base_url=live_server.url, color_scheme="light")
+            if role is not None:
+                client = Client()
+                client.force_login(world[role])
+                cookie = {
+                    "name": "sessionid",
+                    "value": client.cookies["sessionid"].value,
+                    "url": live_server.url,
+                }
+                context.add_cookies([cookie])
+            page = context.new_page()
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            return page
+
+        yield page_of
+        browser.close()
+    assert said == []
+
+
+def test_invitation_from_the_button_to_the_first_question(visit):
+    manager, guest = visit("manager"), visit(None)
+    manager.goto("/pools/town-pool/campaign/people")
+    manager.get_by_role("button", name="Make invitation").click()
+    manager.get_by_role("button", name="Copy").click()
+    manager.wait_for_function("document.querySelector('[data-copied]').textContent !== ''")
+    guest.goto(manager.get_by_label("Link", exact=True).input_value())
+    guest.get_by_label("Name").fill("nina")
+    guest.get_by_label("Password", exact=True).fill("quite another phrase")
+    guest.get_by_label("Password again").fill("quite another phrase")
+    guest.get_by_label("I have read this and agree").check()
+    guest.get_by_role("button", name="Make account and accept").click()
+    guest.get_by_text("Welcome, nina").wait_for()
+    guest.get_by_role("link", name="Annotate").click()
+    guest.get_by_text("know", exact=False).first.wait_for()
+    assert User.objects.get(username="nina").memberships.get().consented_at is not None
+
+
+def test_settings_are_kept_in_the_browser(visit):
+    page = visit("annotator")
+    page.goto("/account")
+    chosen = "[...document.querySelectorAll('[data-settings] input:checked')].map((box) => box.value)"
+    assert page.evaluate(chosen) == ["auto", "one", "on", "300"]
+    for label in ("Dark", "By question", "Off", "1 s"):
+        page.get_by_label(label, exact=True).check()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.get_by_role("button", name="Theme").text_content() == "Theme: dark"
+    stored = ("theme", "triplepool:view", "triplepool:keys", "triplepool:pace")
+    kept = [page.evaluate("(name) => localStorage.getItem(name)", name) for name in stored]
+    assert kept == ["dark", "group", "off", "1000"]
+    page.reload()
+    assert page.evaluate(chosen) == ["dark", "group", "off", "1000"]
+
+
+def test_a_setting_that_is_on_no_list_is_as_if_nothing_was_chosen(visit):
+    page = visit("annotator")
+    page.goto("/account")
+    page.evaluate("for (const n of ['view', 'keys', 'pace']) localStorage.setItem(`triplepool:${n}`, '<b>')")
+    page.evaluate("localStorage.setItem('theme', '<b>')")
+    page.reload()
+    chosen = "[...document.querySelectorAll('[data-settings] input:checked')].map((box) => box.value)"
+    assert page.evaluate(chosen) == ["auto", "one", "on", "300"]
