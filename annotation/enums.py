@@ -77,6 +77,7 @@ class SurplusReason(models.TextChoices):
     LATE = "late", "its slot had gone to somebody else"
     TWICE = "twice", "this person had answered already"
     CLOSED = "closed", "the campaign was closed"
+    OVER = "over", "the dispute was over"
 
 
 class FlagKind(models.TextChoices):

@@ -1,9 +1,7 @@
 """What goes over the wire: what is asked, and nothing of who proposed it or what others answered."""
 
 import random
-from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from django.utils.crypto import salted_hmac
@@ -75,36 +73,46 @@ def campaign_data(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def items_data(
+def questions_data(
     campaign: Campaign, places: list[Slot | Check], sources: VerifiedSources | None = None
-) -> list[dict[str, Any]]:
-    """Slots and checks as the questions that they stand for; each comes with its template and triple."""
+) -> dict[str, Any]:
+    """Slots and checks as the questions that they stand for, and beside them the sources of their relations.
+
+    Each place comes with its template and triple.
+    """
     if not places:
-        return []
+        return {"items": [], "sources": {}}
     sources = sources or verified(campaign)
     graph = open_graph(campaign.pool.graph)
-    found = []
+    items: list[dict[str, Any]] = []
     for place in places:
         asked = place.item if isinstance(place, Slot) else place
         assert place.template is not None and place.lease is not None and asked is not None
         words = word(asked, place.template, graph)
-        relation = asked.triple.relation
-        found.append(
+        items.append(
             {
                 "slot": str(place.ticket),
                 "lease": str(place.lease),
                 "group": _group_key(campaign, question_of(asked)),
                 "side": asked.side,
-                "relation": relation,
+                "relation": asked.triple.relation,
                 "question": words.statement,
                 "group_question": words.group_question,
                 "subject": {"key": words.subject_key, "label": words.subject},
                 "object": {"key": words.object_key, "label": words.object},
-                "sources": [{"name": source.name, "host": source.host} for source in sources.of(relation)],
-                "searches": _searches(sources.of(relation), words.subject, words.object),
             }
         )
-    return found
+    return {
+        "items": items,
+        "sources": {
+            str(relation): [_source(source) for source in sources.of(relation)]
+            for relation in sorted({item["relation"] for item in items})
+        },
+    }
+
+
+def _source(source: Source) -> dict[str, str]:
+    return {"name": source.name, "host": source.host, "search": source.search_url}
 
 
 def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
@@ -112,27 +120,16 @@ def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
     return salted_hmac("annotation.group", f"{campaign.pk}:{question}", algorithm="sha256").hexdigest()[:16]
 
 
-def _searches(sources: Iterable[Source], subject: str, object_: str) -> list[dict[str, str]]:
-    queries = {
-        name: quote(text, safe="")
-        for name, text in (("both", f"{subject} {object_}"), ("subject", subject), ("object", object_))
-    }
-    return [
-        {"source": source.name}
-        | {name: source.search_url.replace("{query}", query) for name, query in queries.items()}
-        for source in sources
-        if source.search_url
-    ]
-
-
-def disputes_data(campaign: Campaign, slots: list[Slot]) -> list[dict[str, Any]]:
-    """Items with both answers as A and B, in an order that is drawn for each item; no names."""
-    items = items_data(campaign, list(slots))
+def disputes_data(
+    campaign: Campaign, slots: list[Slot], sources: VerifiedSources | None = None
+) -> dict[str, Any]:
+    """Questions with both answers as A and B, in an order that is drawn for each item; no names."""
+    content = questions_data(campaign, list(slots), sources)
     labels: dict[int, list[Label]] = {}
     present = live_labels().filter(item__in=[slot.item_id for slot in slots])
     for label in present.exclude(slot__number=ADJUDICATION).order_by("slot__number"):
         labels.setdefault(label.item_id, []).append(label)
-    for slot, item in zip(slots, items, strict=True):
+    for slot, item in zip(slots, content["items"], strict=True):
         answers = labels.get(slot.item_id, [])
         random.Random(f"{campaign.seed}:{slot.item_id}").shuffle(answers)
         item["answers"] = [
@@ -142,7 +139,7 @@ def disputes_data(campaign: Campaign, slots: list[Slot]) -> list[dict[str, Any]]
             }
             for name, label in zip("AB", answers, strict=False)
         ]  # fmt: skip
-    return items
+    return content
 
 
 def result_data(result: SubmitResult) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.http import Http404
 from rest_framework import status
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +18,11 @@ from annotation.domain import check, flag, queue, withdraw
 from annotation.domain import label as labels
 from annotation.domain.source import VerifiedSources, verified
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
-from annotation.models.slot import ADJUDICATION
+from annotation.models.slot import ADJUDICATION, lease_of
+
+_NO_MEMBER = (
+    "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
+)
 
 
 def _valid(serializer: Any, request: Request) -> dict[str, Any]:
@@ -33,9 +38,7 @@ class Claim(Endpoint):
     def post(self, request: Request, pool: str) -> Response:
         campaign = self.campaign(pool)
         places = check.claim_questions(campaign, request.user, _valid(data.ClaimInput, request)["count"])  # type: ignore[arg-type]
-        return Response(
-            {"campaign": data.campaign_data(campaign), "items": data.items_data(campaign, places)}
-        )
+        return Response({"campaign": data.campaign_data(campaign)} | data.questions_data(campaign, places))
 
 
 class ClaimDisputed(Endpoint):
@@ -48,18 +51,14 @@ class ClaimDisputed(Endpoint):
         user: Any = request.user
         slots = queue.claim_disputed(campaign, user, _valid(data.ClaimInput, request)["count"])
         wait = None if slots else queue.seconds_to_next_dispute(campaign, user)
-        return Response(
-            {
-                "campaign": data.campaign_data(campaign), "items": data.disputes_data(campaign, slots),
-                "opens_in_seconds": wait,
-            }
-        )  # fmt: skip
+        content = {"campaign": data.campaign_data(campaign), "opens_in_seconds": wait}
+        return Response(content | data.disputes_data(campaign, slots))
 
 
 class _OfTicket(Endpoint):
     """Endpoints that name a question by its ticket: 404 where this person sees none such."""
 
-    def campaign_of(self, ticket: UUID) -> Campaign:
+    def campaign_of(self, ticket: UUID, lease: UUID) -> Campaign:
         slots = Slot.objects.filter(ticket=ticket)
         # who adjudicates may annotate, so that some endpoints take both; a third slot is an adjudicator's
         number = Q(number=ADJUDICATION) if self.for_adjudicators else Q(number__in=self.numbers)
@@ -68,6 +67,8 @@ class _OfTicket(Endpoint):
             checks = Check.objects.filter(ticket=ticket, person=self.request.user.pk)
             campaign = checks.values_list("campaign", flat=True).first()
         found = None if campaign is None else self.seen().filter(pk=campaign).first()
+        if found is None and campaign is not None and lease == lease_of(ticket, self.request.user.pk or 0):
+            raise PermissionDenied(_NO_MEMBER)  # it was given to them: nothing is told that they do not know
         if found is None:
             raise Http404
         self.check_role(found)
@@ -79,26 +80,26 @@ class _OfTicket(Endpoint):
 class Submit(_OfTicket):
     """POST an answer: how it was kept, and up to `count` next questions when that is asked."""
 
-    def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> list[dict[str, Any]]:
-        places = check.claim_questions(campaign, self.request.user, count)  # type: ignore[arg-type]
-        return data.items_data(campaign, places, sources)
+    def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> dict[str, Any]:
+        places = check.claim_questions(campaign, self.request.user, count) if count else []  # type: ignore[arg-type]
+        return data.questions_data(campaign, places, sources)
 
     def post(self, request: Request) -> Response:
         asked = _valid(data.SubmitInput, request)
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
-        campaign = self.campaign_of(ticket)
+        campaign = self.campaign_of(ticket, lease)
         sources = verified(campaign)
         result = labels.submit(request.user, ticket, lease, **asked, sources=sources)  # type: ignore[arg-type]
-        content = data.result_data(result) | {"items": self.next(campaign, count, sources) if count else []}
+        content = data.result_data(result) | {"state": campaign.state} | self.next(campaign, count, sources)
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 
 
 class SubmitDecision(Submit):
     for_adjudicators = True
 
-    def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> list[dict[str, Any]]:
-        slots = queue.claim_disputed(campaign, self.request.user, count)  # type: ignore[arg-type]
-        return data.disputes_data(campaign, slots)
+    def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> dict[str, Any]:
+        slots = queue.claim_disputed(campaign, self.request.user, count) if count else []  # type: ignore[arg-type]
+        return data.disputes_data(campaign, slots, sources)
 
 
 class ReturnDispute(_OfTicket):
@@ -108,7 +109,7 @@ class ReturnDispute(_OfTicket):
 
     def post(self, request: Request) -> Response:
         asked = _valid(data.ReturnInput, request)
-        self.campaign_of(asked["slot"])
+        self.campaign_of(asked["slot"], asked["lease"])
         withdraw.return_dispute(request.user, asked["slot"], asked["lease"], asked["reason"])  # type: ignore[arg-type]
         return Response({"returned": True})
 
@@ -120,7 +121,7 @@ class Report(_OfTicket):
 
     def post(self, request: Request) -> Response:
         asked = _valid(data.FlagInput, request)
-        self.campaign_of(asked["slot"])
+        self.campaign_of(asked["slot"], asked["lease"])
         kept = flag.report(
             request.user,  # type: ignore[arg-type]
             asked["slot"], asked["lease"], asked["client_id"], asked["kind"], asked["text"],

@@ -4,6 +4,7 @@ Outside they look like slots. Their answers live apart and enter no judgement, a
 """
 
 import hashlib
+import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.domain.label_file import LabelLine, read_label_file
 from annotation.domain.moves import move_checks
-from annotation.domain.queue import claim_new, newest_templates
+from annotation.domain.queue import PLACES, claim_new, newest_templates
 from annotation.enums import Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
@@ -38,8 +39,12 @@ def question_of(asked: "Item | Check | Gold") -> Question:
 
 def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot | Check]:
     """Slots as queue.claim leases them, and among them the checks of this person, all in one order."""
-    slots, new = claim_new(campaign, user, count)
+    if campaign.state == CampaignState.CLOSED:
+        return []
     checks = _own_checks(campaign, user)
+    # what is held of gold counts, as a slot would: else how many more come would tell of it
+    gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
+    slots, new = claim_new(campaign, user, count - gold)
     again = [check for check in checks if check.kind == CheckKind.RECHECK]
     wanted = [check.pk for check in again if check.state == SlotState.FREE]
     wanted = wanted[: max(0, count - (len(again) - len(wanted)))]
@@ -78,42 +83,42 @@ def _hold(campaign: Campaign, ids: list[int]) -> None:
 
 
 def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:
-    """Ids of the checks that go with newly leased slots: after each with probability gold_percent / 100.
+    """Ids of the checks that go with newly leased slots, so that gold_percent of a hundred slots have one.
 
-    A gold item of the same question is preferred and stands among its candidates; any other comes after the
-    last of them, as a question of its own, unless its question is another one in hand: then its turn is there.
-    Each person gets each gold item once.
+    Gold stands among the candidates of its own question and nowhere else: a question of its own would be told by
+    its size. What is due waits until a question comes that has gold. Each person gets each gold item once.
     """
-    drawn = [slot for slot in slots if slot.pk in new and _luck(campaign, user, slot) < campaign.gold_percent]
-    if not drawn:
-        return []
+    fresh = [slot for slot in slots if slot.pk in new]
     seen = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE)
-    left = list(campaign.golds.filter(~Exists(seen), is_active=True))
-    in_hand = {question_of(slot.item) for slot in slots}
-    ends: dict[int, int] = {}
-    for slot in slots:
-        ends[slot.item.group] = max(slot.item.order, ends.get(slot.item.group, 0))
+    groups: dict[Question, list[Slot]] = {}
+    for slot in fresh:
+        groups.setdefault(question_of(slot.item), []).append(slot)
+    fitting = [
+        gold for gold in campaign.golds.filter(~Exists(seen), is_active=True) if question_of(gold) in groups
+    ]
+    if not fitting:
+        return []
     found = []
-    for slot in drawn:
-        question = question_of(slot.item)
-        fitting = [gold for gold in left if question_of(gold) == question]
-        others = [gold for gold in left if question_of(gold) not in in_hand]
-        if not (fitting or others):
-            continue
-        gold = min(fitting or others, key=lambda gold: _digest(campaign.seed, user.pk, slot.pk, gold.pk))
-        left.remove(gold)
-        order = slot.item.order if fitting else ends[slot.item.group]
+    fitting.sort(key=lambda gold: _digest(campaign.seed, user.pk, gold.pk))
+    for gold in fitting[: _gold_due(campaign, user, fresh[0])]:
+        candidates = groups[question_of(gold)]
+        place = candidates[_digest(campaign.seed, user.pk, gold.pk, 1) % len(candidates)]
         check, _ = Check.objects.update_or_create(
             gold=gold, person=user,
-            defaults={"campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": order},
+            defaults={
+                "campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": place.item.order,
+            },
         )  # fmt: skip
         found.append(check.pk)
     return found
 
 
-def _luck(campaign: Campaign, user: User, slot: Slot) -> float:
-    """Uniform in [0, 100), the same for the same person and slot."""
-    return _digest(campaign.seed, user.pk, slot.pk) / 2**64 * 100
+def _gold_due(campaign: Campaign, user: User, slot: Slot) -> int:
+    """How many gold items this person should have more by now; the fraction is drawn, by person and slot."""
+    given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count()
+    had = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
+    due = given * campaign.gold_percent / 100 - had.exclude(state=SlotState.FREE).count()
+    return max(0, math.floor(due + _digest(campaign.seed, user.pk, slot.pk) / 2**64))
 
 
 def _digest(*numbers: int) -> int:
@@ -137,14 +142,17 @@ def gold_from_pool(
     when the pool has fewer. `seed`: of the draw.
     """
     rng = np.random.default_rng([seed, campaign.pool_id])
-    pool = campaign.pool
-    yes = list(pool.seeds.order_by("pk").values_list("head", "relation", "tail"))
-    filtered = pool.triples.filter(reason=FilterReason.TYPES).order_by("pk")
-    no = list(filtered.values_list("head", "relation", "tail"))
+    pool, asked = campaign.pool, _asked(campaign)
+    filtered = pool.triples.filter(reason=FilterReason.TYPES)
+    yes, no = (
+        [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
+        for triples in (pool.seeds.all(), filtered)
+    )
     for wanted, there, what in ((positives, yes, "seed"), (negatives, no, "filtered for their type")):
         if wanted > len(there):
             raise CampaignError(
-                f"{wanted} gold items of triples {what}: the pool has {len(there)}. Ask for fewer."
+                f"{wanted} gold items of triples {what}: the pool has {len(there)} in the questions that people"
+                " are asked. Ask for fewer."
             )
     rows = [
         (*there[i], answer, origin)
@@ -159,10 +167,12 @@ def gold_from_pool(
 def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) -> GoldAdded:
     """Gold items of a label file (TSV head, relation, tail, Y or N): all or nothing.
 
-    CampaignError names the lines that cannot be gold: unknown names, can't tell, a triple that people label.
+    CampaignError names the lines that cannot be gold: unknown names, can't tell, a triple that people label, one
+    whose question has no other candidate, since it would be told by standing alone.
     """
     graph = open_graph(campaign.pool.graph)
     to_people = set(campaign.items.values_list("triple__head", "triple__relation", "triple__tail"))
+    asked = _asked(campaign)
     problems, rows = [], []
     for line in read_label_file(path, graph):
         if not isinstance(line, LabelLine):
@@ -171,6 +181,10 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
             problems.append(f"{path.name}:{line.line}: a gold item has answer Y or N, not ?")
         elif line.triple in to_people:
             problems.append(f"{path.name}:{line.line}: people label this triple, so it cannot be a gold item")
+        elif not _side(line.triple, asked):
+            problems.append(
+                f"{path.name}:{line.line}: no question of this campaign asks for this triple, so it would stand alone"
+            )
         else:
             rows.append((*line.triple, line.answer, GoldOrigin.FILE))
     if problems:
@@ -183,19 +197,30 @@ def _add_gold(
 ) -> GoldAdded:
     present = set(campaign.golds.values_list("head", "relation", "tail"))
     new = {row[:3]: row for row in rows if row[:3] not in present}
-    asked = {question_of(item) for item in campaign.items.select_related("triple")} if new else set()
+    asked = _asked(campaign)
     with transaction.atomic():
         Gold.objects.bulk_create(
             Gold(
                 campaign=campaign, head=head, relation=relation, tail=tail, answer=answer, origin=origin,
-                side=Side.HEAD if (Side.HEAD, relation, tail) in asked and (Side.TAIL, relation, head) not in asked
-                else Side.TAIL,
-                created_by=by,
+                side=_side((head, relation, tail), asked), created_by=by,
             )
             for head, relation, tail, answer, origin in new.values()
         )  # fmt: skip
         record(by, AuditAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
     return GoldAdded(len(new), len(rows) - len(new))
+
+
+def _asked(campaign: Campaign) -> set[Question]:
+    """The questions that people are asked."""
+    rows = campaign.items.values_list("side", "triple__relation", "triple__head", "triple__tail")
+    return {(side, relation, head if side == Side.TAIL else tail) for side, relation, head, tail in rows}
+
+
+def _side(triple: tuple[int, int, int], asked: set[Question]) -> str:
+    """Which question of those that are asked has this triple as a candidate; empty: none."""
+    head, relation, tail = triple
+    sides = ((Side.TAIL, head), (Side.HEAD, tail))
+    return next((side.value for side, given in sides if (side.value, relation, given) in asked), "")
 
 
 def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, by: User | None = None) -> int:
@@ -216,12 +241,17 @@ def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, b
 
 
 def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
-    """Final judgements by people that this person had no part in and has not re-checked."""
+    """Final judgements by people that this person had no part in, saw no labels of, and has not re-checked."""
     items = Item.objects.filter(campaign=campaign, state=ItemState.SETTLED, triple=OuterRef("triple"))
     own = Slot.objects.filter(item__triple=OuterRef("triple"), annotator=person)
+    saw = Item.seen_by.through.objects.filter(item__triple=OuterRef("triple"), user=person)
     checked = Check.objects.filter(item__triple=OuterRef("triple"), person=person)
     return campaign.pool.judgements.filter(
-        Exists(items), ~Exists(own), ~Exists(checked), verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE]
+        Exists(items),
+        ~Exists(own),
+        ~Exists(saw),
+        ~Exists(checked),
+        verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE],
     )
 
 

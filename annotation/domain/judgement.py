@@ -1,7 +1,7 @@
 """Judgements follow from labels: two that agree, else the adjudicator's, else imported ones."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 
 from annotation.domain.label_file import LabelLine, SkippedLine, read_label_file
-from annotation.domain.moves import move_item
+from annotation.domain.moves import move_item, move_slots
 from annotation.domain.source import verified
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
@@ -74,8 +74,19 @@ def judge_item(item: Item, *, now: datetime | None = None) -> None:
             Slot.objects.create(item=item, number=ADJUDICATION)
     elif before == ItemState.DISPUTED != state:
         # withdrawn when the labels agree after all; an answered third slot is what decided, and stays
-        third.exclude(state=SlotState.ANSWERED).delete()
+        drop_third([item.pk])
     _write(item, verdict, now)
+
+
+def drop_third(items: Collection[int]) -> None:
+    """Take the third slots of items away that are no dispute any more; an answered one stays.
+
+    One that an adjudicator holds is only given back: their answer may be on its way, and is kept apart.
+    """
+    third = Slot.objects.filter(item__in=items, number=ADJUDICATION)
+    Slot.objects.filter(pk__in=list(third.filter(state=SlotState.FREE).values_list("pk", flat=True))).delete()
+    held = list(third.filter(state=SlotState.LEASED).values_list("pk", flat=True))
+    move_slots(Slot.objects.filter(pk__in=held), "release", annotator=None, leased_until=None)
 
 
 def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:

@@ -17,19 +17,20 @@ from annotation.domain.judgement import judge_item
 from annotation.domain.moves import move_checks, move_slots
 from annotation.domain.queue import newest_templates
 from annotation.domain.source import VerifiedSources, verified
-from annotation.enums import Answer, CampaignState, SlotState, SurplusReason
+from annotation.enums import Answer, CampaignState, ItemState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
 from annotation.models import Campaign, Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION, lease_of
 
 CHANGEABLE = 10  # among one's last so many labels
 MAX_COMMENT = 2000
-MAX_MS = 24 * 3600 * 1000
+MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
 _USED = "The id of this answer was used for another one. Load the page again, then answer."
 _SURPLUS = {
     SurplusReason.LATE: "Your time for this question was over and it went to somebody else: kept as a surplus label.",
     SurplusReason.TWICE: "You have answered this question already: kept as a surplus label.",
     SurplusReason.CLOSED: "The campaign is closed: kept as a surplus label.",
+    SurplusReason.OVER: "This dispute is over, its labels were changed or taken back: kept as a surplus label.",
 }
 Kept = Label | CheckLabel | SurplusLabel
 
@@ -90,6 +91,13 @@ def submit(
         _check(slot.item.campaign, slot.item.triple.relation, slot.number, given, sources)
         if slot.item.campaign.state == CampaignState.CLOSED:
             return _keep_apart(slot, user, given, SurplusReason.CLOSED)
+        if slot.number == ADJUDICATION:
+            if slot.item.state != ItemState.DISPUTED:
+                return _keep_apart(slot, user, given, SurplusReason.OVER)
+            if slot.item.flags.filter(holds_item=True, replied_at=None).exists():
+                raise AnswerRefused(
+                    "This dispute waits for an answer to a report; it is given out again after that."
+                )
         if _take_late(slot, user):
             return SubmitResult(_keep(slot, user, given, now=now))
         own = Slot.objects.filter(item=slot.item_id, annotator=user).exclude(labels=None).exists()
@@ -156,7 +164,12 @@ def _given(
     client_id: UUID, answer: str, source_url: str, comment: str, active_ms: int, away_ms: int
 ) -> Given:
     return Given(
-        client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_MS), min(away_ms, MAX_MS)
+        client_id,
+        answer,
+        source_url.strip(),
+        comment.strip(),
+        min(active_ms, MAX_ACTIVE_MS),
+        min(away_ms, MAX_AWAY_MS),
     )
 
 

@@ -35,6 +35,8 @@ def claim_new(
     """As `claim`, and the ids of those slots that were not in this person's hands before."""
     now = now or timezone.now()
     count = min(count, MAX_LEASED)
+    if campaign.state == CampaignState.CLOSED:
+        return [], set()
     for wait in (False, True):
         # Rows that another claim is just taking are skipped; only when nothing is left are they waited for.
         new: set[int] = set()
@@ -66,6 +68,8 @@ def claim_disputed(
     """
     now = now or timezone.now()
     slots: list[Slot] = []
+    if campaign.state == CampaignState.CLOSED:
+        return slots
     for wait in (False, True):  # as in `claim_new`
         with transaction.atomic():
             held = _renew_held(campaign, user, (ADJUDICATION,), now)

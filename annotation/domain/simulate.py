@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.domain.check import claim_questions
 from annotation.domain.label import submit
@@ -105,8 +106,8 @@ class _Run:
 
     def _adjudicate(self) -> int:
         """All but the share of the disputes that is left to people, counted over settled and waiting ones."""
-        disputes = Slot.objects.filter(item__campaign=self.campaign, number=3).exclude(
-            state=SlotState.WITHDRAWN
+        disputes = Slot.objects.filter(item__campaign=self.campaign, number=3).filter(
+            Q(state=SlotState.ANSWERED) | Q(item__state=ItemState.DISPUTED) & ~Q(state=SlotState.WITHDRAWN)
         )
         total = disputes.count()
         answered = disputes.filter(state="answered").count()

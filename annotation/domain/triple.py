@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.domain.question import word
 from annotation.domain.queue import newest_templates
-from annotation.enums import SlotState
+from annotation.enums import ItemState, JudgementOrigin, SlotState
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from pooling.domain.graph import open_graph
@@ -81,6 +81,10 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     rows = []
     for item in (found[pk] for pk in ids):
         judgement: Judgement | None = getattr(item.triple, "judgement", None)
+        if item.state in (ItemState.OPEN, ItemState.DISPUTED) and judgement is not None:
+            judgement = (
+                judgement if judgement.origin == JudgementOrigin.IMPORT else None
+            )  # none by people, now
         rows.append(
             ItemRow(
                 item, word(item, templates[item.triple.relation], graph).statement,

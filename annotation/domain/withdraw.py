@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.domain.judgement import judge_item, live_labels, majority
+from annotation.domain.judgement import drop_third, judge_item, live_labels, majority
 from annotation.domain.moves import move_item, move_slots
 from annotation.domain.queue import PLACES, release_all
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
@@ -120,7 +120,7 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
         if item.state == ItemState.OPEN:
             raise CampaignError("This item waits for labels already: there is nothing to send back.")
         _retire(list(item.slots.filter(state=SlotState.ANSWERED)), now, again=PLACES)
-        item.slots.filter(number=ADJUDICATION).exclude(state=SlotState.WITHDRAWN).delete()
+        drop_third([item.pk])
         Item.objects.filter(pk=item.pk).update(started_by=None, reopened=False)
         move_item(item, ItemState.OPEN, settled_at=None)
         _take_judgements(item.campaign, [item.pk], now)
@@ -196,8 +196,7 @@ def _reopen(ids: set[int], state: ItemState) -> None:
             by_starter[item.started_by_id].append(item.pk)
     for person, pks in by_starter.items():
         Item.objects.filter(pk__in=pks).update(state=state, settled_at=None, started_by=person)
-    third = Slot.objects.filter(item__in=ids, item__state=ItemState.OPEN, number=ADJUDICATION)
-    third.filter(state__in=[SlotState.FREE, SlotState.LEASED]).delete()
+    drop_third(list(Item.objects.filter(pk__in=ids, state=ItemState.OPEN).values_list("pk", flat=True)))
 
 
 def _take_judgements(campaign: Campaign, ids: Collection[int], now: datetime) -> None:

@@ -318,6 +318,7 @@ class Migration(migrations.Migration):
                     ("late", "its slot had gone to somebody else"),
                     ("twice", "this person had answered already"),
                     ("closed", "the campaign was closed"),
+                    ("over", "the dispute was over"),
                 ],
                 default="late",
                 max_length=10,
@@ -446,7 +447,8 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="surpluslabel",
             constraint=models.CheckConstraint(
-                condition=models.Q(("reason__in", ["late", "twice", "closed"])), name="surplus_reason_known"
+                condition=models.Q(("reason__in", ["late", "twice", "closed", "over"])),
+                name="surplus_reason_known",
             ),
         ),
         migrations.AddConstraint(

@@ -180,7 +180,13 @@ def standing(campaign: Campaign, given: Given | None = None) -> dict[str, Any]:
     live = 0
     for item in items:
         slots = sorted(item.slots.all(), key=lambda slot: slot.number)
-        numbers = [slot.number for slot in slots if slot.state != "withdrawn"]
+        # a free third slot of what is no dispute was in an adjudicator's hands when the dispute ended
+        over = item.state != "disputed"
+        numbers = [
+            slot.number
+            for slot in slots
+            if slot.state != "withdrawn" and not (over and slot.number == 3 and slot.state == "free")
+        ]
         holders = [slot.annotator_id for slot in slots if slot.annotator_id]
         answers = {}
         for slot in slots:

@@ -218,7 +218,11 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
         *(lambda user=user: label(user) for user in annotators),
         lambda: judge(judges[0]), lambda: judge(judges[1]), manage,
     ])  # type: ignore[misc]  # fmt: skip
-    withdraw.withdraw_labels(campaign, annotators[0])
+    # once more when they are done: on a busy machine nothing may have been ready to be taken back before
+    done["labels"] += withdraw.withdraw_labels(campaign, annotators[0]).labels
+    for item in campaign.items.exclude(state="open").order_by("pk")[:1]:
+        withdraw.return_item(item)
+        done["items"] += 1
     leases_run_out()
     for user in annotators[1:]:
         label_until_done(campaign, user, notes, 0, leave)

@@ -14,7 +14,7 @@ from annotation.domain.campaign import open_campaign
 from annotation.domain.label import SubmitResult, submit
 from annotation.domain.person import add_person
 from annotation.domain.queue import claim
-from annotation.models import Campaign, Item, Label, Slot
+from annotation.models import Campaign, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
 from pooling.domain.graph import import_graph, open_graph
 from pooling.domain.graph_tsv import read_tsv
@@ -72,7 +72,7 @@ def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
     )  # fmt: skip
     PooledTriple.objects.create(
         pool=pool,
-        head=index["p9"],
+        head=index["p1"],
         relation=0,
         tail=index["c2"],
         depth=3,
@@ -108,6 +108,30 @@ def make_world(folder: Path, items: int = 6) -> World:
         researcher=add_person("researcher", "researcher", password=PASSWORD)[0],
         stranger=User.objects.create_user("stranger", password=PASSWORD),
     )  # fmt: skip
+
+
+def make_large(world: World, sizes: list[int], golds: int, every: int = 3) -> Campaign:
+    """Another campaign: head questions with so many candidates each, and gold items of every third of them.
+
+    The names of entities reach for 22 questions, and for candidates and gold items together as many.
+    """
+    pool = Pool.objects.create(
+        graph=world.pool.graph, name="large", origin=PoolOrigin.BUILT, state=PoolState.READY, depth=9,
+        seed_source="test", contributors=["a"],
+    )  # fmt: skip
+    PooledTriple.objects.bulk_create(
+        PooledTriple(
+            pool=pool, head=head, relation=0, tail=tail, depth=1, provenance=findings((0, 1, 1))
+        )
+        for tail, size in enumerate(sizes) for head in range(size)
+    )  # fmt: skip
+    campaign = open_campaign(pool, seed=1)
+    Gold.objects.bulk_create(
+        Gold(campaign=campaign, head=size + i, relation=0, tail=tail, side="head", answer="Y", origin="file")
+        for tail, size in list(enumerate(sizes))[::every] for i in range(golds)
+    )  # fmt: skip
+    campaign.members.create(person=world.ann, role="annotator", consented_at=timezone.now())
+    return campaign
 
 
 def answer(user: User, slot: Slot, given: str = "Y", **more: Any) -> SubmitResult:

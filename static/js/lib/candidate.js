@@ -1,6 +1,6 @@
 // One candidate of a question: its name, its answer, the link it is or will be saved with.
 
-import { fillSearches, hostsOf, problemOf, shorten } from "./evidence.js";
+import { fillSearches, hostsOf, problemOf, searchable, shorten } from "./evidence.js";
 
 export const SAID = { Y: "Yes", N: "No", "?": "Can’t tell" };
 const STATE = { unsent: "not saved yet", saved: "saved", apart: "kept apart", refused: "not saved", elsewhere: "answered in another tab" };
@@ -27,7 +27,7 @@ export class CandidateRow {
     this.find("[data-key]").textContent = this.candidate.key;
     this.find("[data-alone]").textContent = this.candidate.label;
     this.find("[data-both]").textContent = `with ${this.fixed.label}`;
-    this.find("[data-searches]").hidden = !item.searches.length;
+    this.find("[data-searches]").hidden = !searchable(item).length;
     this.fillSearches();
     this.error = this.find("[data-error]");
     this.error.id = `row-error-${item.slot}`;
@@ -77,6 +77,16 @@ export class CandidateRow {
 
   // -- what it shows
 
+  // Whether its answer can no longer become another one.
+  get isFixed() {
+    return ["apart", "elsewhere"].includes(this.row.done?.state);
+  }
+
+  sayFixed() {
+    this.close();
+    this.view.page.announce(`${this.candidate.label}: ${STATE[this.row.done.state]}.`);
+  }
+
   name() {
     const { done, item } = this.row;
     const answer = done?.given ? `Answered ${SAID[done.given.answer]}, ${STATE[done.state]}.` : done ? "Answered in another tab." : "Not answered yet.";
@@ -91,6 +101,7 @@ export class CandidateRow {
     for (const button of this.root.querySelectorAll("[data-give]")) button.setAttribute("aria-pressed", String(button.dataset.give === answer));
     this.find("[data-said]").textContent = done ? (answer ? `${SAID[answer]}, ${STATE[done.state]}` : STATE[done.state]) : "";
     if (message) this.say(message);
+    this.find("[data-change-link]").hidden = this.isFixed;
     this.drawLink();
     this.name();
   }
@@ -98,7 +109,7 @@ export class CandidateRow {
   drawLink() {
     const { done, item } = this.row;
     const { drafts, config } = this.view.page;
-    const isSaved = done?.given && done.given.answer !== "?";
+    const isSaved = Boolean(done?.given);
     const link = isSaved ? done.given.source_url : drafts.linkOf(item);
     const isOwn = isSaved ? link !== drafts.question.get(item.group) : drafts.isOwn(item);
     const whose = link ? (isOwn ? "own link" : "from the question") : "";
@@ -168,6 +179,7 @@ export class CandidateRow {
   }
 
   openWhy() {
+    if (this.isFixed) return this.sayFixed();
     this.close();
     this.find("[data-row-why]").hidden = false;
     const { done, item } = this.row;

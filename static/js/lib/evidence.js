@@ -23,6 +23,9 @@ export function problemOf(link, answer, rule, hosts) {
   return known ? "" : `The link goes to ${url.hostname}, which is not a verified source. ${allowed}`;
 }
 
+// The questions of an answer of the server, each with its own sources: {name, host, search}.
+export const itemsOf = (data) => data.items.map((item) => ({ ...item, sources: data.sources[item.relation] ?? [] }));
+
 export const hostsOf = (item) => item.sources.map((source) => source.host);
 
 // Host and path of a link, for a line.
@@ -37,11 +40,16 @@ export function pasted(event) {
   return /^https?:\/\/\S+$/i.test(text) ? text : "";
 }
 
+// The sources of an item that can be searched.
+export const searchable = (item) => item.sources.filter((source) => source.search?.startsWith("https://"));
+
 // Links that search every source of an item: what is "both", "subject" or "object". A long list shows its
 // first few until the person asks for the rest.
 export function fillSearches(list, item, what, few) {
-  const entries = item.searches.map((search) => {
-    const link = Object.assign(document.createElement("a"), { href: search[what], target: "_blank", rel: "noopener noreferrer", textContent: search.source });
+  const query = encodeURIComponent(what === "both" ? `${item.subject.label} ${item.object.label}` : item[what].label);
+  const entries = searchable(item).map((source) => {
+    const href = source.search.replace("{query}", () => query);
+    const link = Object.assign(document.createElement("a"), { href, target: "_blank", rel: "noopener noreferrer", textContent: source.name });
     const entry = document.createElement("li");
     entry.append(link);
     return entry;

@@ -28,7 +28,7 @@ export class Idle {
     this.words = { ...BOTH, ...ANNOTATOR, ...(config.role === "adjudicator" ? ADJUDICATOR : {}) };
   }
 
-  show(kind, seconds) {
+  show(kind, seconds = null) {
     const [heading, words] = this.words[kind] ?? this.words.nothing;
     const opens = seconds === null ? "" : `The next one opens ${inWords(seconds)}, when its answers can no longer be changed.`;
     const again = kind === "closed" || kind === "loading" ? "" : "This page looks again every minute.";

@@ -1,6 +1,7 @@
 // Leases of a loop: questions come, stay this person's while there is life, and are given back on leaving.
 
 import { post, sendOnLeaving, Unreachable } from "./api.js";
+import { itemsOf } from "./evidence.js";
 import { reasonOf } from "./outbox.js";
 
 const RENEW_MS = 60000;
@@ -31,8 +32,9 @@ export class Leases {
       const answer = await post(this.urls.claim, { count: this.count });
       if (answer.ok) {
         loop.page.arrived(answer.data.campaign);
+        loop.told(answer.data.campaign.state);
         this.reconcile(answer.data.items);
-        loop.take(answer.data.items);
+        loop.take(itemsOf(answer.data));
         const opens = answer.data.opens_in_seconds ?? null;
         if (!loop.open().length) loop.page.idle(IDLE[answer.data.campaign.state] ?? (opens === null ? "nothing" : "later"), opens);
       } else {

@@ -3,6 +3,7 @@
 // to it, {id, given, state}, state one of unsent, saved, apart, refused, elsewhere.
 
 import { newId } from "./api.js";
+import { itemsOf } from "./evidence.js";
 import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
 import { Tabs } from "./tabs.js";
@@ -18,7 +19,8 @@ export class Loop {
     this.page = page;
     this.rows = new Map(); // slot: row, in the order of arrival
     this.over = new Set(); // slots answered here or in another tab
-    this.history = []; // slots, in the order of the answers
+    this.history = []; // slots, in the order of the answers, of those that may be changed
+    this.isClosed = false; // the campaign is: nothing is asked any more
     const scope = `${config.person}:${config.pool}:${config.role}`;
     this.tabs = new Tabs(scope, (slot) => this.answeredElsewhere(slot));
     this.outbox = new Outbox(`triplepool:outbox:${scope}`, this.tabs, {
@@ -58,6 +60,7 @@ export class Loop {
 
   // New questions; what is known or over is not asked again.
   take(items) {
+    if (this.isClosed) return;
     for (const item of items) {
       if (!this.rows.has(item.slot) && !this.over.has(item.slot)) this.rows.set(item.slot, { item, done: null, message: "" });
     }
@@ -71,8 +74,24 @@ export class Loop {
     this.page.changed();
   }
 
+  // More questions, when there is none to show.
+  ask() {
+    if (this.isClosed) this.page.idle("closed");
+    else this.leases.fetch();
+  }
+
+  // The campaign's state. Of a closed one no question stays in hand; answers on their way are still sent.
+  told(state) {
+    this.isClosed = state === "closed";
+    if (!this.isClosed) return;
+    for (const slot of this.leases.held()) this.rows.delete(slot);
+    this.history = [];
+    this.leases.tellTabs();
+    this.page.closed();
+  }
+
   more() {
-    if (this.isFew() && !this.outbox.count()) this.leases.fetch();
+    if (!this.isClosed && this.isFew() && !this.outbox.count()) this.leases.fetch();
   }
 
   // -- answers
@@ -139,21 +158,26 @@ export class Loop {
   saved(entry, data) {
     this.page.reached();
     const row = this.rows.get(entry.item.slot);
-    if (row?.done?.id === entry.id) row.done.state = data.kept === "surplus" ? "apart" : "saved";
-    if (data.kept === "surplus") this.apart(entry, data.message);
+    if (data.kept === "surplus") this.apart(entry, row, data.message);
+    else if (row?.done?.id === entry.id) row.done.state = "saved";
     if (entry.kind === "flag") this.reported(entry, data);
     if (entry.kind === "return") this.page.say("info", "Returned: two other people are asked.");
-    if (data.items) this.take(data.items);
+    if (data.state) this.told(data.state);
+    if (data.items) this.take(itemsOf(data));
     this.more();
   }
 
-  apart(entry, message) {
+  // There is no label, so nothing to undo or to change.
+  apart(entry, row, message) {
+    const { slot } = entry.item;
+    if (row?.done?.given) row.done = { id: entry.id, given: entry.given, state: "apart" };
+    this.history = this.history.filter((other) => other !== slot);
     this.page.counted(entry.kind === "label" ? -1 : 0);
     this.page.outcome("apart", entry, message || "Kept as a surplus label: it counts for nothing.");
-    const later = this.outbox.entries().find((other) => other.before?.id === entry.id);
-    if (!later) return;
-    this.outbox.remove(later); // there is no label to change
-    this.page.outcome("apart", later, "It would have changed an answer that was kept apart.");
+    for (const later of this.outbox.entries().filter((other) => other.kind === "change" && other.item.slot === slot)) {
+      this.outbox.remove(later);
+      this.page.outcome("apart", later, "It would have changed an answer that was kept apart.");
+    }
   }
 
   reported(entry, data) {
@@ -184,7 +208,7 @@ export class Loop {
     }
     this.history = this.history.filter((slot) => slot !== entry.item.slot);
     this.page.counted(-1);
-    if (status === 422) this.comesBack(entry, message);
+    if (status === 422 && !this.isClosed) this.comesBack(entry, message);
     else {
       if (row) Object.assign(row, { done: { ...row.done, state: "refused" }, message });
       this.page.outcome("refused", entry, message);

@@ -52,11 +52,19 @@ export class One {
     else if (row.done?.state === "elsewhere") {
       this.page.say("info", "You answered that question in another tab.");
       this.next();
+    } else if (row.done?.state === "apart") {
+      this.page.say("info", "That answer was kept apart: it cannot be changed.");
+      this.next();
     }
   }
 
   current() {
     return this.row;
+  }
+
+  stop() {
+    this.keepDraft();
+    this.row = null;
   }
 
   get isEmpty() {
@@ -88,7 +96,7 @@ export class One {
     if (row) return this.show(row);
     this.row = null;
     this.root.setAttribute("aria-busy", "true"); // the old question stays until the next one comes
-    this.loop.leases.fetch();
+    this.loop.ask();
   }
 
   show(row) {

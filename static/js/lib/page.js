@@ -1,6 +1,6 @@
 // What the annotation and the adjudication page have in common on the screen: notices, progress, dialogs, keys,
 // and which view is shown. A view has enter(slot), leave() (returns the slot it was at), refresh(), focus(),
-// current() (the row that keys are about), back(row, given), paste(link), keys.
+// current() (the row that keys are about), stop() (show nothing), back(row, given), paste(link), keys.
 
 import { Clock } from "./clock.js";
 import { Drafts, pasted } from "./evidence.js";
@@ -144,6 +144,16 @@ export class Page {
     if (!this.view.isEmpty) return;
     this.area.hidden = true;
     this.idling.show(kind, seconds);
+  }
+
+  // Nothing is asked any more, whatever is on the screen.
+  closed() {
+    for (const dialog of document.querySelectorAll('[data-dialog="flag"][open], [data-dialog="return"][open]')) dialog.close();
+    this.view.stop();
+    this.say("info", "");
+    this.area.hidden = true;
+    this.idling.show("closed");
+    this.changed();
   }
 
   messagesLink() {

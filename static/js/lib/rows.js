@@ -62,6 +62,10 @@ export class Rows {
     return this.loop.rows.get(this.at) ?? null;
   }
 
+  stop() {
+    this.clear(null);
+  }
+
   get isEmpty() {
     return this.group === null;
   }
@@ -97,7 +101,7 @@ export class Rows {
     if (row) return this.showGroup(row.item.group, row.item.slot);
     this.clear(null);
     this.root.setAttribute("aria-busy", "true");
-    this.loop.leases.fetch();
+    this.loop.ask();
   }
 
   clear(group) {
@@ -193,7 +197,8 @@ export class Rows {
   give(answer, slot = this.at, comment = "") {
     const shown = this.rows.get(slot);
     const { page } = this;
-    if (!shown || page.guard.isClosed || shown.row.done?.state === "elsewhere") return;
+    if (!shown || page.guard.isClosed) return;
+    if (shown.isFixed) return shown.sayFixed();
     const { row } = shown;
     const link = answer === "?" ? "" : page.drafts.linkOf(row.item);
     const problem = problemOf(link, answer, page.config.evidence_rule, hostsOf(row.item));

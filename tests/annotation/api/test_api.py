@@ -12,8 +12,7 @@ from annotation.models import Item, Label, Slot, SurplusLabel
 from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
 
 ITEM = {
-    "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object", "sources",
-    "searches",
+    "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object",
 }  # fmt: skip
 CLAIM, SUBMIT, DECIDE = "/api/v1/campaigns/p1/claim", "/api/v1/labels", "/api/v1/decisions"
 DISPUTED, OWN = "/api/v1/campaigns/p1/claim-disputed", "/api/v1/campaigns/p1/labels"
@@ -121,7 +120,7 @@ def test_manager_who_was_made_member_by_hand_still_cannot_label(world, as_user) 
 
 def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
     body = post(ann, CLAIM, {"count": 2}).json()
-    assert set(body) == {"campaign", "items"}
+    assert set(body) == {"campaign", "items", "sources"}
     assert body["campaign"] == {
         "pool": "p1", "state": "open", "is_open": True, "evidence_rule": "both", "guidelines_version": 1,
         "lease_seconds": 900,
@@ -130,10 +129,11 @@ def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
     item = body["items"][0]
     subject, object_ = item["subject"]["label"], item["object"]["label"]
     assert item["question"] == f"Has {subject} lived in {object_}?"
-    wikipedia = item["searches"][0]
-    assert wikipedia["both"] == (
-        f"https://en.wikipedia.org/w/index.php?search={subject} {object_}".replace(" ", "%20")
-    )
+    assert list(body["sources"]) == [str(item["relation"])]  # once a relation, not once an item
+    assert body["sources"][str(item["relation"])][0] == {
+        "name": "Wikipedia", "host": "wikipedia.org",
+        "search": "https://en.wikipedia.org/w/index.php?search={query}",
+    }  # fmt: skip
 
 
 def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
@@ -253,10 +253,7 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
     for item in claimed["items"] + told["items"]:
         assert set(item) == ITEM
         assert set(item["subject"]) == set(item["object"]) == {"key", "label"}
-        assert {frozenset(search) for search in item["searches"]} == {
-            frozenset({"source", "both", "subject", "object"})
-        }
-    assert set(told) == {"label", "kept", "repeated", "message", "items"}
+    assert set(told) == {"label", "kept", "repeated", "message", "state", "items", "sources"}
     progress = ben.get(PROGRESS).json()
     assert progress == {"today": 1, "total": 1, "items": 6}
     assert set(own) == {"labels"}
@@ -291,7 +288,7 @@ def test_answer_to_a_submit_is_the_same_whether_the_other_agreed(world, as_user)
         bodies[0]
         == bodies[1]
         == bodies[2]
-        == {"kept": "label", "repeated": False, "message": "", "items": []}
+        == {"kept": "label", "repeated": False, "message": "", "state": "open", "items": [], "sources": {}}
     )
 
 

@@ -6,6 +6,7 @@ question to question. Traces of two questions that must not be told apart are eq
 
 import json
 from datetime import timedelta
+from itertools import groupby
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -37,11 +38,10 @@ from tests.annotation.api.calls import (
     given,
     post,
 )  # fmt: skip
-from tests.annotation.world import LINK, World, answer, slot_for, windows_closed
+from tests.annotation.world import LINK, World, answer, make_large, slot_for, windows_closed
 
 ITEM = {
-    "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object", "sources",
-    "searches",
+    "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object",
 }  # fmt: skip
 MINE = "https://www.imdb.com/ann-was-here"  # a telling link
 
@@ -52,9 +52,8 @@ def ann(world, as_user) -> Client:
 
 
 @pytest.fixture
-def gold(world, monkeypatch) -> Gold:
-    """Of the tail question of p1, given out with the first of its items that is claimed."""
-    monkeypatch.setattr("annotation.domain.check._luck", lambda *_: 0.0)
+def gold(world) -> Gold:
+    """Of the tail question of p1; three are due when all six slots are claimed at once."""
     Campaign.objects.update(gold_percent=50)
     world.campaign.refresh_from_db()
     index = open_graph(world.pool.graph).entity_index
@@ -158,13 +157,50 @@ def test_gold_cannot_be_told_from_an_item_by_what_is_asked(world, ann, gold) -> 
         assert item["lease"] == str(lease_of(UUID(item["slot"]), world.ann.pk))
         types = [type(value).__name__ for _, value in sorted(item.items())]
         assert types == [type(value).__name__ for _, value in sorted(items[0].items())]
-        assert item["searches"][0].keys() == items[0]["searches"][0].keys()
-        assert item["sources"] == items[0]["sources"]
     groups = [item["group"] for item in items]
     at = next(i for i, item in enumerate(items) if item["slot"] == secret)
     assert groups.count(groups[at]) == 4 and {len(group) for group in groups} == {16}
     assert items[at]["group_question"] == items[at - 1]["group_question"] == "Where has Person 1 lived?"
     assert len({groups[i] for i in range(7) if i == 0 or groups[i] != groups[i - 1]}) == 2  # neighbours
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_gold_adds_no_group_to_any_claim(world, ann, count) -> None:
+    """All is answered, claim by claim: the keys of groups are the same with gold and without it."""
+    large = make_large(world, [1 + number * 7 % 13 for number in range(22)], 4)
+    seen, sizes = {}, {}
+    for percent in (0, 5, 50):
+        with transaction.atomic():
+            Campaign.objects.update(gold_percent=percent)
+            seen[percent], sizes[percent] = [], []
+            while items := post(ann, CLAIM.replace("p1", "large"), {"count": count}).json()["items"]:
+                seen[percent].append([key for key, _ in groupby(item["group"] for item in items)])
+                golds = {str(ticket) for ticket in Check.objects.values_list("ticket", flat=True)}
+                asked = {item["group"] for item in items if item["slot"] in golds}
+                assert asked <= {item["group"] for item in items if item["slot"] not in golds}
+                sizes[percent].append(len(items))
+                for item in items:
+                    assert post(ann, SUBMIT, given(item)).status_code == 201
+            assert Check.objects.exists() == (percent > 0)
+            transaction.set_rollback(True)
+    assert seen[0] == seen[5] == seen[50] and len(seen[0]) > 5
+    assert sum(len(groups) for groups in seen[0]) == 22
+    assert sum(sizes[0]) == large.items.count() < sum(sizes[5]) < sum(sizes[50])
+
+
+def test_how_many_more_come_does_not_tell_that_gold_is_in_hand(world, ann) -> None:
+    """Who holds n questions and asks for n gets no others, whether or not one of the n is gold."""
+    make_large(world, [4] * 6, 4, every=1)
+    seen = {}
+    for percent in (0, 50):
+        with transaction.atomic():
+            Campaign.objects.update(gold_percent=percent)
+            url = CLAIM.replace("p1", "large")
+            held = post(ann, url, {"count": 1}).json()["items"]
+            seen[percent] = len(post(ann, url, {"count": len(held)}).json()["items"]) - len(held)
+            assert len(held) == (4 if percent == 0 else 6)
+            transaction.set_rollback(True)
+    assert seen == {0: 0, 50: 0}
 
 
 def test_gold_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann, gold) -> None:
@@ -335,7 +371,7 @@ def test_late_answer_tells_only_that_somebody_has_the_slot(world, ann, other) ->
     submit(world.ben, slot.ticket, lease_of(slot.ticket, world.ben.pk), uuid4(), other, LINK, "ben-was-here")
     body = post(ann, SUBMIT, given(question)).json()
     assert body | {"label": ""} == {
-        "label": "", "kept": "surplus", "repeated": False, "items": [],
+        "label": "", "kept": "surplus", "repeated": False, "items": [], "sources": {}, "state": "open",
         "message": "Your time for this question was over and it went to somebody else: kept as a surplus label.",
     }  # fmt: skip
 

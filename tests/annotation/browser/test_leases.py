@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.domain.queue import claim
-from annotation.models import Label, Slot, SurplusLabel
+from annotation.models import Campaign, Label, Slot, SurplusLabel
 from tests.annotation.browser.hands import eventually, press, question, ready, row_at, rows, saved, settle
 from tests.annotation.world import answer
 
@@ -17,6 +17,13 @@ SUBMIT = "**/api/v1/labels"
 
 def expire(world) -> None:
     Slot.objects.filter(annotator=world.ann).update(leased_until=timezone.now() - timedelta(minutes=1))
+
+
+def let_others_take_all(world) -> None:
+    expire(world)
+    for person in (world.ben, world.cleo):
+        for slot in claim(world.campaign, person, 50):
+            answer(person, slot)
 
 
 def test_late_answer_counts_while_nobody_took_the_question(no_links, open_page) -> None:
@@ -35,10 +42,7 @@ def test_late_answer_to_a_question_that_others_took_is_kept_apart_and_said_so(
     page = open_page(no_links.ann, view=view)
     ready(page)
     asked = question(page) if view == "one" else row_at(page).get_attribute("aria-label")
-    expire(no_links)
-    for person in (no_links.ben, no_links.cleo):
-        for slot in claim(no_links.campaign, person, 50):
-            answer(person, slot)
+    let_others_take_all(no_links)
     before = Label.objects.count()
     press(page, "y")
     listed = page.locator("[data-outcomes] li")
@@ -49,6 +53,51 @@ def test_late_answer_to_a_question_that_others_took_is_kept_apart_and_said_so(
     if view == "group":
         expect(rows(page).first.locator("[data-said]")).to_have_text("Yes, kept apart")
     expect(page.locator("[data-counts]")).to_contain_text("0 of 14 triples by you")
+    expect(page.locator('[data-act="undo"]')).to_be_disabled()
+
+
+def test_answer_that_was_kept_apart_is_not_changed(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    let_others_take_all(no_links)
+    page.context.set_offline(True)
+    press(page, "y", "ArrowUp", "n", "ArrowUp", "y")
+    page.context.set_offline(False)
+    expect(page.locator("[data-outcomes] li")).to_have_count(3)
+    expect(page.locator("[data-unsaved]")).to_be_hidden()
+    press(page, "ArrowUp", "n", "s")
+    expect(row_at(page).locator("[data-said]")).to_have_text("Yes, kept apart")
+    expect(row_at(page).locator("[data-row-why]")).to_be_hidden()
+    expect(page.locator("[data-live]")).to_contain_text("kept apart")
+    assert (SurplusLabel.objects.count(), page.locator("[data-outcomes] li").count()) == (1, 3)
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
+def test_closed_campaign_asks_nothing_more_and_still_sends_what_was_answered(
+    no_links, open_page, view: str
+) -> None:
+    page = open_page(no_links.ann, view=view)
+    ready(page)
+    press(page, "y")
+    saved(page, 1)
+    page.context.set_offline(True)
+    press(page, "y", "n")
+    Campaign.objects.update(state="closed")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "claim" in request.url else None)
+    page.context.set_offline(False)
+    expect(page.locator("[data-idle] h2")).to_have_text("This campaign is closed")
+    expect(page.locator("[data-outcomes] li")).to_have_count(2)
+    expect(page.locator("[data-unsaved]")).to_be_hidden()
+    press(page, "y", "u")
+    expect(page.locator("[data-loop]")).to_be_hidden()
+    assert (asked, Label.objects.count(), SurplusLabel.objects.count()) == ([], 1, 2)
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator("[data-idle] h2")).to_have_text("This campaign is closed")
+    eventually(page, lambda: len(asked), 1)
+    Campaign.objects.update(state="open")
+    page.get_by_role("button", name="Look again").click()
+    ready(page)
 
 
 def test_leaving_gives_the_leases_back(world, open_page) -> None:

@@ -1,5 +1,7 @@
 """One by one: the loop of an annotator by keys."""
 
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Route, expect
 
@@ -38,6 +40,21 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
     assert set(Label.objects.values_list("annotator", flat=True)) == {world.ann.pk}
     assert min(Label.objects.values_list("active_ms", flat=True)) > 100
     expect(page.locator("[data-counts]")).to_have_text("10 in this session10 today10 of 14 triples by you")
+
+
+def test_searches_ask_for_the_names_and_only_over_https(world, open_page) -> None:
+    world.campaign.sources.update(search_url="http://insecure.org/?q={query}")
+    world.campaign.sources.filter(host="wikipedia.org").update(
+        search_url="https://search.org/{query}?in=wiki"
+    )
+    page = open_page(world.ann)
+    ready(page)
+    subject, object_ = (page.locator(f"[data-{side}]").inner_text() for side in ("subject", "object"))
+    links = page.locator('[data-view="one"] [data-searches] a')
+    for what, query in (("both", f"{subject} {object_}"), ("object", object_), ("subject", subject)):
+        page.locator(f'[name="search-for"][value="{what}"]').check()
+        expect(links).to_have_count(1)
+        expect(links).to_have_attribute("href", f"https://search.org/{quote(query)}?in=wiki")
 
 
 def test_fast_double_press_labels_one_question(no_links, open_page) -> None:

@@ -173,6 +173,31 @@ def test_switch_in_the_middle_loses_nothing(world, open_page) -> None:
     assert answers() == [("Y", LINK, ""), ("N", OTHER, ""), ("Y", LINK, ""), ("N", LINK, "")]
 
 
+def test_cant_tell_shows_the_link_that_it_was_saved_with(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    paste(page, OTHER)
+    press(page, "s")
+    page.keyboard.type("two of that name")
+    press(page, "Enter")
+    page.locator('[data-show="group"]').click()
+    ready(page)
+    paste(page, LINK)
+    press(page, "s")
+    page.keyboard.type("unknown")
+    press(page, "Enter")
+    saved(page, 2)
+    assert answers() == [("?", OTHER, "two of that name"), ("?", "", "unknown")]
+    shown = [
+        ("en.wikipedia.org/wiki/Bob", "own link"),
+        ("", ""),
+        ("en.wikipedia.org/wiki/Ada", "from the question"),
+    ]
+    for number, (link, whose) in enumerate(shown):
+        expect(rows(page).nth(number).locator("[data-link]")).to_have_text(link)
+        expect(rows(page).nth(number).locator("[data-whose]")).to_have_text(whose)
+
+
 def test_view_is_remembered(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     ready(page)

@@ -1,12 +1,16 @@
 """Gold items and re-checks: who is asked what and when, and that it enters nothing."""
 
+from collections.abc import Iterator
+from itertools import groupby
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.domain.campaign import open_campaign
 from annotation.domain.check import (
+    Question,
+    _gold_due,
     claim_questions,
     draw_recheck,
     gold_from_file,
@@ -17,18 +21,18 @@ from annotation.domain.check import (
 )
 from annotation.domain.judgement import current_verdicts, labels_version, live_labels
 from annotation.domain.label import change
+from annotation.domain.person import add_person
 from annotation.domain.progress import label_counts
 from annotation.domain.quality import agreement_report
-from annotation.domain.queue import release
+from annotation.domain.queue import claim_disputed, release
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Slot, SurplusLabel
 from evaluation.domain.qrels import freeze_qrels
 from pooling.artifacts import artifact_path
 from pooling.domain.graph import open_graph
-from pooling.enums import PoolOrigin, PoolState
-from pooling.models import Pool, PooledTriple
+from pooling.models import PooledTriple, SeedTriple
 from tests.annotation.answered import label_all
-from tests.annotation.world import World, answer, findings
+from tests.annotation.world import PASSWORD, World, answer, findings, make_large
 
 
 def make_gold(campaign: Campaign, head: int, tail: int, side: str = "tail", known: str = "Y") -> Gold:
@@ -51,109 +55,181 @@ def kinds(places) -> str:
 
 
 @pytest.fixture
-def two_golds(world, monkeypatch) -> tuple[Gold, Gold]:
-    """One of the tail question of p1, which has items, and one of a question of its own; every slot draws one."""
-    monkeypatch.setattr("annotation.domain.check._luck", lambda *_: 0.0)
+def two_golds(world) -> tuple[Gold, Gold]:
+    """One of each question that is asked: p1's and c7's. Both are due once all six slots are given."""
     index = open_graph(world.pool.graph).entity_index
     set_percent(world, 50)
     return (
-        make_gold(world.campaign, index["p1"], index["c7"]),
-        make_gold(world.campaign, index["p9"], index["c2"], known="N"),
+        make_gold(world.campaign, index["p1"], index["c2"]),
+        make_gold(world.campaign, index["p2"], index["c7"], "head", known="N"),
     )
 
 
-@pytest.fixture
-def large(world) -> Campaign:
-    """400 items in 40 groups, and 400 gold items of other questions."""
-    pool = Pool.objects.create(
-        graph=world.pool.graph, name="large", origin=PoolOrigin.BUILT, state=PoolState.READY, depth=9,
-        seed_source="test", contributors=["a"],
-    )  # fmt: skip
-    PooledTriple.objects.bulk_create(
-        PooledTriple(
-            pool=pool, head=i % 10, relation=0, tail=i // 10, depth=1, provenance=findings((0, 1, 1))
-        )
-        for i in range(400)
-    )
-    campaign = open_campaign(pool, seed=1)
-    Gold.objects.bulk_create(
-        Gold(campaign=campaign, head=i, relation=0, tail=1000, side="tail", answer="Y", origin="file")
-        for i in range(400)
-    )
-    campaign.members.create(person=world.ann, role="annotator")
-    return campaign
+SIZES = [1 + number * 7 % 13 for number in range(66)]  # 1 to 13 candidates, mixed
 
 
-def take_all(campaign: Campaign, user) -> int:
-    """Claim until nothing is left; how many checks came."""
-    while slots := [place for place in claim_questions(campaign, user, 50) if isinstance(place, Slot)]:
-        Slot.objects.filter(pk__in=[slot.pk for slot in slots]).update(state="answered")
-    return Check.objects.filter(campaign=campaign, person=user).count()
+def asked_of(place: Slot | Check) -> Question:
+    return question_of(place.item if isinstance(place, Slot) else place)
+
+
+def walk(campaign: Campaign, user: User, count: int = 8) -> Iterator[list[Slot | Check]]:
+    """Every claim until nothing is left, all of it answered before the next."""
+    while places := claim_questions(campaign, user, count):
+        yield places
+        for model in (Slot, Check):
+            mine = model.objects.filter(pk__in=[place.pk for place in places if isinstance(place, model)])
+            mine.update(state="answered")
+
+
+def walked(campaign: Campaign, user: User, count: int, **rules: int) -> list[list[Slot | Check]]:
+    """The same under these rules of the campaign, after which all is as before."""
+    with transaction.atomic():
+        Campaign.objects.filter(pk=campaign.pk).update(**rules)
+        campaign.refresh_from_db()
+        claims = list(walk(campaign, user, count))
+        transaction.set_rollback(True)
+    return claims
+
+
+def questions_of(places: list[Slot | Check]) -> list[Question]:
+    """Each question once for every run of neighbours that it has."""
+    return [question for question, _ in groupby(places, asked_of)]
 
 
 # -- gold: how many, where -----------------------------------------------------
 
 
-@pytest.mark.parametrize(("percent", "low", "high"), [(0, 0, 0), (20, 40, 120), (50, 150, 250)])
-def test_gold_comes_at_the_chosen_rate(world, large, percent, low, high) -> None:
-    """20 of 100: a mean of 80 in 400, standard deviation 8."""
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("percent", [5, 50])
+def test_with_gold_and_without_the_same_groups_come_in_every_claim(world, count, percent) -> None:
+    """As many groups, of the same questions, with the same slots in the same order; no group is of gold alone."""
+    large = make_large(world, SIZES, 4)
+    without = walked(large, world.ann, count, gold_percent=0)
+    with_gold = walked(large, world.ann, count, gold_percent=percent)
+    assert [questions_of(places) for places in with_gold] == [questions_of(places) for places in without]
+    slots = [[place.pk for place in places if isinstance(place, Slot)] for places in with_gold]
+    assert slots == [[place.pk for place in places] for places in without]
+    for places in with_gold:
+        questions = questions_of(places)
+        assert len(questions) == len(set(questions))  # the candidates of one question are neighbours
+        assert set(questions) == {asked_of(place) for place in places if isinstance(place, Slot)}
+    if count == 1:
+        assert {len(questions_of(places)) for places in with_gold} == {1}
+    assert "c" in kinds(place for places in with_gold for place in places)
+
+
+@pytest.mark.parametrize("count", [1, 8, 50])
+@pytest.mark.parametrize("percent", [0, 3, 10, 50])
+def test_gold_comes_at_the_chosen_rate(world, percent, count) -> None:
+    """After n slots less than one off percent * n; fewer only when the questions in hand have no more gold."""
+    large = make_large(world, SIZES, 4)
     Campaign.objects.update(gold_percent=percent)
     large.refresh_from_db()
-    assert low <= take_all(large, world.ann) <= high
+    given = had = exact = 0
+    for places in walk(large, world.ann, count):
+        given += kinds(places).count("s")
+        had += kinds(places).count("c")
+        due = given * percent / 100
+        assert had < due + 1
+        asked = {place.item.triple.tail for place in places if isinstance(place, Slot)}
+        left = large.golds.filter(tail__in=asked).exclude(checks__person=world.ann)
+        if left.exists():
+            assert had > due - 1
+            exact += 1
+    assert given == sum(SIZES) > 400
+    if percent == 50:  # more is due than there is: 22 questions have 4 each
+        assert 80 < had <= large.golds.count() == 88
+    else:
+        assert exact >= 8 and abs(had - given * percent / 100) < 5
 
 
-def test_gold_is_drawn_by_the_seed_of_the_campaign(world, large) -> None:
-    def drawn(seed: int) -> list[tuple[int, int]]:
-        Campaign.objects.update(gold_percent=30, seed=seed)
-        large.refresh_from_db()
-        with transaction.atomic():
-            take_all(large, world.ann)
-            found = list(Check.objects.order_by("gold").values_list("gold", "order"))
-            transaction.set_rollback(True)
-        return found
+def test_what_is_due_waits_for_a_question_that_has_gold(world) -> None:
+    large = make_large(world, [5] * 12, 10, every=12)
+    Campaign.objects.update(gold_percent=20)
+    large.refresh_from_db()
+    place = large.items.filter(triple__tail=0).first().group
+    claims = [kinds(places) for places in walk(large, world.ann, 1)]
+    assert [claim.count("c") for claim in claims] == [place + 1 if i == place else 0 for i in range(12)]
+
+
+def test_fraction_of_gold_is_drawn(world, monkeypatch) -> None:
+    """15 slots at 10 percent: 1 or 2, drawn by person and slot, so that nothing starts after the same number."""
+    large = make_large(world, [15], 9)
+    Campaign.objects.update(gold_percent=10)
+    large.refresh_from_db()
+    slot = Slot.objects.filter(item__campaign=large).first()
+    Slot.objects.filter(item__campaign=large, number=1).update(annotator=world.ann, state="leased")
+    monkeypatch.setattr("annotation.domain.check._digest", lambda *_: 2**62)
+    assert _gold_due(large, world.ann, slot) == 1
+    monkeypatch.setattr("annotation.domain.check._digest", lambda *_: 2**63)
+    assert _gold_due(large, world.ann, slot) == 2
+    monkeypatch.undo()
+    seen = []
+    for seed in range(200):
+        large.seed = seed
+        seen.append(_gold_due(large, world.ann, slot))
+    assert set(seen) == {1, 2} and 60 < seen.count(2) < 140
+
+
+def test_gold_is_drawn_by_the_seed_of_the_campaign(world) -> None:
+    large = make_large(world, SIZES, 4)
+
+    def drawn(seed: int) -> list[tuple[int | None, int]]:
+        claims = walked(large, world.ann, 8, gold_percent=10, seed=seed)
+        return [
+            (place.gold_id, place.order) for places in claims for place in places if isinstance(place, Check)
+        ]
 
     first = drawn(1)
-    assert len(first) > 50
+    assert len(first) > 30
     assert drawn(1) == first != drawn(2)
 
 
-def test_gold_of_the_same_question_stands_among_its_candidates(world, two_golds) -> None:
+def test_gold_of_a_question_that_nobody_is_asked_is_not_given(world) -> None:
+    set_percent(world, 50)
+    index = open_graph(world.pool.graph).entity_index
+    make_gold(world.campaign, index["p9"], index["c2"])
+    make_gold(world.campaign, index["p1"], index["c2"], "head")  # nobody is asked about c2
+    for count in (1, 50):
+        assert set(kinds(claim_questions(world.campaign, world.ann, count))) == {"s"}
+    assert checks_of(world.ann) == []
+
+
+def test_question_in_hand_gets_no_gold_afterwards(world, two_golds) -> None:
+    """What one has seen does not grow by one candidate."""
+    set_percent(world, 0)
+    first = claim_questions(world.campaign, world.ann, 50)
+    set_percent(world, 50)
+    assert claim_questions(world.campaign, world.ann, 50) == first and kinds(first) == "ssssss"
+    one = first[0].item.group
+    release(world.ann, [slot.ticket for slot in first if slot.item.group != one])
+    again = claim_questions(world.campaign, world.ann, 50)
+    assert kinds(again).count("c") == 1
+    assert all(asked_of(place) != asked_of(first[0]) for place in again if isinstance(place, Check))
+
+
+def test_gold_stands_among_the_candidates_of_its_question(world, two_golds) -> None:
     places = claim_questions(world.campaign, world.ann, 50)
-    questions = [question_of(place.item if isinstance(place, Slot) else place) for place in places]
     assert kinds(places).count("c") == 2
-    for question in set(questions):  # those of one question are neighbours
-        at = [i for i, asked in enumerate(questions) if asked == question]
-        assert at == list(range(at[0], at[0] + len(at)))
-    same = next(place for place in places if isinstance(place, Check) and place.gold == two_golds[0])
-    assert questions.count(question_of(same)) == 4
-    assert not isinstance(places[questions.index(question_of(same))], Check)  # it is not the first of them
+    assert len(questions_of(places)) == 2
+    for _, group in groupby(places, asked_of):
+        assert kinds(group) in ("scss", "sscs", "sssc")
 
 
-def test_gold_of_another_question_comes_after_the_group(world, two_golds) -> None:
-    two_golds[0].delete()
-    places = claim_questions(world.campaign, world.ann, 1)
-    assert kinds(places) == "sssc"
-    assert places[-1].order == max(place.item.order for place in places[:3])
-
-
-def test_gold_never_stands_apart_from_its_question_when_that_is_in_hand(world, two_golds) -> None:
-    """Both groups are held, and each has only gold of the other: it goes with its own question or not at all."""
+def test_gold_of_one_question_only_goes_to_that_question(world, two_golds) -> None:
+    """Both groups are held, and six slots make three due: all three are of the question that has gold."""
     two_golds[1].delete()
     index = open_graph(world.pool.graph).entity_index
     for number in range(8):
         make_gold(world.campaign, index["p1"], 100 + number)
     places = claim_questions(world.campaign, world.ann, 50)
-    questions = [question_of(place.item if isinstance(place, Slot) else place) for place in places]
-    assert len({q for i, q in enumerate(questions) if i == 0 or questions[i - 1] != q}) == sum(
-        i == 0 or questions[i - 1] != q for i, q in enumerate(questions)
-    )
-    assert (
-        kinds(places).count("c") == 3
-    )  # the three slots of that question; the others drew nothing that fits
+    assert len(questions_of(places)) == 2
+    golds = [place for place in places if isinstance(place, Check)]
+    assert len(golds) == 3 and {asked_of(place) for place in golds} == {question_of(two_golds[0])}
 
 
 def test_check_held_from_before_joins_its_question(world, two_golds) -> None:
-    """Gold of p1's question came alone, as another one's; then p1's candidates are given out."""
+    """Its order is that of another question, which it went with; then p1's candidates are given out."""
     set_percent(world, 0)
     question = question_of(two_golds[0])
     others = [item.order for item in world.campaign.items.all() if question_of(item) != question]
@@ -163,12 +239,8 @@ def test_check_held_from_before_joins_its_question(world, two_golds) -> None:
         state="leased", template=None,
     )  # fmt: skip
     places = claim_questions(world.campaign, world.ann, 50)
-    at = [
-        i
-        for i, place in enumerate(places)
-        if question_of(place.item if isinstance(place, Slot) else place) == question_of(check)
-    ]
-    assert len(at) == 4 and at == list(range(at[0], at[0] + 4))
+    assert len(questions_of(places)) == 2
+    assert [asked_of(place) for place in places].count(question_of(check)) == 4
 
 
 def test_gold_is_given_to_a_person_once(world, two_golds) -> None:
@@ -190,9 +262,13 @@ def test_released_and_claimed_again_keeps_its_ticket_as_a_slot_does(world, two_g
 
 
 def test_held_gold_comes_again_and_no_second_one_with_the_same_slots(world, two_golds) -> None:
-    make_gold(world.campaign, 50, 51)
+    index = open_graph(world.pool.graph).entity_index
+    for number in range(8):
+        make_gold(world.campaign, index["p1"], 100 + number)
+        make_gold(world.campaign, 100 + number, index["c7"], "head")
     first = claim_questions(world.campaign, world.ann, 1)
     again = claim_questions(world.campaign, world.ann, 1)
+    assert "c" in kinds(first)
     assert [place.ticket for place in first] == [place.ticket for place in again]
 
 
@@ -259,29 +335,54 @@ def test_gold_from_pool_takes_seeds_and_triples_filtered_for_their_type(world) -
     assert gold_from_pool(world.campaign, positives=1, negatives=1, by=world.manager) == (2, 0)
     index = open_graph(world.pool.graph).entity_index
     assert {(g.head, g.tail, g.answer, g.origin, g.side) for g in Gold.objects.all()} == {
-        (index["p1"], index["c7"], "Y", "seed", "tail"), (index["p9"], index["c2"], "N", "filter", "tail"),
+        (index["p1"], index["c7"], "Y", "seed", "tail"), (index["p1"], index["c2"], "N", "filter", "tail"),
     }  # fmt: skip
     assert gold_from_pool(world.campaign, positives=1, negatives=1) == (0, 2)
-    with pytest.raises(CampaignError, match="2 gold items of triples seed: the pool has 1"):
+    with pytest.raises(CampaignError, match="2 gold items of triples seed: the pool has 1 in the questions"):
         gold_from_pool(world.campaign, positives=2, negatives=0)
+
+
+def test_gold_from_pool_is_of_questions_that_people_are_asked(world) -> None:
+    """Triples that only share the relation, and the head or tail as the side that is not asked, are no choice."""
+    index = open_graph(world.pool.graph).entity_index
+    for head, tail in (("p2", "c7"), ("p3", "c1"), ("p9", "c1")):
+        SeedTriple.objects.create(pool=world.pool, head=index[head], relation=0, tail=index[tail])
+    for head, tail in (("p2", "c2"), ("p9", "c7"), ("p9", "c1")):
+        PooledTriple.objects.create(
+            pool=world.pool, head=index[head], relation=0, tail=index[tail], depth=3,
+            provenance=findings((0, 0, 3)), reason="types",
+        )  # fmt: skip
+    for wanted in ({"positives": 3, "negatives": 0}, {"positives": 0, "negatives": 3}):
+        with pytest.raises(CampaignError, match="the pool has 2 in the questions that people are asked"):
+            gold_from_pool(world.campaign, **wanted)
+    assert gold_from_pool(world.campaign, positives=2, negatives=2) == (4, 0)
+    assert sorted(Gold.objects.values_list("head", "tail", "side")) == sorted([
+        (index["p1"], index["c7"], "tail"), (index["p2"], index["c7"], "head"),
+        (index["p1"], index["c2"], "tail"), (index["p9"], index["c7"], "head"),
+    ])  # fmt: skip
 
 
 def test_gold_from_a_file_is_all_or_nothing_and_names_its_lines(world, tmp_path) -> None:
     names = open_graph(world.pool.graph).entities
     item = world.campaign.items.select_related("triple").first().triple
     path = tmp_path / "gold.tsv"
-    good = "p5\tlived_in\tc0\tY\n"
+    good = "p1\tlived_in\tc1\tY\np2\tlived_in\tc7\tN\n"
     path.write_text(
-        f"{good}nobody\tlived_in\tc0\tN\np5\tlived_in\tc1\t?\n{names[item.head]}\tlived_in\t{names[item.tail]}\tY\n"
+        f"{good}nobody\tlived_in\tc0\tN\np1\tlived_in\tc1\t?\n{names[item.head]}\tlived_in\t{names[item.tail]}\tY\n"
+        "p5\tlived_in\tc1\tN\n"
     )
     with pytest.raises(CampaignError) as error:
         gold_from_file(world.campaign, path)
-    for words in ("gold.tsv:2: the graph does not have head", "gold.tsv:3: a gold item has answer Y or N",
-                  "gold.tsv:4: people label this triple", "no gold item was added"):  # fmt: skip
+    for words in (
+        "gold.tsv:3: the graph does not have head", "gold.tsv:4: a gold item has answer Y or N",
+        "gold.tsv:5: people label this triple", "no gold item was added",
+        "gold.tsv:6: no question of this campaign asks for this triple, so it would stand alone",
+    ):  # fmt: skip
         assert words in str(error.value)
     assert Gold.objects.count() == 0
     path.write_text(good)
-    assert gold_from_file(world.campaign, path) == (1, 0)
+    assert gold_from_file(world.campaign, path) == (2, 0)
+    assert set(Gold.objects.values_list("answer", "side")) == {("Y", "tail"), ("N", "head")}
 
 
 # -- re-check ------------------------------------------------------------------
@@ -325,6 +426,30 @@ def test_recheck_never_asks_who_labelled_nor_twice(world, judged) -> None:
     assert draw_recheck(world.campaign, world.cleo, 9) == 5
     with pytest.raises(CampaignError, match="no final judgement that cleo"):
         draw_recheck(world.campaign, world.cleo, 1)
+
+
+def test_recheck_never_offers_what_a_person_saw_labels_of(world, judged) -> None:
+    """Ada saw how Ann and Ben differ, gave the dispute back, and Eve decided it: that is no re-check for Ada."""
+    disputed = judged[5]
+    eve = add_person("eve", "adjudicator", world.campaign, PASSWORD)[0]
+    (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
+    release(world.ada, [slot.ticket])
+    (slot,) = claim_disputed(world.campaign, eve, wait_for_windows=False)
+    answer(eve, slot, "N")
+    judged[0].seen_by.add(world.cleo)
+
+    def offered(person: User) -> set[int]:
+        return set(recheck_choices(world.campaign, person).values_list("triple", flat=True))
+
+    every = {item.triple_id for item in judged}
+    assert offered(world.manager) == every
+    assert offered(world.ada) == offered(eve) == every - {disputed.triple_id}
+    assert offered(world.cleo) == every - {judged[0].triple_id}
+    for person, size in ((world.ada, 5), (world.cleo, 5)):
+        assert draw_recheck(world.campaign, person, 99) == size
+        assert {check.item.triple_id for check in checks_of(person)} == every - {
+            (disputed if person == world.ada else judged[0]).triple_id
+        }
 
 
 @pytest.mark.parametrize(

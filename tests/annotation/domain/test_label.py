@@ -211,12 +211,14 @@ def test_judgement_follows_a_change_and_its_version_moves(world, item) -> None:
     assert Judgement.objects.get().decided_at > before
 
 
-def test_answer_to_a_withdrawn_third_slot_is_refused(world, item) -> None:
+def test_answer_to_a_dispute_that_is_over_is_kept_apart(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
     (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
     change(world.ben, label_of(world.ben, item).client_id, uuid4(), "Y", LINK)
-    with pytest.raises(AnswerRefused, match="withdrawn"):
-        answer(world.ada, slot)
+    result = answer(world.ada, slot)
+    assert (result.is_surplus, result.message[:20]) == (True, "This dispute is over")
+    assert state_of(item) == ("settled", "positive", 3)  # the third slot is free, and given to nobody
+    assert claim_disputed(world.campaign, world.ada, wait_for_windows=False) == []
 
 
 def test_decision_stands_when_a_label_changes_later(world, item) -> None:

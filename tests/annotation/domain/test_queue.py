@@ -96,6 +96,13 @@ def test_closed_campaign_gives_out_nothing_new(world) -> None:
     held = claim(world.campaign, world.ann, 1)
     Campaign.objects.update(state="closed")
     world.campaign.refresh_from_db()
+    assert held and claim(world.campaign, world.ann, 50) == claim(world.campaign, world.ben, 1) == []
+
+
+def test_paused_campaign_gives_out_nothing_new_but_what_is_held(world) -> None:
+    held = claim(world.campaign, world.ann, 1)
+    Campaign.objects.update(state="paused")
+    world.campaign.refresh_from_db()
     assert [s.pk for s in claim(world.campaign, world.ann, 50)] == [s.pk for s in held]
     assert claim(world.campaign, world.ben, 1) == []
 

@@ -66,7 +66,7 @@ def test_who_returned_a_dispute_is_never_asked_about_it_not_even_after_another_r
         windows_closed(item)
         (slot,) = claim_disputed(world.campaign, judge)
         return_dispute(judge, slot.ticket, slot.lease, "The question is broken.")
-        assert standing(item) == ("open", None, {}, [1, 2])
+        assert standing(item) == ("open", None, {}, [1, 2, 3])
     for user in (world.ada, world.eve):
         assert item.pk not in {slot.item_id for slot in claim(world.campaign, user, 50)}
 

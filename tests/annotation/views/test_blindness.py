@@ -57,8 +57,9 @@ def test_nothing_that_an_annotator_reads_tells_of_checks(world, as_user, kind) -
             "source_url": LINK, "comment": "", "active_ms": 5000, "away_ms": 0, "count": 0,
         }  # fmt: skip
         answers.append(api(client, "labels", given))
-        assert answers[-1] | {"label": "", "items": []} == {
+        assert answers[-1] | {"label": "", "items": [], "sources": {}} == {
             "label": "", "kept": "label", "repeated": False, "message": "", "items": [],
+            "sources": {}, "state": "open",
         }  # fmt: skip
         progress = api(client, "campaigns/p1/progress")
         assert (progress["today"], progress["total"], progress["items"]) == (

@@ -145,7 +145,7 @@ def test_history_has_every_label_and_says_which_count(world, manager, item) -> N
         "yes",
     ]
     assert rows[0][4:] == [f"{LINK} sure", "4.2", "61.0", "v1"]
-    assert "Judgement: <strong>undecided</strong>" in html
+    assert "No judgement: it waits for labels." in html
 
 
 def test_history_has_surplus_imported_held_and_reports(world, manager, item, tmp_path) -> None:
