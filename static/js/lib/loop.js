@@ -181,7 +181,7 @@ export class Loop {
   }
 
   reported(entry, data) {
-    if (!entry.holds) return this.page.say("info", "Reported. The answer will be under Messages.", this.page.messagesLink());
+    if (!entry.holds) return this.page.say("info", "Reported. The answer will be under My reports.", this.page.messagesLink());
     // no longer this person's; when a manager has answered it may be given out to them again
     this.over.delete(entry.item.slot);
     if (data.held) return this.page.say("info", "Reported. The dispute waits until a manager has answered.", this.page.messagesLink());

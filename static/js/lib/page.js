@@ -157,7 +157,7 @@ export class Page {
   }
 
   messagesLink() {
-    return { href: this.config.urls.messages, label: "Messages" };
+    return { href: this.config.urls.messages, label: "My reports" };
   }
 
   // The server could not take an answer: it is kept, and why.

@@ -95,7 +95,7 @@ def test_asking_for_other_words_sets_the_dispute_aside(world, disputed, open_pag
     second = question(page)
     assert second != first
     eventually(page, Flag.objects.filter(holds_item=True).count, 1)
-    page.get_by_role("link", name="Messages").wait_for()
+    page.get_by_role("link", name="My reports").wait_for()
     assert question(page) == second
     answer_flag(Flag.objects.get(), "The words are new.", by=world.manager)
     press(page, "a")

@@ -40,7 +40,7 @@ def test_report_keeps_the_question_to_be_answered(no_links, open_page, view: str
     page.keyboard.type("yes, n and s are letters")
     dialog.get_by_role("button", name="Send report").click()
     expect(page.locator('[data-notice="info"]')).to_contain_text(
-        "Reported. The answer will be under Messages."
+        "Reported. The answer will be under My reports."
     )
     sent = Flag.objects.get()
     assert (sent.kind, sent.text, sent.person) == ("other", "yes, n and s are letters", no_links.ann)

@@ -41,7 +41,8 @@ def test_overview_has_the_figures(world, manager) -> None:
     label_item(world, two, ann="Y", ben="Y")
     assert figures(manager.get(URL).content.decode()) == {
         "labels": "4", "held by somebody now": "8", "settled": "1", "waiting for adjudication": "1",
-        "undecided": "0", "may label, adjudicate": "4, 1", "reports to answer": "0", "work left, for labels": "–",
+        "undecided": "0", "people who may label": "4",
+        "adjudicators, of these": "1", "reports to answer": "0", "work left, for labels": "–",
     }  # fmt: skip
 
 
