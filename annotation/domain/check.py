@@ -142,12 +142,7 @@ def gold_from_pool(
     when the pool has fewer. `seed`: of the draw.
     """
     rng = np.random.default_rng([seed, campaign.pool_id])
-    pool, asked = campaign.pool, _asked(campaign)
-    filtered = pool.triples.filter(reason=FilterReason.TYPES)
-    yes, no = (
-        [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
-        for triples in (pool.seeds.all(), filtered)
-    )
+    yes, no = gold_supply(campaign)
     for wanted, there, what in ((positives, yes, "seed"), (negatives, no, "filtered for their type")):
         if wanted > len(there):
             raise CampaignError(
@@ -162,6 +157,17 @@ def gold_from_pool(
         for i in rng.permutation(len(there))[:wanted]
     ]  # fmt: skip
     return _add_gold(campaign, rows, by)
+
+
+def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """What `gold_from_pool` draws from: seed triples, and triples filtered for their type, whose question is asked."""
+    asked = _asked(campaign)
+    filtered = campaign.pool.triples.filter(reason=FilterReason.TYPES)
+    yes, no = (
+        [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
+        for triples in (campaign.pool.seeds.all(), filtered)
+    )
+    return yes, no
 
 
 def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) -> GoldAdded:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.domain.campaign import open_campaign
-from annotation.domain.check import gold_from_pool
+from annotation.domain.check import gold_from_pool, gold_supply
 from annotation.domain.guideline import current_guidelines, save_guidelines
 from annotation.domain.person import add_person
 from annotation.domain.simulate import Simulation, simulate
@@ -205,8 +205,8 @@ def _campaign(demo: Demo) -> None:
     campaign = open_campaign(demo.pool, progress=lambda done, total: demo.tell("items", done, total))
     campaign.undo_minutes, campaign.gold_percent = UNDO_MINUTES, GOLD_PERCENT
     campaign.save(update_fields=["undo_minutes", "gold_percent"])
-    no = demo.pool.triples.filter(reason=FilterReason.TYPES).count()
-    gold_from_pool(campaign, positives=min(GOLD, demo.pool.seeds.count()), negatives=min(GOLD, no))
+    yes, no = gold_supply(campaign)
+    gold_from_pool(campaign, positives=min(GOLD, len(yes)), negatives=min(GOLD, len(no)))
     usual = current_guidelines(campaign)
     save_guidelines(campaign, f"{GUIDELINES}\n\n{usual.text if usual else ''}")
 

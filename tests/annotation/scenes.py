@@ -58,7 +58,9 @@ def _crowd(num_people: int, items: int, at_once: Callable[[Any], None], die: Dea
     judges = people(campaign, max(2, num_people // 8), "adjudicator")
     annotators = people(campaign, num_people - len(judges)) + judges[1:]
     at_once([
-        *(lambda user=user: label_until_done(campaign, user, notes, 0.05, die) for user in annotators),
+        # the first dies at once, any other in one of twenty claims
+        lambda: label_until_done(campaign, annotators[0], notes, 1, die),
+        *(lambda user=user: label_until_done(campaign, user, notes, 0.05, die) for user in annotators[1:]),
         lambda: decide_all(campaign, judges[0], notes),
     ])  # fmt: skip
     leases_run_out()
