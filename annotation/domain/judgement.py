@@ -61,6 +61,11 @@ def majority(answers: Iterable[str]) -> Verdict:
     return Verdict.POSITIVE if difference > 0 else Verdict.NEGATIVE if difference < 0 else Verdict.UNDECIDED
 
 
+def without_people(imported: Collection[str]) -> tuple[Verdict, JudgementOrigin]:
+    """What a judgement by people falls back to when they no longer decide: the imported labels, else undecided."""
+    return majority(imported), JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
+
+
 def judge_item(item: Item, *, now: datetime | None = None) -> None:
     """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
     now = now or timezone.now()
@@ -99,8 +104,7 @@ def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
         imported = list(
             ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True)
         )
-        origin = JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
-        verdict = majority(imported)
+        verdict, origin = without_people(imported)
     if judgement is None:
         pool = item.campaign.pool_id
         Judgement.objects.create(

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.domain.judgement import drop_third, judge_item, live_labels, majority
+from annotation.domain.judgement import drop_third, judge_item, live_labels, without_people
 from annotation.domain.moves import move_item, move_slots
 from annotation.domain.queue import PLACES, release_all
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
@@ -112,11 +112,7 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
     """
     now = now or timezone.now()
     with transaction.atomic():
-        item = (
-            Item.objects.select_for_update(of=("self",), no_key=True)
-            .select_related("campaign__pool")
-            .get(pk=item.pk)
-        )
+        item = _locked(item)
         if item.state == ItemState.OPEN:
             raise CampaignError("This item waits for labels already: there is nothing to send back.")
         _retire(list(item.slots.filter(state=SlotState.ANSWERED)), now, again=PLACES)
@@ -147,11 +143,7 @@ def reopen_judgement(
     """Ask an adjudicator (once more) about a settled or undecided item. CampaignError if it is neither."""
     now = now or timezone.now()
     with transaction.atomic():
-        item = (
-            Item.objects.select_for_update(of=("self",), no_key=True)
-            .select_related("campaign__pool")
-            .get(pk=item.pk)
-        )
+        item = _locked(item)
         if item.state not in (ItemState.SETTLED, ItemState.UNDECIDED):
             raise CampaignError("This item has no final judgement to reopen.")
         _retire(list(item.slots.filter(number=ADJUDICATION, state=SlotState.ANSWERED)), now)
@@ -163,6 +155,11 @@ def reopen_judgement(
         record(
             by, AuditAct.JUDGEMENT_REOPENED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason
         )
+
+
+def _locked(item: Item) -> Item:
+    items = Item.objects.select_for_update(of=("self",), no_key=True)
+    return items.select_related("campaign__pool").get(pk=item.pk)
 
 
 def _answered(campaign: Campaign, person: User) -> QuerySet[Slot]:
@@ -208,8 +205,6 @@ def _take_judgements(campaign: Campaign, ids: Collection[int], now: datetime) ->
     judgements = campaign.pool.judgements.filter(triple__in=triples, origin=JudgementOrigin.PEOPLE)
     by_verdict: dict[tuple[Verdict, JudgementOrigin], list[int]] = defaultdict(list)
     for pk, triple in judgements.values_list("pk", "triple"):
-        votes = imported.get(triple, [])
-        origin = JudgementOrigin.IMPORT if votes else JudgementOrigin.PEOPLE
-        by_verdict[majority(votes), origin].append(pk)
+        by_verdict[without_people(imported.get(triple, []))].append(pk)
     for (verdict, origin), pks in by_verdict.items():
         Judgement.objects.filter(pk__in=pks).update(verdict=verdict, origin=origin, decided_at=now)
