@@ -5,13 +5,14 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import QuerySet
 from django.http import Http404
+from django.urls import reverse
 from rest_framework import exceptions, status
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.errors import AnswerRefused, EvidenceError, NotYours
+from annotation.errors import AnswerRefused, ConsentNeeded, EvidenceError, NotYours
 from annotation.models import Campaign
 from annotation.permissions import has_consented, is_adjudicator, is_annotator, visible_campaigns
 from pooling.errors import UserError
@@ -33,14 +34,7 @@ STATUS: dict[type[UserError], int] = {
 
 # what a page sends is far smaller; a list of a million tickets would be read and checked one by one
 MAX_BODY = 100_000  # bytes
-
-
-class NoConsent(UserError):  # noqa: N818
-    """A member who has not agreed to the use of their data."""
-
-    def __init__(self, pool: str) -> None:
-        super().__init__("Read how your data is used, and agree to it, before you label.")
-        self.url = f"/campaigns/{pool}/consent"
+_CONSENT = "Read how your data is used, and agree to it, before you label."
 
 
 class TooLarge(exceptions.APIException):
@@ -59,8 +53,9 @@ class Endpoint(APIView):
         super().initial(request, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, NoConsent):
-            return Response({"error": str(exc), "consent": exc.url}, status.HTTP_403_FORBIDDEN)
+        if isinstance(exc, ConsentNeeded):
+            told = {"error": _CONSENT, "consent": reverse("consent", args=[exc.pool])}
+            return Response(told, status.HTTP_403_FORBIDDEN)
         if isinstance(exc, UserError):
             return Response({"error": str(exc)}, STATUS.get(type(exc), status.HTTP_400_BAD_REQUEST))
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
@@ -93,7 +88,7 @@ class Endpoint(APIView):
         if not allowed(self.request.user, campaign):
             raise PermissionDenied
         if not has_consented(self.request.user, campaign):
-            raise NoConsent(campaign.pool.name)
+            raise ConsentNeeded(campaign.pool.name, "")
 
 
 def _in_words(detail: Any) -> str:
