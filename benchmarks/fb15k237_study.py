@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
     from annotation.domain.judgement import ImportReport
+    from pooling.models import Pool
 
 SYSTEMS = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
 POOL = "fb-test-s"
@@ -39,6 +40,7 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, default=60, help="for training all six systems on two cores")
     parser.add_argument("--folder", type=Path, default=ROOT / "var" / "study")
+    parser.add_argument("--wn18rr", action="store_true", help="the full test of WN18RR too: as long again")
     parser.add_argument("--no-docs", action="store_true", help="do not write docs/benchmarks.md")
     arguments = parser.parse_args()
     os.environ["TRIPLEPOOL_VAR"] = str(arguments.folder.resolve())
@@ -50,14 +52,17 @@ def main() -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
+    from benchmarks.report import write_section
+
     study = Study(arguments.minutes)
     sections = [study.graph(), study.pool(), study.labels(), study.train(), *study.evaluate()]
-    text = "\n\n".join(sections)
-    print(text)
-    if not arguments.no_docs:
-        from benchmarks.report import write_section
-
-        write_section("fb15k237-study", f"## The study on FB15k-237\n\n{text}")
+    text = {"fb15k237-study": "## The study on FB15k-237\n\n" + "\n\n".join(sections)}
+    if arguments.wn18rr:
+        text["wn18rr-study"] = "## The full test of WN18RR\n\n" + "\n\n".join(second_graph(arguments.minutes))
+    for name, section in text.items():
+        print(section)
+        if not arguments.no_docs:
+            write_section(name, section)
 
 
 def say(text: str) -> None:
@@ -231,12 +236,12 @@ class Study:
             rows = [[system, *(row[name] for name in names)] for system, row in content["systems"].items()]
             rows.append(["n", *(content["n"][name] for name in names)])
             sections.append(f"Measures under the {title}:\n\n{table(['system', *names], rows)}")
-        return [*sections, self._shares(), self._taus(), self._depth(), self._stability(), self._t_tests()]
+        return [*sections, self._shares(), self._taus(), *self._analyses()]
 
     def _shares(self) -> str:
-        from evaluation.domain import figures
+        from evaluation.domain.dashboard import overview
 
-        content = figures.shares(self.found)
+        content = overview(self.found, "micro_mrr")["shares"]
         kinds = ["original", "new", "negative", "assumed_negative", "unjudged", "not_pooled"]
         rows = [
             [name, row["original"] + row["new"], *(row[kind] for kind in kinds)]
@@ -249,16 +254,28 @@ class Study:
         )
 
     def _taus(self) -> str:
-        from evaluation.domain import figures
+        import numpy as np
 
+        from evaluation.domain.labelset import label_set
+        from evaluation.domain.table import pool_table
+        from evaluation.kernels.resample import bootstrap_correlations
+
+        whole = pool_table(self.found)
+        sums = {
+            key: label_set(self.found, whole, key).sums(TAU_MEASURES)
+            for key in ("seeds", "current", "full-test")
+        }
         pairs = [("seeds", "current"), ("seeds", "full-test"), ("current", "full-test")]
-        found = {pair: figures.correlations(self.found, *pair)["measures"] for pair in pairs}
+        found = {
+            (a, b): bootstrap_correlations(sums[a], sums[b], np.random.default_rng(7), correlations=["tau_b"])
+            for a, b in pairs
+        }
         rows: list[list[object]] = []
         for name in TAU_MEASURES:
             row: list[object] = [name]
             for pair in pairs:
-                tau = found[pair][name]
-                row.append(f"{tau['tau']:.3f} [{tau['low']:.2f}, {tau['high']:.2f}]")
+                tau = found[pair][name]["tau_b"]
+                row.append(f"{tau.value:.3f} [{tau.low:.2f}, {tau.high:.2f}]")
             rows.append([*row, str(PUBLISHED_TAU.get(name, "not reported"))])
         header = ["measure", *(f"{a} – {b}" for a, b in pairs), "paper, 13 systems: sparse – completed"]
         return (
@@ -266,72 +283,84 @@ class Study:
             f"six systems make 15 pairs, so tau moves in steps of 0.13):\n\n{table(header, rows)}"
         )
 
-    def _depth(self) -> str:
-        from evaluation.domain import figures
+    def _analyses(self) -> list[str]:
+        """The tables of the evaluation pages: stability and tests beside those of the full test set, and depth."""
+        return analyses(
+            self.found, ("depth", "current"), ("stability", "full-test"), ("stability", "current"),
+            ("discriminative", "full-test"), ("discriminative", "seeds"), ("discriminative", "current"),
+        )  # fmt: skip
 
-        content = figures.depth(self.found)
-        names = list(content["tau_to_seeds"])
-        rows = [
-            [
-                depth, content["positives"][i], content["questions"][i],
-                *(content["tau_to_seeds"][name][i] for name in names),
-            ]
-            for i, depth in enumerate(content["depths"])
-        ]  # fmt: skip
-        header = ["depth", "positive triples", "questions", *(f"tau {name}" for name in names)]
-        return f"Labels to pool depth d: tau against the seeds alone:\n\n{table(header, rows)}"
 
-    def _stability(self) -> str:
-        from evaluation.domain import figures
+def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
+    """The tables of pages (analysis, label set) of a pool."""
+    from evaluation.domain.analysis import Context
+    from evaluation.domain.parts import get_analysis
+    from evaluation.domain.settings import Settings
 
-        sections = []
-        for labels in ("full-test", "current"):
-            say(f"stability under {labels}")
-            content = figures.stability(self.found, labels, _percent())
-            rows = [
-                [
-                    f"{size:.0%}",
-                    *(f"{content['mean'][n][i]:.3f} ± {content['sd'][n][i]:.3f}" for n in content["mean"]),
-                ]
-                for i, size in enumerate(content["sizes"])
-            ]
-            halves = [
-                [
-                    f"{size:.0%}",
-                    *(f"{m[i]:.3f} ± {content['half_sd'][n][i]:.3f}" for n, m in content["half_mean"].items()),
-                ]
-                for i, size in enumerate(content["half_sizes"])
-            ]  # fmt: skip
-            header = ["size", *content["mean"]]
-            sections.append(
-                f"Stability under {labels}: tau of random subsets of the {content['positives']:,} positives against "
-                f"all, mean ± sd of {content['repeats']}:\n\n{table(header, rows)}\n\nBetween disjoint subsets of a "
-                f"size:\n\n{table(header, halves)}"
-            )
-        return "\n\n".join(sections)
+    sections = []
+    for key, labels in wanted:
+        for part in get_analysis(key).parts:
+            if part.labels:  # a part that is of the full test set whatever is chosen
+                continue
+            say(f"{key}, {part.key}, under {labels}")
+            for section in part.compute(Context(pool, Settings(labels=labels), _percent())):
+                tables = "\n\n".join(
+                    table(
+                        [column.label for column in each.columns],
+                        [[written(c) for c in row] for row in each.rows],
+                    )
+                    for each in section.tables
+                )
+                sections.append(f"**{section.title}, {labels}.** {section.caption}\n\n{tables}")
+    return sections
 
-    def _t_tests(self) -> str:
-        from evaluation.domain import figures
 
-        rows: list[list[object]] = []
-        for labels in ("full-test", "seeds", "current"):
-            content = figures.t_tests(self.found, labels)
-            for name, row in content["measures"].items():
-                clustered = row["clustered"]
-                by_question = "the same"
-                if clustered:
-                    by_question = f"{clustered['share_below']:.4f} ({clustered['clusters']:,} questions)"
-                n = f"{row['n']:,} {row['unit']}s"
-                rows.append([labels, name, n, row["area"], row["share_below"], by_question])
-        header = [
-            "labels",
-            "measure",
-            "n",
-            "area under the p curve",
-            "share of 15 pairs below 0.05",
-            "clustered by question",
-        ]
-        return f"Paired two-tailed t-tests of all pairs of systems:\n\n{table(header, rows)}"
+def second_graph(minutes: float) -> list[str]:
+    """WN18RR: the same systems, a pool of 5 % of its test triples without labels, and the full test set."""
+    from django.conf import settings
+
+    from evaluation.domain import figures
+    from pooling.domain.graph import import_graph
+    from pooling.domain.graph_tsv import read_tsv
+    from pooling.domain.job import start_job
+    from pooling.domain.pool import create_pool
+    from pooling.domain.system import create_systems
+    from pooling.enums import JobKind, SystemState
+    from pooling.management.shell import run_jobs
+    from pooling.models import Graph, Pool, System
+
+    graph = Graph.objects.filter(name="wn18rr").first() or import_graph(
+        "wn18rr", read_tsv(settings.DATA_ROOT / "wn18rr"), options={}
+    )
+    if not System.objects.filter(graph=graph).exists():
+        create_systems(graph, SYSTEMS, {"max_seconds": str(int(minutes * 60 * 2 / len(SYSTEMS)))})
+    every = System.objects.filter(graph=graph).order_by("id")
+    run_jobs([start_job(JobKind.TRAIN, system=s) for s in every.exclude(state=SystemState.TRAINED)])
+    pool = Pool.objects.filter(name="wn-test-s").first()
+    if pool is None:
+        pool = create_pool(graph, name="wn-test-s", sample=0.05, seed=42, depth=10)
+        run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)])
+    rows: list[list[object]] = [
+        [s.name, s.validation_mrr, s.epochs_done, round(s.train_seconds)] for s in every.order_by("id")
+    ]
+    content = figures.metrics(pool, "full-test")
+    names = list(content["n"])
+    values = [[system, *(row[name] for name in names)] for system, row in content["systems"].items()]
+    return [
+        f"{graph.num_train:,} train, {graph.num_valid:,} valid, {graph.num_test:,} test triples. Systems:\n\n"
+        + table(["system", "validation MRR", "epochs", "training s"], rows),
+        f"Measures under the full test:\n\n{table(['system', *names], values)}",
+        *analyses(pool, ("stability", "full-test"), ("discriminative", "full-test")),
+    ]
+
+
+def written(cell: object) -> object:
+    """A cell of a section: its value, and what belongs to it."""
+    if not isinstance(cell, dict):
+        return cell
+    if cell["value"] is None:
+        return "undefined"
+    return f"{cell['value']:.3f} ± {cell['sd']:.3f}" if cell.get("sd") is not None else cell["value"]
 
 
 def _percent() -> Callable[[int, int], None]:

@@ -11,21 +11,28 @@ Written by `docs/write_measures.py` from the registry (`evaluation/measures.py`)
 
 T are the positives of a label set, A_q the entities that answer question q by one of them. *Micro* measures are means over answers: each answer is ranked with the other answers of its question removed, ties by the mean of the best and the worst position. *Macro* measures are means over questions. Lists are in strict order: ties are broken by one seeded random order of the entities. Entities that answer a question in train, valid, or in the part of test that was not sampled are no candidates.
 
-Any cut-off can be asked for by name: `micro_hits@5`, `ndcg@100`. A system that did not return an answer gets 0 for it, where a mean rank is undefined.
+*Condensed* lists hold judged candidates only: what nobody judged is removed before ranking. Assumed negatives count as judged if that is asked for, which is the default. *Adjusted* ranks are compared with those of a random order of the N(q, a) candidates that answer a stands among: those of q without its other answers. n_q is the number of answers of q.
+
+Shown unless others are asked for: {usual}. Any cut-off can be asked for by name: `micro_hits@5`, `ndcg@100`. A system that did not return an answer gets 0 for it, where a mean rank is undefined. What is undefined has no value but a reason: no question has an answer under the labels, the run did not return an answer that a mean rank needs, or every answer is the only candidate of its question.
 """  # noqa: E501
 
 
 def text() -> str:
-    from evaluation.measures import MEASURES
+    from evaluation.measures import MEASURES, USUAL
 
-    parts = [HEAD]
+    usual = ", ".join(f"`{measure.name}`" for measure in USUAL)
+    parts = [HEAD.format(usual=usual)]
     for measure in MEASURES:
-        low, high = f"{measure.low:g}", "no upper bound" if measure.high is None else f"{measure.high:g}"
+        low = "no lower bound" if measure.low is None else f"{measure.low:g}"
+        high = "no upper bound" if measure.high is None else f"{measure.high:g}"
         better = "higher" if measure.higher_is_better else "lower"
         over = "answers" if measure.kind == "micro" else "questions"
         parts.append(
             f"## {measure.label}\n\n`{measure.name}` · mean over {over} · from {low} to {high} · "
-            f"{better} is better\n\n{measure.description}\n\n    {measure.formula}\n\nSource: {measure.source}.\n"
+            f"{better} is better\n\n{measure.description}\n\n    {measure.formula}\n\n"
+            f"Parameters: {measure.parameters}.\n\n"
+            + (f"Caution: {measure.caution}\n\n" if measure.caution else "")
+            + f"Source: {measure.source}.\n"
         )
     return "\n".join(parts)
 

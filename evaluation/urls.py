@@ -1,14 +1,40 @@
 from django.urls import path
 
-from evaluation.views import evaluation, export, status
+from evaluation.views import analysis, evaluation, export, help, labels, question, report, status, triple
 
 urlpatterns = [
     path("", status.home, name="home"),
+    path("help/<slug:page>", help.help_page, name="help-page"),
     path("pools/<slug:name>", status.status, name="pool"),
     path("pools/<slug:name>/evaluation", evaluation.evaluation, name="evaluation"),
     path("pools/<slug:name>/evaluation/version", evaluation.evaluation_version, name="evaluation-version"),
-    path("pools/<slug:name>/evaluation/compute", evaluation.evaluation_compute, name="evaluation-compute"),
+    path("pools/<slug:name>/evaluation/labels", labels.labels, name="evaluation-labels"),
+    path("pools/<slug:name>/evaluation/labels.csv", labels.labels_csv, name="evaluation-labels-csv"),
+    path("pools/<slug:name>/evaluation/report", report.report, name="evaluation-report"),
+    path("pools/<slug:name>/evaluation/report/download", report.report_download, name="report-download"),
+    path("pools/<slug:name>/evaluation/questions", question.questions, name="evaluation-questions"),
+    path("pools/<slug:name>/evaluation/questions.csv", question.questions_csv, name="evaluation-questions-csv"),
+    path(
+        "pools/<slug:name>/evaluation/questions/<str:side>/<int:relation>/<int:entity>",
+        question.question,
+        name="evaluation-question",
+    ),
+    path("pools/<slug:name>/evaluation/triples", triple.triples, name="evaluation-triples"),
+    path("pools/<slug:name>/evaluation/triples.csv", triple.triples_csv, name="evaluation-triples-csv"),
+    path(
+        "pools/<slug:name>/evaluation/triples/<int:head>/<int:relation>/<int:tail>",
+        triple.triple,
+        name="evaluation-triple",
+    ),
+    # what is listed above is no analysis; these take any other name
+    path("pools/<slug:name>/evaluation/<slug:key>.json", analysis.analysis_json, name="analysis-json"),
+    path("pools/<slug:name>/evaluation/<slug:key>", analysis.analysis_page, name="analysis"),
+    path("pools/<slug:name>/evaluation/<slug:key>/<slug:table>.csv", analysis.analysis_csv, name="analysis-csv"),
+    path(
+        "pools/<slug:name>/evaluation/<slug:key>/<slug:part>/compute", analysis.analysis_compute,
+        name="analysis-compute",
+    ),
     path("pools/<slug:name>/export", export.export, name="export"),
     path("pools/<slug:name>/export/<slug:qrels>/write", export.export_start, name="export-start"),
     path("pools/<slug:name>/export/<slug:qrels>/download", export.export_download, name="export-download"),
-]
+]  # fmt: skip

@@ -63,7 +63,7 @@ class JobKind(models.TextChoices):
     TRAIN = "train", "train system"
     BUILD_POOL = "build-pool", "build pool"
     SCORE = "score", "score run"
-    EVALUATE = "evaluate", "compute stability curve"
+    EVALUATE = "evaluate", "compute figures"
     EXPORT = "export", "export test set"
 
 
@@ -80,6 +80,9 @@ class AuditAct(models.TextChoices):
 
     GRAPH_IMPORTED = "graph-imported", "imported a graph"
     SYSTEMS_TRAINED = "systems-trained", "started training"
+    SYSTEM_RETRAINED = "system-retrained", "trained a system anew"
+    SYSTEM_ARCHIVED = "system-archived", "archived a system"
+    SYSTEM_RESTORED = "system-restored", "took a system back from the archive"
     POOL_BUILT = "pool-built", "started building a pool"
     POOL_IMPORTED = "pool-imported", "imported a pool"
     JOB_CANCELLED = "job-cancelled", "cancelled a job"
@@ -114,4 +117,5 @@ class AuditAct(models.TextChoices):
     LABELS_IMPORTED = "labels-imported", "imported labels"
     HOURS_EXPORTED = "hours-exported", "downloaded the hours of people"
     QRELS_FROZEN = "qrels-frozen", "froze qrels"
+    QRELS_IMPORTED = "qrels-imported", "imported qrels"
     TEST_SET_EXPORTED = "test-set-exported", "exported the test set"

@@ -3,28 +3,92 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 
+from pooling.domain.system_compare import shown
 from pooling.enums import SystemState
 from pooling.kernels.filters import FILTERS
 from pooling.models import Graph
-from pooling.systems import SYSTEMS
+from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting
 
 SEED_FILE_BYTES = 5_000_000
+SET = "set_"  # before the key of a setting: a system may have one called name
+MAIN_SETTINGS = ("embedding_dim", "epochs", "batch_size", "learning_rate", "optimizer", "dropout")
 DEVICES = [("auto", "auto: a GPU where there is one"), ("cpu", "CPU"), ("cuda", "GPU")]
 
 
-class TrainForm(forms.Form):
-    """Which systems to train, and with what settings."""
+class SettingsForm(forms.Form):
+    """Fields for settings of systems; what is left empty is that of the preset."""
 
     use_required_attribute = False
+    known: Mapping[str, Setting] = {}
+
+    def add_settings(self, known: Mapping[str, Setting], presets: Mapping[str, str]) -> None:
+        """A field for each setting, with what its preset is."""
+        self.known = known
+        for key, setting in known.items():
+            self.fields[f"{SET}{key}"] = setting_field(key, setting, presets[key])
+
+    def settings_named(self, keys: Iterable[str]) -> list[forms.BoundField]:
+        return [self[f"{SET}{key}"] for key in keys if key in self.known]
+
+    @property
+    def main_settings(self) -> list[forms.BoundField]:
+        """What people change first: the settings of one system alone, then those of every training."""
+        own = [key for key in self.known if key not in COMMON_SETTINGS]
+        return self.settings_named([*own, *MAIN_SETTINGS])
+
+    @property
+    def more_settings(self) -> list[forms.BoundField]:
+        return self.settings_named(
+            key for key in self.known if key in COMMON_SETTINGS and key not in MAIN_SETTINGS
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        cleaned["settings"] = settings = {}
+        for key, setting in self.known.items():
+            if text := cleaned.pop(f"{SET}{key}", ""):
+                try:
+                    settings[key] = setting.parse(key, text)
+                except ValueError as error:
+                    self.add_error(f"{SET}{key}", str(error))
+        return cleaned
+
+    def refuse(self, message: str) -> None:
+        """Show what the domain refused at the field that it names, else above the form."""
+        named = re.match(r"(?:setting )?(\w+)(?:=| is )", message)
+        key = f"{SET}{named[1]}" if named else ""
+        self.add_error(key if key in self.fields else None, message)
+
+
+def setting_field(key: str, setting: Setting, preset: str) -> forms.CharField:
+    """A list of the choices, or a number within its bounds; the registry itself checks what is sent."""
+    widget: forms.Widget
+    first = setting.help[:1]
+    about = (first.upper() if first.isascii() else first) + setting.help[1:]  # γ stays γ
+    if setting.choices:
+        none = f"preset: {preset}"
+        widget = forms.Select(choices=[("", none), *((choice, choice) for choice in setting.choices)])
+        help_text = f"{about}."
+    else:
+        bounds = {"min": f"{setting.low:g}", "max": f"{setting.high:.10g}"}
+        step = "1" if setting.type is int else "any"
+        widget = forms.NumberInput(attrs={**bounds, "step": step, "placeholder": preset})
+        help_text = f"{about}: {setting.allowed}."
+    return forms.CharField(label=key, required=False, widget=widget, help_text=help_text)
+
+
+class TrainForm(SettingsForm):
+    """Which systems to train, and with what settings for all of them."""
 
     kinds = forms.MultipleChoiceField(
         label="Systems",
         choices=[(spec.name, spec.label) for spec in SYSTEMS.values()],
-        initial=list(SYSTEMS),
+        initial=list(USUAL),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one system."},
     )
@@ -36,27 +100,45 @@ class TrainForm(forms.Form):
         help_text="Systems of each kind; each starts elsewhere.",
     )
     device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
-    settings = forms.CharField(
-        label="Settings",
+    best = forms.BooleanField(
+        label="Keep only the best of these seeds",
         required=False,
-        widget=forms.Textarea(
-            attrs={"rows": 3, "placeholder": "epochs=40\nembedding_dim=128", "spellcheck": "false"}
-        ),
-        help_text="One key=value a line; what is left out fits the size of the graph.",
+        help_text="By validation MRR, once all are trained; the others are archived.",
     )
 
-    def clean_settings(self) -> dict[str, str]:
-        settings: dict[str, str] = {}
-        for number, line in enumerate(self.cleaned_data["settings"].splitlines(), 1):
-            if not line.strip():
-                continue
-            key, equals, value = (part.strip() for part in line.partition("="))
-            if not (key and equals and value):
-                raise forms.ValidationError(f"Line {number} is not key=value: {line.strip()}")
-            if key in settings:
-                raise forms.ValidationError(f"Line {number} gives {key} a second time.")
-            settings[key] = value
-        return settings
+    def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        presets: dict[str, set[str]] = {key: set() for key in COMMON_SETTINGS}
+        for spec in SYSTEMS.values():
+            for key, value in spec.preset(graph.num_entities, graph.num_train).items():
+                if key in presets:
+                    presets[key].add(shown(value))
+        self.add_settings(
+            COMMON_SETTINGS,
+            {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()},
+        )
+
+
+class SystemForm(SettingsForm):
+    """One system with all of its settings: a new one, a clone, or one that is trained anew."""
+
+    name = forms.SlugField(
+        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="Where training starts: another seed, another system.",
+    )
+    device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
+
+    def __init__(self, graph: Graph, spec: Entry, *args: Any, named: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not named:
+            del self.fields["name"]
+        preset = spec.preset(graph.num_entities, graph.num_train)
+        self.add_settings(spec.settings, {key: shown(preset[key]) for key in spec.settings})
 
 
 class PoolForm(forms.Form):
@@ -105,14 +187,19 @@ class PoolForm(forms.Form):
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = list(
-            graph.systems.filter(state=SystemState.TRAINED).order_by("id").values_list("name", flat=True)
+        trained = list(
+            graph.systems.filter(state=SystemState.TRAINED, archived=False)
+            .order_by("id")
+            .values_list("kind", "name")
         )
         systems = self.fields["systems"]
         assert isinstance(systems, forms.MultipleChoiceField)
-        systems.choices = [(name, name) for name in names]
-        # one seed of each kind unless more are asked for: a pool is deep enough with one
-        systems.initial = [name for name in names if not re.search(r"-s\d+$", name)] or names
+        systems.choices = [(name, name) for _, name in trained]
+        # one system of each kind unless more are asked for: a pool is deep enough with one
+        first: dict[str, str] = {}
+        for kind, name in trained:
+            first.setdefault(kind, name)
+        systems.initial = list(first.values())
 
     def clean_seeds_file(self) -> Any:
         file = self.cleaned_data["seeds_file"]

@@ -51,12 +51,13 @@ def test_settings_page_has_every_variable_that_settings_read():
     assert set(re.findall(r"^\| `([A-Z_]+)`", page, re.M)) == read
 
 
-def test_measures_page_is_what_the_registry_says():
-    spec = importlib.util.spec_from_file_location("write_measures", ROOT / "docs" / "write_measures.py")
+@pytest.mark.parametrize("name", ["measures", "systems"])
+def test_page_is_what_the_registry_says(name: str):
+    spec = importlib.util.spec_from_file_location(f"write_{name}", ROOT / "docs" / f"write_{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "measures.md").read_text(encoding="utf-8") == module.text()
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == module.text()
 
 
 def test_architecture_names_files_that_exist():

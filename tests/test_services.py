@@ -16,7 +16,7 @@ import pytest
 import redis
 from django.conf import settings
 
-pytestmark = [pytest.mark.postgres, pytest.mark.redis]
+pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.slow]
 
 SERVER = "postgresql://postgres@127.0.0.1:5432"
 BROKER = "redis://127.0.0.1:6379/13"

@@ -86,7 +86,7 @@ def questions_data(
     graph = open_graph(campaign.pool.graph)
     items: list[dict[str, Any]] = []
     for place in places:
-        asked = place.item if isinstance(place, Slot) else place
+        asked = place.asked
         assert place.template is not None and place.lease is not None and asked is not None
         words = word(asked, place.template, graph)
         items.append(

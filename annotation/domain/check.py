@@ -13,10 +13,11 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
 from annotation.domain.label_file import LabelLine, read_label_file
 from annotation.domain.moves import move_checks
-from annotation.domain.queue import PLACES, claim_new, newest_templates
+from annotation.domain.queue import PLACES, claim_new, held_slots, lease_end, newest_templates
 from annotation.enums import Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
@@ -41,7 +42,7 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     """Slots as queue.claim leases them, and among them the checks of this person, all in one order."""
     if campaign.state == CampaignState.CLOSED:
         return []
-    checks = _own_checks(campaign, user)
+    checks = _keep_held(campaign, user, _own_checks(campaign, user))
     # what is held of gold counts, as a slot would: else how many more come would tell of it
     gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
     slots, new = claim_new(campaign, user, count - gold)
@@ -53,6 +54,28 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
             _hold(campaign, wanted + _draw_gold(campaign, user, slots, new))
         checks = _own_checks(campaign, user)
     return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])
+
+
+def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Check]:
+    """Renew the leases of held checks, as a claim renews slots; those that this person could still be given.
+
+    Gold whose lease is over goes with the other candidates of its question: it stays while one of them is in this
+    person's hands, else it would stand alone and be told by that.
+    """
+    now = timezone.now()
+    held = [check for check in checks if check.state == SlotState.LEASED]
+    over = [check for check in held if check.leased_until is None or check.leased_until < now]
+    alone: set[int] = set()
+    if any(check.kind == CheckKind.GOLD for check in over):
+        here = {question_of(slot.item) for slot in held_slots(campaign, user, PLACES)}
+        alone = {
+            check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here
+        }
+        move_checks(Check.objects.filter(pk__in=alone), "release", leased_until=None)
+    if over:  # the page renews the others while it is open
+        stay = [check.pk for check in over if check.pk not in alone]
+        move_checks(Check.objects.filter(pk__in=stay), "renew", leased_until=lease_end(campaign, now))
+    return [check for check in checks if check.pk not in alone]
 
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
@@ -67,7 +90,7 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
     places += [(check.order, check.pk, check) for check in checks]
     groups: dict[Question, list[Slot | Check]] = {}
     for _, _, place in sorted(places, key=lambda entry: entry[:2]):
-        groups.setdefault(question_of(place.item if isinstance(place, Slot) else place), []).append(place)
+        groups.setdefault(question_of(place.asked), []).append(place)
     return [place for group in groups.values() for place in group]
 
 
@@ -79,7 +102,10 @@ def _hold(campaign: Campaign, ids: list[int]) -> None:
         by_relation.setdefault(check.triple.relation, []).append(check.pk)
     templates = newest_templates(campaign, by_relation.keys()) if by_relation else {}
     for relation, pks in by_relation.items():
-        move_checks(Check.objects.filter(pk__in=pks), "claim", template=templates[relation])
+        until = lease_end(campaign, timezone.now())
+        move_checks(
+            Check.objects.filter(pk__in=pks), "claim", template=templates[relation], leased_until=until
+        )
 
 
 def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:

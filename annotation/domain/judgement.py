@@ -1,5 +1,6 @@
 """Judgements follow from labels: two that agree, else the adjudicator's, else imported ones."""
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, QuerySet, Window
 from django.utils import timezone
 
 from annotation.domain.label_file import LabelLine, SkippedLine, read_label_file
@@ -22,7 +23,8 @@ from pooling.artifacts import sha256_of
 from pooling.domain.graph import open_graph
 from pooling.models import Pool
 
-_VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
+LAST = 50  # judgements that the version of the labels names: no more transactions are under way at once
+VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 
 
 class Verdicts(NamedTuple):
@@ -47,10 +49,10 @@ def decide(answers: Mapping[int, str], *, reopened: bool = False) -> tuple[ItemS
     if len(places) < 2:
         return ItemState.OPEN, None
     if ADJUDICATION in answers:
-        verdict = _VERDICTS[Answer(answers[ADJUDICATION])]
+        verdict = VERDICTS[Answer(answers[ADJUDICATION])]
         return (ItemState.UNDECIDED if verdict is Verdict.UNDECIDED else ItemState.SETTLED), verdict
     if places[0] == places[1] != Answer.CANT_TELL and not reopened:
-        return ItemState.SETTLED, _VERDICTS[Answer(places[0])]
+        return ItemState.SETTLED, VERDICTS[Answer(places[0])]
     return ItemState.DISPUTED, None
 
 
@@ -125,9 +127,20 @@ def current_verdicts(pool: Pool) -> Verdicts:
 
 
 def labels_version(pool: Pool) -> str:
-    """Differs whenever the judgements differ; empty while there are none."""
-    last = pool.judgements.aggregate(at=Max("decided_at"), n=Count("pk"))
-    return f"{last['at'].isoformat()}/{last['n']}" if last["n"] else ""
+    """Differs whenever the judgements differ; empty while there are none. Later ones compare as greater.
+
+    The time of the last one is not enough: a transaction may commit after one that decided later than it.
+    """
+    latest = list(
+        pool.judgements.annotate(n=Window(Count("pk")))
+        .order_by("-decided_at", "-pk")
+        .values_list("pk", "decided_at", "n")[:LAST]
+    )
+    if not latest:
+        return ""
+    _, at, n = latest[0]
+    seen = " ".join(f"{pk}@{when.isoformat()}" for pk, when, _ in latest)
+    return f"{at.isoformat()}/{n}/{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
 
 
 # -- labels made elsewhere -----------------------------------------------------------------------------------

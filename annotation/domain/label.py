@@ -291,7 +291,7 @@ def _submit_check(user: User, ticket: UUID, given: Given, sources: VerifiedSourc
     if repeated:
         return repeated
     _check(check.campaign, check.triple.relation, 1, given, sources)
-    if not closed and move_checks(Check.objects.filter(pk=check.pk), "answer") == 1:
+    if not closed and move_checks(Check.objects.filter(pk=check.pk), "answer", leased_until=None) == 1:
         label = CheckLabel.objects.create(
             check_item=check, annotator=user, template_id=check.template_id, **given._asdict()
         )

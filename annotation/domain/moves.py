@@ -18,9 +18,10 @@ SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "answer late": ((SlotState.FREE,), SlotState.ANSWERED),
     "withdraw": ((SlotState.ANSWERED,), SlotState.WITHDRAWN),
 }
-# a check belongs to one person from the beginning, so that its lease cannot be lost
+# a check belongs to one person from the beginning: nobody takes it, but its lease can end
 CHECK_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "claim": ((SlotState.FREE,), SlotState.LEASED),
+    "renew": ((SlotState.LEASED,), SlotState.LEASED),
     "release": ((SlotState.LEASED,), SlotState.FREE),
     "answer": ((SlotState.FREE, SlotState.LEASED), SlotState.ANSWERED),
 }

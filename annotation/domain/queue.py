@@ -135,17 +135,24 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
     mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
     campaigns = Campaign.objects.filter(pk__in=mine.values("item__campaign")).order_by("pk")
     renewed = sum(
-        move_slots(mine.filter(_in(campaign)), "renew", leased_until=_until(campaign, now))
+        move_slots(mine.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now))
         for campaign in campaigns
     )
-    return renewed + Check.objects.filter(ticket__in=tickets, person=user, state=SlotState.LEASED).count()
+    checks = Check.objects.filter(ticket__in=tickets, person=user)
+    of_checks = Campaign.objects.filter(pk__in=checks.values("campaign")).order_by("pk")
+    return renewed + sum(
+        move_checks(checks.filter(campaign=campaign), "renew", leased_until=lease_end(campaign, now))
+        for campaign in of_checks
+    )
 
 
 def release(user: User, tickets: Collection[UUID]) -> int:
     """Give slots back unanswered; those that are not this person's, or answered, stay as they are."""
     mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
     checks = Check.objects.filter(ticket__in=tickets, person=user)
-    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(checks, "release")
+    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(
+        checks, "release", leased_until=None
+    )
 
 
 def release_all(user: User, campaign: Campaign | None = None) -> int:
@@ -153,7 +160,9 @@ def release_all(user: User, campaign: Campaign | None = None) -> int:
     mine, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
     if campaign is not None:
         mine, checks = mine.filter(_in(campaign)), checks.filter(campaign=campaign)
-    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(checks, "release")
+    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(
+        checks, "release", leased_until=None
+    )
 
 
 def held_slots(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
@@ -172,7 +181,7 @@ def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int
     return {template.index: template for template in found.order_by("version")}
 
 
-def _until(campaign: Campaign, now: datetime) -> datetime:
+def lease_end(campaign: Campaign, now: datetime) -> datetime:
     return now + timedelta(minutes=campaign.lease_minutes)
 
 
@@ -183,7 +192,7 @@ def _in(campaign: Campaign) -> Exists:
 def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: datetime) -> int:
     """A lease that is over but that nobody took is still this person's."""
     mine = Slot.objects.filter(_in(campaign), annotator=user, number__in=numbers)
-    return move_slots(mine, "renew", leased_until=_until(campaign, now))
+    return move_slots(mine, "renew", leased_until=lease_end(campaign, now))
 
 
 def _unlabelled(items: QuerySet[Item], user: User) -> QuerySet[Item]:
@@ -280,7 +289,7 @@ def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> 
     for relation, ids in by_relation.items():
         moved = move_slots(
             Slot.objects.filter(claimable(now), pk__in=ids), "claim",
-            annotator=user, leased_until=_until(campaign, now), template=templates[relation],
+            annotator=user, leased_until=lease_end(campaign, now), template=templates[relation],
         )  # fmt: skip
         if moved == len(ids):
             taken.update(ids)

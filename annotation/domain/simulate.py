@@ -126,7 +126,7 @@ class _Run:
         return count
 
     def _answer(self, person: User, place: Slot | Check, error_rate: float) -> None:
-        triple = place.item.triple if isinstance(place, Slot) else place.triple
+        triple = place.asked.triple
         unknown = Answer.CANT_TELL if self.how.open_world else Answer.NO
         answer = self.how.truth.get((triple.head, triple.relation, triple.tail), unknown)
         # seeded by person and triple, so that neither the order nor a restart changes who errs where

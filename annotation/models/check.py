@@ -61,6 +61,9 @@ class Check(models.Model):
     template = models.ForeignKey(
         QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    leased_until = models.DateTimeField(
+        null=True, blank=True, help_text="after it, gold whose question went to others goes with it"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -80,6 +83,10 @@ class Check(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} check {self.pk} ({self.state})"
+
+    @property
+    def asked(self) -> "Check":
+        return self
 
     @property
     def triple(self) -> "Gold | PooledTriple":

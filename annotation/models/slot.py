@@ -103,5 +103,9 @@ class Slot(models.Model):
         return f"slot {self.number} of item {self.item_id} ({self.state})"
 
     @property
+    def asked(self) -> Item:
+        return self.item
+
+    @property
     def lease(self) -> UUID | None:
         return None if self.annotator_id is None else lease_of(self.ticket, self.annotator_id)

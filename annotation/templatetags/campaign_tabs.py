@@ -30,11 +30,11 @@ TABS = (
 FOR_RESEARCHERS = ("campaign", "quality")  # the others are a manager's
 
 
-@register.inclusion_tag("annotation/campaign_tabs.html", takes_context=True)
+@register.inclusion_tag("partials/tabs.html", takes_context=True)
 def campaign_tabs(context: Context, pool: Pool, current: str) -> dict[str, Any]:
     tabs = [
         {"key": key, "label": label, "url": reverse(name, args=[pool.name])}
         for key, label, name in TABS
         if key in FOR_RESEARCHERS or context["roles"]["manage"]
     ]
-    return {"tabs": tabs, "pool": pool, "current": current}
+    return {"tabs": tabs, "of": f"Campaign of {pool.name}", "current": current}

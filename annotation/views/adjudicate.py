@@ -5,14 +5,14 @@ from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotation.permissions import is_adjudicator
-from annotation.views.annotate import loop_config, loop_context
+from annotation.views.annotate import loop_context
 from annotation.views.page import find_campaign
 
 
 @ensure_csrf_cookie
 def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_adjudicator)
-    config = loop_config(
+    context = loop_context(
         request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision"
     )
-    return render(request, "annotation/adjudicate_page.html", loop_context(config, campaign))
+    return render(request, "annotation/adjudicate_page.html", context)

@@ -5,7 +5,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotation.domain.guideline import current_guidelines, render_markdown
@@ -18,13 +17,13 @@ from annotation.views.page import find_campaign
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"
 
 
-def loop_config(
+def loop_context(
     request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str
 ) -> dict[str, Any]:
-    """What the page's script is told."""
+    """What the template is told, and in `config` the page's script."""
     pool = campaign.pool.name
     guidelines = current_guidelines(campaign)
-    return {
+    config = {
         "person": request.user.pk,
         "pool": pool,
         "role": role,
@@ -44,27 +43,17 @@ def loop_config(
             "login": f"{reverse('login')}?next={request.path}",
         },
     }
-
-
-def loop_context(config: dict[str, Any], campaign: Campaign) -> dict[str, Any]:
-    """What the page's template is told."""
     return {
         "campaign": campaign,
         "config": config,
-        "guidelines_html": guidelines_html(campaign),
+        "guidelines_html": render_markdown(guidelines.text if guidelines else ""),
         "flag_kinds": FlagKind.choices,
         "contact": campaign.contact.get_username() if campaign.contact else "a manager",
     }
 
 
-def guidelines_html(campaign: Campaign) -> SafeString:
-    """The newest guidelines, for the drawer of the loop; empty where nothing was written."""
-    newest = current_guidelines(campaign)
-    return render_markdown(newest.text if newest else "")
-
-
 @ensure_csrf_cookie
 def annotate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
-    config = loop_config(request, campaign, "annotator", "api-claim", "api-submit")
-    return render(request, "annotation/annotate_page.html", loop_context(config, campaign))
+    context = loop_context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
+    return render(request, "annotation/annotate_page.html", context)

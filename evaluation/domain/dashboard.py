@@ -3,13 +3,24 @@
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.domain import figures
-from evaluation.domain.table import version
+import numpy as np
+
+from evaluation.domain.analysis import Context, number, numbers
+from evaluation.domain.figures import figure, last_heavy, metrics, version_of
+from evaluation.domain.labelset import label_set
+from evaluation.domain.settings import RANKING, Settings
+from evaluation.domain.table import pool_table, version
+from evaluation.kernels.judged import top_shares
+from evaluation.kernels.places import bootstrap_places
+from evaluation.kernels.resample import bootstrap_correlations
 from evaluation.measures import Measure, parse_measure
-from evaluation.models import Figure
+from pooling.enums import JobKind
 from pooling.models import Pool
 
-RANKED = ("micro_mrr", "macro_mrr", "micro_hits@10", "macro_hits@10", "map@20", "ndcg@20")
+BESIDE = ("judged@10", "bpref")
+TOP = 10
+WAITING = " waiting"  # of a page whose figures are older than its labels
+SHARES = ("original", "new", "negative", "assumed_negative", "unjudged", "not_pooled")
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,8 @@ class Place:
     completed: int
     sparse_value: float
     completed_value: float
+    low: float | None = None  # 95 % interval of the completed place, questions drawn again
+    high: float | None = None
 
     @property
     def moved(self) -> int:
@@ -42,9 +55,12 @@ class Line:
     y2: float
 
 
-def places(sparse: dict[str, Any], completed: dict[str, Any], measure: Measure) -> list[Place]:
+def places(
+    sparse: dict[str, Any], completed: dict[str, Any], measure: Measure, sure: dict[str, Any] | None = None
+) -> list[Place]:
     """Systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
     found = []
+    spans = dict(zip(sparse, zip(sure["low"], sure["high"], strict=True), strict=True)) if sure else {}
     names = [
         n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None
     ]
@@ -59,7 +75,7 @@ def places(sparse: dict[str, Any], completed: dict[str, Any], measure: Measure) 
             found.append(
                 Place(
                     name, series, place(sparse, name), place(completed, name),
-                    sparse[name][measure.name], completed[name][measure.name],
+                    sparse[name][measure.name], completed[name][measure.name], *spans.get(name, (None, None)),
                 )
             )  # fmt: skip
     return sorted(found, key=lambda p: (p.completed, p.sparse, p.system))
@@ -101,87 +117,106 @@ def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_posi
 
 
 def page_version(pool: Pool) -> str:
-    """Changes with the labels, with the ranks, and when a newer stability curve is there."""
-    return _page_version(version(pool), figures.kept_figure(pool, "stability:current"))
-
-
-def _page_version(now: str, stability: Figure | None) -> str:
-    return f"{now} {stability.version if stability else ''}"
+    """Changes with the labels, with the ranks, and when a job has begun, ended, or kept a figure."""
+    jobs = pool.jobs.filter(kind=JobKind.EVALUATE).order_by("-pk").values_list("pk", "state")[:3]
+    return f"{version(pool)} {last_heavy(pool)} {' '.join(f'{pk}-{state}' for pk, state in jobs)}".strip()
 
 
 def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
     """Everything on the page; raises UserError (RunError) where there is no run to evaluate."""
     measure = parse_measure(measure_name)
-    now = version(pool)  # first: a label that comes while this computes makes the page fetch again
-    content = {key: figures.figure(pool, key).content for key in figures.QUICK}
-    sparse, completed = content["metrics:seeds"], content["metrics:current"]
-    found = places(sparse["systems"], completed["systems"], measure)
-    taus = content["correlations:seeds:current"]["measures"]
-    full_test = content["correlations:seeds:full-test"]["measures"]
-    tests = content["t_tests:current"]["measures"]
+    now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
+    at = version_of(pool)
+    kept = figure(pool, "overview", at, lambda: _compute(pool))
+    if kept.version != at:  # somebody is computing it: what was kept is shown, and the page asks again
+        now += WAITING
+    content = kept.content
+    sparse, completed = content["seeds"], content["current"]
+    sure = content["places"][measure.name]
+    found = places(sparse["systems"], completed["systems"], measure, sure)
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
-    stability = figures.kept_figure(pool, "stability:current")
     lines = slopes(found)
     return {
-        "version": _page_version(now, stability),
-        "measure": measure, "measures": [parse_measure(name) for name in RANKED],
+        "version": now, "measure": measure, "measures": [parse_measure(name) for name in RANKING],
         "lines": lines, "left": sorted(lines, key=lambda line: line.y1), "height": 40 * max(len(found), 1),
-        "sentence": sentence(found, measure, taus[measure.name], new), "new_positives": new,
-        "tables": [_table(content[f"metrics:{key}"]) for key in figures.LABEL_SETS],
-        "taus": [
-            {"measure": parse_measure(name), "complete": row, "full_test": full_test[name]}
+        "sentence": sentence(found, measure, content["taus"][measure.name], new), "new_positives": new,
+        "sure": sure, "undefined": _undefined(content, measure), "left_out": completed["left_out"],
+        "counts": completed["counts"], "seed": Settings().seed,
+        "rows": _rows(content),
+        "columns": [parse_measure(n) for n in (*RANKING, *BESIDE)],
+        "taus": [content["taus"].get(name) for name in (*RANKING, *BESIDE)], "n": completed["n"],
+        "n_before": sparse["n"],
+        "shares": content["shares"],
+    }  # fmt: skip
+
+
+def _compute(pool: Pool) -> dict[str, Any]:
+    table = pool_table(pool)
+    names = (*RANKING, *BESIDE)
+    sets = {key: label_set(pool, table, key) for key in ("seeds", "current")}
+    sums = {key: chosen.sums(RANKING) for key, chosen in sets.items()}
+    # drawn as the page Correlation draws, so that one quantity has one interval
+    rng = Context(pool, Settings()).rng(1)
+    taus = bootstrap_correlations(sums["seeds"], sums["current"], rng, correlations=["tau_b"])
+    spans = bootstrap_places(sums["current"], np.random.default_rng(Settings().seed))
+    found = top_shares(sets["current"].prepared, sets["current"].state, table.is_seed, TOP)
+    return {
+        **{key: metrics(pool, key, names) for key in sets},
+        "taus": {
+            name: {
+                "tau": number(row["tau_b"].value), "low": number(row["tau_b"].low), "high": number(row["tau_b"].high),
+                "questions": row["tau_b"].questions,
+            }
             for name, row in taus.items()
-        ],
-        "shares": content["shares"], "left_out": completed["left_out"],
-        "depth_rows": _depth_rows(content["depth"]),
-        "curve_measures": [parse_measure(n) for n in figures.CURVE_MEASURES],
-        "test_rows": [(parse_measure(name), row) for name, row in tests.items()],
-        "stability": stability, "stability_old": stability is not None and stability.version != now,
-        "stability_rows": _stability_rows(stability),
-        "charts": {
-            "depth": content["depth"], "tests": content["t_tests:current"],
-            "stability": stability.content if stability else None,
-            "labels": {name: parse_measure(name).label for name in figures.CURVE_MEASURES},
+        },
+        "places": {
+            name: {
+                "low": numbers(span.low), "high": numbers(span.high), "undecided": span.undecided,
+                "pairs": span.pairs, "questions": span.questions,
+            }
+            for name, span in spans.items()
+        },
+        "shares": {
+            "k": TOP, "positions": found.positions,
+            "systems": {
+                system: {kind: number(getattr(found, kind)[i]) for kind in SHARES}
+                for i, system in enumerate(table.systems)
+            },
         },
     }  # fmt: skip
 
 
-def _table(content: dict[str, Any]) -> dict[str, Any]:
-    """Rows of a metrics table; the best value of each column is marked."""
-    measures = [parse_measure(name) for name in content["n"]]
+def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each system its values under the current labels, how they differ from the seeds', the best marked."""
+    sparse, completed, reasons = (
+        content["seeds"]["systems"],
+        content["current"]["systems"],
+        content["current"]["reasons"],
+    )
     best = {}
-    for measure in measures:
-        values = [row[measure.name] for row in content["systems"].values() if row[measure.name] is not None]
-        ranks = measure.name in figures.RANKING_MEASURES
-        best[measure.name] = (max if measure.higher_is_better else min)(values) if values and ranks else None
-    return {
-        "key": content["labels"], "name": content["name"], "counts": content["counts"],
-        "measures": [(measure, content["n"][measure.name]) for measure in measures],
-        "rows": [
-            (system, [(row[m.name], row[m.name] is not None and row[m.name] == best[m.name]) for m in measures])
-            for system, row in content["systems"].items()
-        ],
-    }  # fmt: skip
-
-
-def _depth_rows(content: dict[str, Any]) -> list[dict[str, Any]]:
+    for name in RANKING:
+        values = [row[name] for row in completed.values() if row[name] is not None]
+        best[name] = (max if parse_measure(name).higher_is_better else min)(values) if values else None
     return [
         {
-            "depth": depth, "positives": content["positives"][i], "questions": content["questions"][i],
-            "taus": [content["tau_to_seeds"][name][i] for name in figures.CURVE_MEASURES],
+            "system": system, "series": series,
+            "cells": [
+                {
+                    "value": row[name], "before": sparse[system][name], "reason": reasons[system].get(name, ""),
+                    "best": row[name] is not None and row[name] == best.get(name),
+                }
+                for name in (*RANKING, *BESIDE)
+            ],
         }
-        for i, depth in enumerate(content["depths"])
+        for series, (system, row) in enumerate(completed.items(), 1)
     ]  # fmt: skip
 
 
-def _stability_rows(stability: Figure | None) -> list[dict[str, Any]]:
-    if stability is None:
-        return []
-    content = stability.content
+def _undefined(content: dict[str, Any], measure: Measure) -> list[str]:
+    """Systems without a place, and why."""
     return [
-        {
-            "percent": round(size * 100),
-            "values": [(content["mean"][n][i], content["sd"][n][i]) for n in figures.CURVE_MEASURES],
-        }
-        for i, size in enumerate(content["sizes"])
+        f"{system} ({content[key]['name']}): {content[key]['reasons'][system][measure.name]}"
+        for key in ("seeds", "current")
+        for system in content[key]["systems"]
+        if content[key]["systems"][system][measure.name] is None
     ]

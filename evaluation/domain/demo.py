@@ -20,10 +20,13 @@ from annotation.domain.person import add_person
 from annotation.domain.simulate import Simulation, simulate
 from annotation.enums import Answer, CampaignRole, ItemState, SiteRole, SlotState
 from annotation.models import Campaign, Slot
-from evaluation.domain import dashboard, figures
+from evaluation.domain import dashboard
+from evaluation.domain.analyses import ANALYSES
 from evaluation.domain.export import export_test_set
 from evaluation.domain.labelset import label_set
+from evaluation.domain.parts import latest_part, part_figure
 from evaluation.domain.qrels import freeze_qrels, get_qrels
+from evaluation.domain.settings import Settings
 from evaluation.domain.table import EvaluationError, pool_table
 from evaluation.kernels.state import LabelState
 from evaluation.kernels.values import values
@@ -34,6 +37,7 @@ from pooling.domain.pool import create_pool, pool_counts
 from pooling.domain.system import create_systems
 from pooling.enums import FilterReason, JobKind, JobState, PoolState, SystemState
 from pooling.models import Graph, Job, Pool
+from pooling.systems import USUAL
 
 NAME = "demo"  # of the graph and of the pool
 QRELS = "demo-v1"
@@ -54,7 +58,7 @@ class DemoOptions:
     """What the demo is made of: about four minutes' work on two cores at most."""
 
     family: FamilyOptions = FAMILY
-    systems: tuple[str, ...] = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
+    systems: tuple[str, ...] = USUAL
     overrides: Mapping[str, str] = field(default_factory=dict)  # settings other than the presets
     sample: float = 0.04
     annotators: int = 5
@@ -294,12 +298,19 @@ def _labels_result(demo: Demo) -> list[str]:
 
 
 def _measures_done(demo: Demo) -> bool:
-    return figures.kept_figure(demo.pool, "stability:current") is not None
+    return all(
+        latest_part(demo.pool, analysis, part, Settings()) is not None
+        for analysis in ANALYSES for part in analysis.parts
+    )  # fmt: skip
 
 
 def _measures(demo: Demo) -> None:
-    dashboard.overview(demo.pool, MEASURE)  # every quick figure is kept, so that the page is there at once
-    figures.compute_stability(demo.pool, lambda done, total: demo.tell("stability", done // 20, total // 20))
+    """Every figure is kept, so that its page is there at once."""
+    dashboard.overview(demo.pool, MEASURE)
+    parts = [(analysis, part) for analysis in ANALYSES for part in analysis.parts]
+    for i, (analysis, part) in enumerate(parts):
+        demo.tell("figures", i, len(parts))
+        part_figure(demo.pool, analysis, part, Settings())
 
 
 def _measures_result(demo: Demo) -> list[str]:

@@ -26,8 +26,6 @@ from pooling.kernels.questions import Questions, questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
 
-RUN_DEPTH = 100
-
 
 def export_test_set(qrels: Qrels, folder: Path, strict: bool = False) -> list[Path]:
     """Write the test set of frozen qrels to a new or empty folder; the same bytes each time.

@@ -1,47 +1,36 @@
-"""Tables and curves of a pool, each computed once for a version of labels and ranks, and kept."""
+"""Figures of a pool, each computed once for a version of labels and ranks, and kept."""
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db import transaction
+from django.db.models import Count, Max, Q
+from django.utils import timezone
 
+from annotation.domain.judgement import live_labels
+from evaluation.domain.analysis import number
 from evaluation.domain.labelset import label_set
 from evaluation.domain.table import pool_table, ranks_version, version
-from evaluation.kernels.correlation import bootstrap_tau
-from evaluation.kernels.curves import depth_curve, half_curve, stability_curve
-from evaluation.kernels.judged import top_shares
-from evaluation.kernels.significance import clustered_t_tests, paired_t_tests
-from evaluation.kernels.values import Values, values
-from evaluation.measures import MEASURES, parse_measure
+from evaluation.measures import USUAL, parse_measure
 from evaluation.models import Figure
-from pooling.domain.job import Progress, handles
-from pooling.enums import JobKind
-from pooling.models import Job, Pool
+from pooling.errors import UserError
+from pooling.models import Pool
 
-DEFAULT_MEASURES = tuple(measure.name for measure in MEASURES)
-CURVE_MEASURES = ("micro_mrr", "micro_hits@10", "macro_mrr", "macro_hits@10", "map@20", "ndcg@20")
-# judged@k says how far labels reach, not how good a system is: it orders nothing
-RANKING_MEASURES = tuple(name for name in DEFAULT_MEASURES if not name.startswith("judged"))
-LABEL_SETS = ("seeds", "current", "full-test")
-BOOTSTRAP_SEED = STABILITY_SEED = 7
-ALPHA = 0.05
-REPEATS = 50
+DEFAULT_MEASURES = tuple(measure.name for measure in USUAL)
+# Seeds, the full test set and frozen or imported qrels are what they are, whatever is labelled.
+UNLABELLED = ("seeds", "full-test", "qrels", "imported")
+FORM = 1  # of what is kept: one more whenever numbers or words of figures become others
+KEPT = 300  # figures of a pool: those that were computed longest ago go
+CLAIM = timedelta(seconds=15)  # then whoever computes is taken to be dead
+WAIT, LOOK_AGAIN = 2.0, 0.05  # seconds
 
 Content = dict[str, Any]
 
 
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _numbers(array: np.ndarray) -> list[float | None]:
-    return [_number(value) for value in np.asarray(array, dtype=np.float64).tolist()]
-
-
-# -- what is computed -------------------------------------------------------------------------------------------
+class FigureBusy(UserError):  # noqa: N818 - nothing is wrong: it is there in a moment
+    """Somebody else is computing a figure of which there is no older one."""
 
 
 def metrics(
@@ -49,169 +38,109 @@ def metrics(
     labels: str = "current",
     measures: Sequence[str] = DEFAULT_MEASURES,
     assumed_is_judged: bool = True,
+    questions: str = "grown",
 ) -> Content:
-    """Measures of every system under one label set: {labels, counts, n, systems: {name: {measure: value or null}}}."""
+    """Measures of every system under one label set.
+
+    {labels, name, counts, n: {measure: units}, systems: {name: {measure: value or null}}, reasons: likewise, of nulls}.
+    """
     names = [parse_measure(name).name for name in measures]
     table = pool_table(pool)
-    chosen = label_set(pool, table, labels)
-    found = values(chosen.prepared, chosen.state, names, assumed_is_judged)
+    chosen = label_set(pool, table, labels, questions)
+    found = chosen.sums(names, assumed_is_judged)
+    means = {name: sums.mean().tolist() for name, sums in found.items()}
+    undefined = [name for name in names if not np.isfinite(means[name]).all()]
+    why = {name: value.reasons() for name, value in chosen.values(undefined, assumed_is_judged).items()}
     by_system: dict[str, dict[str, float | None]] = {system: {} for system in table.systems}
+    reasons: dict[str, dict[str, str]] = {system: {} for system in table.systems}
     for name in names:
-        for system, mean in zip(table.systems, found[name].mean().tolist(), strict=True):
-            by_system[system][name] = _number(mean)
+        for i, system in enumerate(table.systems):
+            by_system[system][name] = number(means[name][i])
+            if by_system[system][name] is None:
+                reasons[system][name] = why[name][i]
     return {
         "labels": labels, "name": chosen.name, "counts": chosen.counts(), "assumed_is_judged": assumed_is_judged,
-        "n": {name: found[name].n for name in names}, "systems": by_system, "left_out": table.left_out,
-    }  # fmt: skip
-
-
-def correlations(pool: Pool, one: str = "seeds", other: str = "current") -> Content:
-    """Tau-b of each measure between two label sets, with a 95 % bootstrap interval over questions."""
-    table = pool_table(pool)
-    sets = [label_set(pool, table, key) for key in (one, other)]
-    found = [values(s.prepared, s.state, RANKING_MEASURES) for s in sets]
-    rows = {}
-    for name in RANKING_MEASURES:
-        interval = bootstrap_tau(found[0][name], found[1][name], np.random.default_rng(BOOTSTRAP_SEED))
-        rows[name] = {
-            "tau": _number(interval.tau), "low": _number(interval.low), "high": _number(interval.high),
-            "questions": interval.questions, "resamples": interval.resamples, "defined": interval.defined,
-        }  # fmt: skip
-    return {"one": one, "other": other, "systems": len(table.systems), "measures": rows}
-
-
-def depth(pool: Pool) -> Content:
-    """Measures and taus when only labels to depth d count, d = 0 (seeds) … the pool's depth."""
-    table = pool_table(pool)
-    chosen = label_set(pool, table, "current")
-    curve = depth_curve(chosen.prepared, chosen.state, table.depth, CURVE_MEASURES, deepest=pool.depth)
-    return {
-        "depths": curve.depths.tolist(), "positives": curve.positives.tolist(), "questions": curve.questions.tolist(),
-        "systems": table.systems,
-        "means": {name: [_numbers(row) for row in curve.means[name]] for name in CURVE_MEASURES},
-        "tau_to_seeds": {name: _numbers(curve.tau_to_seeds[name]) for name in CURVE_MEASURES},
-        "tau_to_full": {name: _numbers(curve.tau_to_full[name]) for name in CURVE_MEASURES},
-    }  # fmt: skip
-
-
-def stability(
-    pool: Pool, labels: str = "current", progress: Callable[[int, int], None] | None = None
-) -> Content:
-    """Tau on random subsets of the positives, 20 sizes × 50; and between disjoint halves."""
-    table = pool_table(pool)
-    chosen = label_set(pool, table, labels)
-    rng = np.random.default_rng(STABILITY_SEED)
-
-    def tell(offset: float) -> Callable[[int, int], None]:
-        return lambda done, total: progress(int(1000 * (offset + done / total)), 2000) if progress else None
-
-    curve = stability_curve(
-        chosen.prepared, chosen.state, CURVE_MEASURES, rng, repeats=REPEATS, progress=tell(0)
-    )
-    halves = half_curve(chosen.prepared, chosen.state, CURVE_MEASURES, rng, repeats=REPEATS, progress=tell(1))
-    return {
-        "labels": labels, "positives": curve.positives, "repeats": REPEATS, "systems": len(table.systems),
-        "sizes": list(curve.sizes), "half_sizes": list(halves.sizes),
-        "mean": {name: _numbers(curve.mean(name)) for name in CURVE_MEASURES},
-        "sd": {name: _numbers(curve.sd(name)) for name in CURVE_MEASURES},
-        "half_mean": {name: _numbers(halves.mean(name)) for name in CURVE_MEASURES},
-        "half_sd": {name: _numbers(halves.sd(name)) for name in CURVE_MEASURES},
-    }  # fmt: skip
-
-
-def t_tests(pool: Pool, labels: str = "current") -> Content:
-    """Paired t-tests of all pairs of systems: the p curve of each measure, its area, the share below 0.05."""
-    table = pool_table(pool)
-    chosen = label_set(pool, table, labels)
-    found = values(chosen.prepared, chosen.state, CURVE_MEASURES)
-    return {
-        "labels": labels, "alpha": ALPHA, "systems": table.systems,
-        "measures": {name: _tests(found[name]) for name in CURVE_MEASURES},
-    }  # fmt: skip
-
-
-def _tests(value: Values) -> Content:
-    tests = paired_t_tests(value)
-    clustered = clustered_t_tests(value) if value.unit == "answer" else None
-    return {
-        "unit": value.unit, "n": value.n, "p": _numbers(tests.p), "curve": _numbers(tests.curve()),
-        "area": _number(tests.area()), "share_below": _number(tests.share_below(ALPHA)),
-        "pairs": [tests.first.tolist(), tests.second.tolist()],
-        "clustered": clustered and {
-            "clusters": clustered.clusters, "curve": _numbers(clustered.curve()),
-            "share_below": _number(clustered.share_below(ALPHA)), "area": _number(clustered.area()),
-        },
-    }  # fmt: skip
-
-
-def shares(pool: Pool, k: int = 10) -> Content:
-    """What stands in the first k candidates of the evaluated questions, per system, under the current labels."""
-    table = pool_table(pool)
-    chosen = label_set(pool, table, "current")
-    found = top_shares(chosen.prepared, chosen.state, table.is_seed, k)
-    kinds = ("original", "new", "negative", "assumed_negative", "unjudged", "not_pooled")
-    return {
-        "k": k, "positions": found.positions,
-        "systems": {
-            system: {kind: _number(getattr(found, kind)[i]) for kind in kinds}
-            for i, system in enumerate(table.systems)
-        },
+        "questions": questions, "n": {name: found[name].units for name in names}, "systems": by_system,
+        "reasons": reasons, "left_out": table.left_out,
     }  # fmt: skip
 
 
 # -- kept -------------------------------------------------------------------------------------------------------
 
-QUICK: dict[str, Callable[[Pool], Content]] = {
-    **{f"metrics:{key}": partial(metrics, labels=key) for key in LABEL_SETS},
-    "correlations:seeds:current": lambda pool: correlations(pool, "seeds", "current"),
-    "correlations:seeds:full-test": lambda pool: correlations(pool, "seeds", "full-test"),
-    "depth": depth,
-    "t_tests:current": t_tests,
-    "shares": shares,
-}  # fmt: skip
+
+def version_of(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
+    """Changes when what a figure under these label sets rests on changes."""
+    kinds = {key.partition(":")[0] for key in labels}
+    if kinds <= set(UNLABELLED):
+        return f"{FORM}/{ranks_version(pool)}"
+    if kinds & {"annotator", "until"}:  # single labels, also those that judge nothing yet
+        last = live_labels().filter(item__campaign__pool=pool).aggregate(at=Max("pk"), n=Count("pk"))
+        return f"{FORM}/{version(pool)}/{last['at']}/{last['n']}"
+    return f"{FORM}/{version(pool)}"
 
 
-# Seeds and the full test set are what they are, whatever is labelled.
-UNLABELLED = ("metrics:seeds", "metrics:full-test", "correlations:seeds:full-test")
+def figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, heavy: bool = False) -> Figure:
+    """A figure as of version `now`: read if it was kept, else computed by whoever comes first.
+
+    Who comes later waits for it, but not long: then the figure comes as it was kept, of an older version, or
+    FigureBusy is raised where there is none. A heavy one is a job's own: `start_job` sees to it that there is one.
+    """
+    until = time.monotonic() + WAIT
+    while True:
+        kept = Figure.objects.filter(pool=pool, key=key).first() or _new(pool, key, heavy)
+        if kept.version == now:
+            return kept
+        free = Q(claimed_until=None) | Q(claimed_until__lt=timezone.now())
+        if heavy or Figure.objects.filter(free, pk=kept.pk).update(claimed_until=timezone.now() + CLAIM) == 1:
+            return _compute(kept, now, compute)
+        if time.monotonic() > until:
+            if kept.version:
+                return kept
+            raise FigureBusy(
+                "Somebody else's visit is computing this right now. Load the page again in a moment."
+            )
+        time.sleep(LOOK_AGAIN)
 
 
-def figure(pool: Pool, key: str) -> Figure:
-    """A quick figure, computed if what it rests on (labels, ranks) has changed since it was kept; otherwise read."""
-    now = ranks_version(pool) if key in UNLABELLED else version(pool)
-    kept = Figure.objects.filter(pool=pool, key=key).first()
-    if kept is not None and kept.version == now:
-        return kept
+def _new(pool: Pool, key: str, heavy: bool) -> Figure:
+    kept, _ = Figure.objects.get_or_create(pool=pool, key=key, defaults={"content": {}, "heavy": heavy})
+    # what a job computed stays, and what is being computed
+    light = Figure.objects.filter(pool=pool, heavy=False, claimed_until=None).exclude(pk=kept.pk)
+    old = light.order_by("-computed_at").values_list("pk", flat=True)[KEPT - 1 :]
+    Figure.objects.filter(pk__in=list(old)).delete()
+    return kept
+
+
+def _compute(kept: Figure, now: str, compute: Callable[[], Content]) -> Figure:
     started = time.monotonic()
-    return _keep(pool, key, now, QUICK[key](pool), time.monotonic() - started)
-
-
-def _keep(pool: Pool, key: str, at: str, content: Content, seconds: float) -> Figure:
-    with transaction.atomic():
-        kept, _ = Figure.objects.update_or_create(
-            pool=pool, key=key, defaults={"version": at, "content": content, "seconds": seconds}
-        )
+    row = Figure.objects.filter(pk=kept.pk)
+    try:
+        kept.content = compute()
+    except BaseException:
+        row.update(claimed_until=None)
+        raise
+    kept.version, kept.seconds = now, time.monotonic() - started
+    kept.computed_at, kept.claimed_until = timezone.now(), None
+    row.update(
+        content=kept.content,
+        version=now,
+        seconds=kept.seconds,
+        computed_at=kept.computed_at,
+        claimed_until=None,
+    )
     return kept
 
 
 def kept_figure(pool: Pool, key: str) -> Figure | None:
     """A figure as it was last computed, however old."""
-    return Figure.objects.filter(pool=pool, key=key).first()
+    return Figure.objects.filter(pool=pool, key=key).exclude(version="").first()
 
 
-def compute_stability(pool: Pool, progress: Callable[[int, int], None] | None = None) -> Figure:
-    """The stability curve takes seconds to minutes: a job computes it, pages show how old it is."""
-    now = version(pool)
-    kept = kept_figure(pool, "stability:current")
-    if kept is not None and kept.version == now:
-        return kept
-    started = time.monotonic()
-    content = stability(pool, "current", progress)
-    return _keep(pool, "stability:current", now, content, time.monotonic() - started)
-
-
-@handles(JobKind.EVALUATE)
-def run_evaluate(job: Job, progress: Progress) -> None:
-    assert job.pool is not None
-    compute_stability(
-        job.pool, lambda done, total: progress.report("stability", done // 20, total // 20, "subsets")
+def last_heavy(pool: Pool) -> str:
+    """Changes when a job has kept a figure."""
+    at = (
+        Figure.objects.filter(pool=pool, heavy=True)
+        .exclude(version="")
+        .aggregate(at=Max("computed_at"))["at"]
     )
+    return at.isoformat() if at else ""

@@ -1,6 +1,7 @@
-"""Qrels: the judgements of one moment, frozen under a name, in a file that never changes."""
+"""Qrels: judgements under a name, in a file that never changes: frozen here, or imported (import_qrels.py)."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ from django.db import transaction
 
 from annotation.domain.judgement import current_verdicts
 from evaluation.domain.table import EvaluationError, PoolTable
+from evaluation.enums import QrelsOrigin
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import artifact_path, check_sha256, sha256_of, writing
@@ -52,48 +54,70 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
 
 def freeze_qrels(pool: Pool, name: str, user: User | None = None) -> Qrels:
     """Write the present judgements of the pool under a name. A name is used once and for all."""
-    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
-        raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")
-    taken = EvaluationError(
-        f"Pool {pool.name} has qrels {name!r} already; frozen qrels never change: choose a new name."
-    )
-    if pool.qrels.filter(name=name).exists():
-        raise taken
+    check_new(pool, name)
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")
     triples, state = pooled_state(pool)
-    head, relation, tail = triples.T
-    names = [STATE_NAMES[LabelState(value)] for value in state.tolist()]
-    content = pa.table({"head": head, "relation": relation, "tail": tail, "state": names})
     with transaction.atomic():
-        qrels, made = Qrels.objects.get_or_create(
-            pool=pool, name=name, defaults={
-                "artifact": "", "sha256": "", "created_by": user,
-                **{f"num_{key}": count for key, count in state_counts(state).items()},
-            },
-        )  # fmt: skip
-        if not made:  # somebody else was faster
-            raise taken
-        qrels.artifact = f"qrels/{qrels.pk}.parquet"
-        path = artifact_path(qrels.artifact)
-        with writing(path) as aside:
-            pq.write_table(content, aside, compression="zstd")
-        qrels.sha256 = sha256_of(path)
-        qrels.save(update_fields=["artifact", "sha256"])
+        qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user)
         record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
 
 
-def get_qrels(pool: Pool, name: str) -> Qrels:
-    qrels = pool.qrels.filter(name=name).first()
+def check_new(pool: Pool, name: str) -> None:
+    """Raise EvaluationError unless qrels of this pool can be given that name."""
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")
+    taken = pool.qrels.filter(name=name).first()
+    if taken is not None:
+        raise _taken(taken)
+
+
+def _taken(qrels: Qrels) -> EvaluationError:
+    return EvaluationError(
+        f"Pool {qrels.pool.name} has qrels {qrels.name!r} already; {qrels.origin} qrels never change: "
+        "choose a new name."
+    )
+
+
+def write_qrels(
+    pool: Pool, name: str, triples: np.ndarray, state: np.ndarray, *, origin: QrelsOrigin, user: User | None,
+    notes: Sequence[str] = (),
+) -> Qrels:  # fmt: skip
+    """Write triples int32[n, 3] and their states int8[n] under a new name. The caller holds the transaction."""
+    head, relation, tail = triples.T
+    names = [STATE_NAMES[LabelState(value)] for value in state.tolist()]
+    content = pa.table({"head": head, "relation": relation, "tail": tail, "state": names})
+    qrels, made = Qrels.objects.get_or_create(
+        pool=pool, name=name, defaults={
+            "artifact": "", "sha256": "", "created_by": user, "origin": origin, "notes": list(notes),
+            **{f"num_{key}": count for key, count in state_counts(state).items()},
+        },
+    )  # fmt: skip
+    if not made:  # somebody else was faster
+        raise _taken(qrels)
+    qrels.artifact = f"qrels/{qrels.pk}.parquet"
+    path = artifact_path(qrels.artifact)
+    with writing(path) as aside:
+        pq.write_table(content, aside, compression="zstd")
+    qrels.sha256 = sha256_of(path)
+    qrels.save(update_fields=["artifact", "sha256"])
+    return qrels
+
+
+def get_qrels(pool: Pool, name: str, origin: QrelsOrigin = QrelsOrigin.FROZEN) -> Qrels:
+    """EvaluationError that names those that there are."""
+    there = pool.qrels.filter(origin=origin)
+    qrels = there.filter(name=name).first()
     if qrels is None:
-        known = ", ".join(pool.qrels.order_by("name").values_list("name", flat=True)) or "none yet"
-        raise EvaluationError(f"Pool {pool.name} has no qrels {name!r}. Qrels: {known}.")
+        known = ", ".join(there.order_by("name").values_list("name", flat=True)) or "none yet"
+        kind = "qrels" if origin == QrelsOrigin.FROZEN else "imported qrels"
+        raise EvaluationError(f"Pool {pool.name} has no {kind} {name[:80]!r}. {kind.capitalize()}: {known}.")
     return qrels
 
 
 def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
-    """Triples int32[n, 3] and states int8[n] of frozen qrels; the checksum is checked."""
+    """Triples int32[n, 3] and states int8[n] of qrels; the checksum is checked."""
     path = artifact_path(qrels.artifact)
     check_sha256(path, qrels.sha256)
     table = pq.read_table(path)
@@ -102,9 +126,9 @@ def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
     return triples.astype(np.int32), np.array([values[s] for s in table["state"].to_pylist()], dtype=np.int8)
 
 
-def qrels_state(pool: Pool, table: PoolTable, name: str) -> np.ndarray:
-    """State of every triple of the table under frozen qrels, int8[triples]."""
-    triples, state = read_qrels(get_qrels(pool, name))
+def qrels_state(table: PoolTable, qrels: Qrels) -> np.ndarray:
+    """State of every triple of the table under qrels, int8[triples]."""
+    triples, state = read_qrels(qrels)
     e, r = table.graph.num_entities, table.graph.num_relations
 
     def code(array: np.ndarray) -> np.ndarray:

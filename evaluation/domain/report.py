@@ -5,12 +5,12 @@ from typing import Any
 from django.db.models import Count
 
 from evaluation.domain.qrels import pooled_state, state_counts
-from pooling.domain.pool import pool_counts, pool_overlap
+from pooling.domain.pool import pool_counts, pool_families, pool_overlap
 from pooling.models import Pool
 
 
 def pool_report(pool: Pool) -> dict[str, Any]:
-    """Counts by reason, category, depth, system; states over seeds and pooled triples; overlap of the systems."""
+    """Counts by reason, category, depth, system, family; states of seeds and pooled triples; overlap of systems."""
     by_depth = pool.triples.order_by("depth").values_list("depth").annotate(n=Count("id"))
     names = pool.contributors
     together, alone = pool_overlap(pool)
@@ -19,6 +19,7 @@ def pool_report(pool: Pool) -> dict[str, Any]:
         "by_depth": {str(depth): n for depth, n in by_depth},
         "by_system": {name: int(together[i, i]) for i, name in enumerate(names)},
         "only_by": {name: int(alone[i]) for i, name in enumerate(names)},
+        "families": pool_families(pool),
         "overlap": {
             name: {other: int(together[i, j]) for j, other in enumerate(names)}
             for i, name in enumerate(names)

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from annotation.enums import SlotState, Verdict
 from annotation.models import Campaign, Item, Judgement, Membership, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION
+from evaluation.enums import QrelsOrigin
 from evaluation.models import Qrels
 from pooling.enums import FilterReason, JobKind, JobState, PoolOrigin
 from pooling.models import Job, Pool, System
@@ -70,7 +71,9 @@ def standing(pool: Pool) -> Standing:
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).aggregate(
         plain=Count("id", filter=~Q(number=ADJUDICATION)), third=Count("id", filter=Q(number=ADJUDICATION))
     )
-    frozen = Qrels.objects.filter(pool=pool).aggregate(n=Count("id"), last=Max("created_at"))
+    frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(
+        n=Count("id"), last=Max("created_at")
+    )
     judged = _judged(pool, frozen["last"])
     seeds = pool.seeds.count()
     return Standing(
@@ -104,7 +107,8 @@ def _systems(pool: Pool) -> list[System]:
     systems = (
         System.objects.filter(graph=pool.graph).select_related("run").annotate(in_pool=in_pool).order_by("id")
     )
-    return [s for s in systems if s.in_pool or pool.origin == PoolOrigin.IMPORTED]
+    imported = pool.origin == PoolOrigin.IMPORTED  # of which any system of the graph may be ranked
+    return [s for s in systems if s.in_pool or (imported and not s.archived)]
 
 
 def _worded(pool: Pool) -> int:

@@ -1,11 +1,15 @@
 """The rank table of a pool: every pooled and test triple on both its sides, under every system that has a run."""
 
 import hashlib
+import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from django.db.models import Q, QuerySet
 
 from annotation.domain.judgement import labels_version
 from evaluation.kernels.prepared import Prepared, prepare
@@ -19,8 +23,11 @@ from pooling.kernels.questions import Questions, answers_csr, questions_of
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
 from pooling.models import Pool, PooledTriple, Run, System
 
-KEPT_TABLES = 4
+KEPT = 4
+Key = TypeVar("Key")
+Made = TypeVar("Made")
 _tables: OrderedDict[tuple[int, str], "PoolTable"] = OrderedDict()
+_lock = threading.RLock()
 
 
 class EvaluationError(UserError):
@@ -65,18 +72,24 @@ class PoolTable:
         return dict(zip(self.pooled_id[places].tolist(), places.tolist(), strict=True))
 
 
+def shown_systems(pool: Pool) -> QuerySet[System]:
+    """The systems of the pool's graph; of archived ones those that the pool uses."""
+    used = Q(archived=False) | Q(pk__in=pool.systems.values("pk"))
+    return System.objects.filter(used, graph_id=pool.graph_id)
+
+
 def systems_with_runs(pool: Pool) -> list[System]:
-    """The systems of the pool's graph that can be evaluated on it, oldest first."""
+    """The systems that can be evaluated on the pool, oldest first."""
     return list(
-        System.objects.filter(graph_id=pool.graph_id, state=SystemState.TRAINED, run__isnull=False)
+        shown_systems(pool).filter(state=SystemState.TRAINED, run__isnull=False)
         .select_related("run", "graph").order_by("id")
     )  # fmt: skip
 
 
 def ranks_version(pool: Pool) -> str:
-    """Changes when a run changes, a system is added, or triples are pooled."""
+    """Changes when a run changes, a system is added or archived, or triples are pooled."""
     runs = (
-        Run.objects.filter(system__graph_id=pool.graph_id)
+        Run.objects.filter(system__in=shown_systems(pool))
         .order_by("system_id")
         .values_list("sha256", flat=True)
     )
@@ -91,14 +104,18 @@ def version(pool: Pool) -> str:
 
 def pool_table(pool: Pool) -> PoolTable:
     """The table, from memory while no run and no pooled triple has changed."""
-    key = (pool.pk, ranks_version(pool))
-    if key in _tables:
-        _tables.move_to_end(key)
-        return _tables[key]
-    table = _tables[key] = _build(pool)
-    while len(_tables) > KEPT_TABLES:
-        _tables.popitem(last=False)
-    return table
+    return remembered(_tables, (pool.pk, ranks_version(pool)), lambda: _build(pool))
+
+
+def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made]) -> Made:
+    """From memory, or made and kept; what was asked for longest ago goes. Who comes second waits for the first."""
+    with _lock:
+        found = memory[key] if key in memory else make()
+        memory[key] = found
+        memory.move_to_end(key)
+        while len(memory) > KEPT:
+            memory.popitem(last=False)
+    return found
 
 
 def _build(pool: Pool) -> PoolTable:

@@ -1,18 +1,19 @@
-"""How much two orders of the same systems agree: Kendall's tau-b, and its bootstrap interval over questions.
+"""How much two orders of the same systems agree: Kendall's tau-b, tau_AP, Spearman's rho, rank-biased overlap.
 
-Sources: Kendall 1945 (tau-b, as scipy.stats.kendalltau); spec/metrics.md §4; spec/pooling.md, Traps.
+All take merits [..., systems] (see `merit`), so that a thousand resamples are one call. A system that is
+undefined on either side is left out. Sources: Kendall 1945 (tau-b, as scipy.stats.kendalltau); Yilmaz, Aslam
+and Robertson 2008 and Urbano and Marrero 2017 (tau_AP and its ties); spec/metrics.md §4; spec/pooling.md, Traps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.kernels.table import Floats, Ints
-from evaluation.kernels.values import Values
-
-CHUNK = 100  # resamples at a time: a few tens of MB of weights for the largest pools
+from evaluation.kernels.overlap import rank_biased_overlap
+from evaluation.kernels.table import Floats
 
 
 def merit(mean: Floats, higher_is_better: bool) -> Floats:
@@ -40,10 +41,7 @@ def kendall_tau(one: Floats, other: Floats) -> Floats:
     defined = np.isfinite(here) & np.isfinite(there)
     here, there = np.where(defined, here, 0.0), np.where(defined, there, 0.0)
     untied = np.sqrt(np.abs(here).sum(axis=-1) * np.abs(there).sum(axis=-1))
-    tau: Floats = np.divide(
-        (here * there).sum(axis=-1), untied, out=np.full(untied.shape, np.nan), where=untied > 0
-    )
-    return tau
+    return _ratio((here * there).sum(axis=-1), untied)
 
 
 def tau_of_means(one: Floats, other: Floats, higher_is_better: bool = True) -> float:
@@ -51,66 +49,89 @@ def tau_of_means(one: Floats, other: Floats, higher_is_better: bool = True) -> f
     return float(kendall_tau(merit(one, higher_is_better), merit(other, higher_is_better)))
 
 
-@dataclass(frozen=True)
-class TauInterval:
-    """`low` … `high` is the percentile interval over the `defined` resamples; nan if there is none."""
+def tau_ap(one: Floats, other: Floats) -> Floats:
+    """AP correlation with ties, in its symmetric form, between merits [..., systems] (broadcast): [...].
 
-    tau: float
-    low: float
-    high: float
-    resamples: int
-    defined: int
-    questions: int
+    In one direction, by the order of `one`: each system i that is not in the first tie of `one` contributes
+    the mean, over the systems j strictly above i in `one` (so above its whole tie), of
+    sign(one_i - one_j) * sign(other_i - other_j); the value is the mean over these systems i. A swap near the
+    top so costs more than one near the end. The result is the mean of both directions, the tau_AP,b of Urbano
+    and Marrero 2017; without ties each direction is 2 / (n - 1) * sum of C(i) / (i - 1) - 1 of Yilmaz et al.
 
-
-def bootstrap_tau(
-    one: Values, other: Values, rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
-) -> TauInterval:
-    """Tau between two label sets (or two measures) with a percentile interval over questions.
-
-    The questions evaluated in either are drawn with replacement; a drawn question brings all its units in
-    both, so that the answers of one question stay together. Means of a resample are sums over counts, both
-    by one product.
+    Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
     """
-    questions = np.union1d(one.unit_question, other.unit_question)
-    totals = [_sums_and_counts(values, questions) for values in (one, other)]
-    taus = []
-    for begin in range(0, resamples, CHUNK):
-        size = min(CHUNK, resamples - begin)
-        times = _times_drawn(size, questions.size, rng)
-        taus.append(
-            kendall_tau(*(_merits(times, total, v) for total, v in zip(totals, (one, other), strict=True)))
-        )
-    drawn = np.concatenate(taus) if taus else np.zeros(0)
-    drawn = drawn[np.isfinite(drawn)]
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(drawn, [tail, 1.0 - tail]) if drawn.size else (np.nan, np.nan)
-    tau = kendall_tau(merit(one.mean(), one.higher_is_better), merit(other.mean(), other.higher_is_better))
-    return TauInterval(float(tau), float(low), float(high), resamples, drawn.size, questions.size)
+    here, there = _signs(one, other)
+    agree = here * there
+    directions = []
+    for signs in (here, there):
+        above = signs < 0  # [..., i, j]: j stands above i
+        count = above.sum(axis=-1)
+        share = np.where(above, agree, 0.0).sum(axis=-1) / np.maximum(count, 1)  # 0 for the first tie
+        directions.append(_ratio(share.sum(axis=-1), (count > 0).sum(axis=-1)))
+    both: Floats = (directions[0] + directions[1]) / 2.0
+    return both
 
 
-def _sums_and_counts(values: Values, questions: Ints) -> tuple[Floats, Ints]:
-    """[questions, systems] sums and [questions] numbers of units."""
-    place = np.searchsorted(questions, values.unit_question)
-    sums = [np.bincount(place, row, minlength=questions.size) for row in values.per_unit]
-    return np.array(sums, dtype=np.float64).T, np.bincount(place, minlength=questions.size)
+def spearman(one: Floats, other: Floats) -> Floats:
+    """Spearman's rho, tied systems sharing their average rank, as scipy.stats.spearmanr: [...].
+
+    Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
+    """
+    # a rank less the mean rank is half of (systems below - systems above): whole numbers, nothing to round
+    here, there = (signs.sum(axis=-1) for signs in _signs(one, other))
+    return _ratio((here * there).sum(axis=-1), np.sqrt((here**2).sum(axis=-1) * (there**2).sum(axis=-1)))
 
 
-def _times_drawn(resamples: int, questions: int, rng: np.random.Generator) -> Floats:
-    """How often each question is in each resample, [resamples, questions]."""
-    if questions == 0:
-        return np.zeros((resamples, 0))
-    drawn = rng.integers(questions, size=(resamples, questions))
-    drawn += np.arange(resamples)[:, None] * questions
-    return (
-        np.bincount(drawn.ravel(), minlength=resamples * questions)
-        .reshape(resamples, questions)
-        .astype(float)
+def _signs(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """sign(x_i - x_j) of both sides, 2 x [..., i, j]; 0 where a system of the pair is undefined on either."""
+    one, other = np.broadcast_arrays(one, other)
+    here, there = (np.sign(side[..., :, None] - side[..., None, :]) for side in (one, other))
+    defined = np.isfinite(here) & np.isfinite(there)
+    return np.where(defined, here, 0.0), np.where(defined, there, 0.0)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole, nan where whole is 0."""
+    ratio: Floats = np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
+    return ratio
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """One way to compare two orders of systems: an entry of the registry."""
+
+    name: str
+    label: str
+    low: float
+    description: str
+    source: str
+    compute: Callable[[Floats, Floats], Floats]  # merits [..., systems] twice -> [...]
+    high: float = 1.0
+
+
+CORRELATIONS: dict[str, Correlation] = {
+    entry.name: entry
+    for entry in (
+        Correlation(
+            "tau_b", "Kendall's tau-b", -1.0,
+            "Pairs of systems in the same order less pairs in the opposite order; ties count for neither.",
+            "Kendall 1945; scipy.stats.kendalltau", kendall_tau,
+        ),
+        Correlation(
+            "tau_ap", "tau_AP", -1.0,
+            "Like Kendall's tau, but a swap among the best systems costs more than one among the worst.",
+            "Yilmaz, Aslam and Robertson 2008; ties and symmetry: Urbano and Marrero 2017 (tau_AP,b)", tau_ap,
+        ),
+        Correlation(
+            "rbo", "RBO (p = 0.9)", 0.0,
+            "Share of systems common to the first d of both orders, for every d, the first weighing most. "
+            "It is no correlation: 0 is out of reach where both sides order the same systems.",
+            "Webber, Moffat and Zobel 2010 (extrapolated)", rank_biased_overlap,
+        ),
+        Correlation(
+            "spearman", "Spearman's rho", -1.0,
+            "Correlation of the ranks; a system that moves far counts more than several that move a little.",
+            "Spearman 1904; scipy.stats.spearmanr", spearman,
+        ),
     )
-
-
-def _merits(times: Floats, total: tuple[Floats, Ints], values: Values) -> Floats:
-    sums, counts = total
-    units = (times @ counts)[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):  # a resample without a unit has no mean: nan
-        return merit((times @ sums) / units, values.higher_is_better)
+}  # fmt: skip

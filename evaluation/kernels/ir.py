@@ -65,7 +65,7 @@ def bpref(answers: Labelled, k: int | None = None) -> Floats:
     """Without a judged nonrelevant candidate this is recall, as in trec_eval."""
     relevant = np.repeat(answers.count, answers.count)  # [n]
     nonrelevant = np.repeat(answers.count_in_question(answers.nonrelevant), answers.count)
-    above = np.minimum(answers.count_above(answers.nonrelevant), relevant)
+    above = np.minimum(answers.nonrelevant_above, relevant)
     preferred = 1.0 - above / np.maximum(np.minimum(nonrelevant, relevant), 1)
     return answers.sum_by_question(np.where(_within(answers, None), preferred, 0.0)) / answers.count
 
@@ -74,7 +74,7 @@ def inferred_average_precision(answers: Labelled, k: int | None = None) -> Float
     """infAP (Yilmaz and Aslam 2006): precision above an answer is estimated from what is judged there."""
     before = answers.strict - 1.0  # candidates above
     relevant = answers.answers_above
-    nonrelevant = answers.count_above(answers.nonrelevant)
+    nonrelevant = answers.nonrelevant_above
     pooled = relevant + nonrelevant + answers.count_above(answers.unjudged)
     estimated = (relevant + INFAP_EPSILON) / (relevant + nonrelevant + 2 * INFAP_EPSILON)
     # 1/(b+1) + b/(b+1) * pooled/b * estimated; b cancels, so the first position needs no case of its own
@@ -90,12 +90,22 @@ def _family(
     compute: Callable[[Labelled, int | None], Floats],
     description: str,
     formula: str,
+    *,
     answers_only: bool = True,
+    parameters: str = "none",
+    caution: str = "",
 ) -> Family:
     source = SOURCE.format(measure=measure)
     return Family(
-        name, label, "macro", cutoff, 0.0, 1.0, True, description, formula, source, compute, answers_only
-    )
+        name, label, "macro", cutoff, 0.0, 1.0, True, description, formula, source, compute, answers_only,
+        parameters=parameters, caution=caution,
+    )  # fmt: skip
+
+
+PREFIX = "k = {k}: candidates after position k count as not returned"
+UNLABELLED = (
+    "What nobody judged counts as wrong: a system whose new answers were not pooled looks worse than it is."
+)
 
 
 FAMILIES = (
@@ -104,48 +114,62 @@ FAMILIES = (
         "Mean over questions of the average precision at the positions of the answers. "
         "Answers outside the list count as zero, so it rewards finding all answers early.",
         "mean over q of (1 / n_q) * sum over answers at position r of (answers up to r) / r",
+        parameters=PREFIX, caution=UNLABELLED,
     ),
     _family(
         "ndcg", "nDCG@{k}", "optional", "ndcg and ndcg_cut", ndcg,
         "Sum of discounts 1 / log2(position + 1) of the answers, divided by the best possible sum. "
         "A late answer still counts a little, unlike in Hits.",
-        "mean over q of DCG / ideal DCG, DCG = sum over answers at position r of 1 / log2(r + 1)",
+        "mean over q of DCG / ideal DCG, DCG = sum over answers at position r <= {k} of 1 / log2(r + 1), "
+        "ideal DCG = sum over i = 1 … min(n_q, {k}) of 1 / log2(i + 1)",
+        parameters=PREFIX, caution=UNLABELLED,
     ),
     _family(
         "p", "P@{k}", "required", "P", precision,
         "Share of the first {k} candidates that are answers. "
         "A question with fewer than {k} answers cannot reach 1.",
         "mean over q of (answers in the first {k}) / {k}",
+        parameters="k = {k}: the first k candidates", caution=UNLABELLED,
     ),
     _family(
         "recall", "Recall@{k}", "required", "recall", recall,
         "Share of a question's answers that stand among the first {k}. "
         "A question with more than {k} answers cannot reach 1.",
         "mean over q of (answers in the first {k}) / n_q",
+        parameters="k = {k}: the first k candidates",
+        caution="The answers are those found so far: recall of all true answers is lower.",
     ),
     _family(
         "success", "Success@{k}", "required", "success", success,
         "Share of questions with an answer among the first {k}. It is the same as Macro Hits@{k}.",
         "mean over q of [an answer in the first {k}]",
+        parameters="k = {k}: the first k candidates",
     ),
     _family(
         "rprec", "R-precision", "none", "Rprec", r_precision,
         "Share of answers among the first n candidates, n being the number of answers of the question. "
         "A perfect order reaches 1 for every question.",
         "mean over q of (answers in the first n_q) / n_q",
+        caution="n_q is the number of answers found so far: it grows with the labels.",
     ),
     _family(
         "bpref", "bpref", "none", "bpref", bpref,
         "How often answers stand above the judged negatives of their question; the unjudged are ignored. "
         "A question without a judged negative gives its recall.",
-        "mean over q of (1 / n_q) * sum over answers of 1 - min(negatives above, n_q) / min(negatives, n_q)",
+        "mean over q of (1 / n_q) * sum over returned answers of "
+        "1 - min(negatives above, n_q) / max(1, min(negatives, n_q)); without negatives: (returned answers) / n_q",
+        caution="Without judged negatives it is recall, and orders systems by what they return at all.",
         answers_only=False,
     ),
     _family(
         "infap", "infAP", "none", "infAP", inferred_average_precision,
         "Average precision estimated from a pool that is only partly judged. "
         "The estimate holds only if the judged triples are a random sample of the pool.",
-        "mean over q of (1 / n_q) * sum over answers at r of (1 + pooled above * judged precision above) / r",
+        "mean over q of (1 / n_q) * sum over answers at r of (1 + pooled above * precision above) / r, "
+        f"precision above = (answers above + {INFAP_EPSILON:.5f})"
+        f" / (answers above + negatives above + {2 * INFAP_EPSILON:.5f})",
+        caution="A pool judged by depth or by type is no random sample: the estimate is biased there. "
+        "If everything in the pool is judged it is MAP but for trec_eval's smoothing.",
         answers_only=False,
     ),
 )  # fmt: skip

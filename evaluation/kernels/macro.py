@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.kernels.family import Family
+from evaluation.kernels.family import Family, rank_or_nan
 from evaluation.kernels.prepared import Labelled
 from evaluation.kernels.table import Floats
 
@@ -13,7 +13,7 @@ SOURCE = "spec/metrics.md §2; trec_eval recip_rank and success"
 
 def first_rank(answers: Labelled, k: int | None = None) -> Floats:
     """Position of the best answer [systems, questions]; nan where the run returned no answer."""
-    return np.where(np.isinf(answers.first), np.nan, answers.first)
+    return rank_or_nan(answers.first)
 
 
 def reciprocal_rank(answers: Labelled, k: int | None = None) -> Floats:
@@ -31,6 +31,8 @@ FAMILIES = (
         "Mean position of the best answer of each question. "
         "It is undefined for a run that returns no answer to some question.",
         "mean over q of first(q), the smallest strict position of an answer", SOURCE, first_rank,
+        missing="the run returned no answer to {missing} of {n} questions; a mean rank needs one to each",
+        caution="It grows with the number of candidates: compare it within one graph only.",
     ),
     Family(
         "macro_mrr", "Macro MRR", "macro", "none", 0.0, 1.0, True,
@@ -43,5 +45,6 @@ FAMILIES = (
         "Share of questions with at least one answer among the first {k}. "
         "Every question weighs the same, however many answers it has.",
         "mean over q of [first(q) <= {k}]", SOURCE, hits,
+        parameters="k = {k}: the largest position that is a hit",
     ),
 )  # fmt: skip

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.kernels.family import Family
+from evaluation.kernels.family import Family, rank_or_nan
 from evaluation.kernels.prepared import Labelled
 from evaluation.kernels.table import Floats
 
 SOURCE = "spec/metrics.md §2; PyKEEN RankBasedEvaluator, realistic rank"
+MISSING = "the run did not return {missing} of {n} answers; a mean rank needs all"
 
 
 def rank(answers: Labelled, k: int | None = None) -> Floats:
     """Filtered realistic rank [systems, answers]; nan where the run did not return the answer."""
-    return np.where(np.isinf(answers.micro_rank), np.nan, answers.micro_rank)
+    return rank_or_nan(answers.micro_rank)
+
+
+def log_rank(answers: Labelled, k: int | None = None) -> Floats:
+    """Natural logarithm of `rank`: exp of its mean is the geometric mean rank."""
+    return np.log(rank(answers))
 
 
 def reciprocal_rank(answers: Labelled, k: int | None = None) -> Floats:
@@ -36,7 +42,8 @@ FAMILIES = (
         "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
         "Mean rank of all answers, each ranked with the question's other answers removed. "
         "One badly placed answer moves it a lot; it is undefined for a run that misses an answer.",
-        "mean over (q, a) of rank(q, a)", SOURCE, rank,
+        "mean over (q, a) of rank(q, a)", SOURCE, rank, missing=MISSING,
+        caution="It grows with the number of candidates: compare it within one graph only.",
     ),
     Family(
         "micro_mrr", "Micro MRR", "micro", "none", 0.0, 1.0, True,
@@ -49,5 +56,7 @@ FAMILIES = (
         "Share of all answers that stand among the first {k} when the question's other answers are removed. "
         "Every answer weighs the same, so questions with many answers dominate.",
         "mean over (q, a) of [rank(q, a) <= {k}]", SOURCE, hits,
+        parameters="k = {k}: the largest rank that is a hit",
+        caution="An answer that shares the first place with one other candidate has rank 1.5: no hit at 1.",
     ),
 )  # fmt: skip

@@ -3,12 +3,14 @@
 Paired two-tailed t-tests on per-unit values (Sakai 2006; spec/metrics.md §4). Micro values are not
 independent: a positive triple gives two of them, and the answers of one question share their filter. So
 micro is to be shown with the test clustered by question too, and n belongs beside every p-value
-(spec/pooling.md, Traps).
+(spec/pooling.md, Traps). Many pairs are many tests: corrections are here, the randomised test of all pairs
+at once is in randomised.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +19,17 @@ from scipy import stats
 from evaluation.kernels.table import Floats
 from evaluation.kernels.values import Values
 
+Correction = Literal["holm", "fdr_bh"]  # Holm; Benjamini and Hochberg (false discovery rate)
+
 
 @dataclass(frozen=True)
-class PairTests:
+class PairPs:
     """One entry per pair of systems, `first` < `second`, in the order of numpy.triu_indices."""
 
     first: NDArray[np.intp]  # [pairs]
     second: NDArray[np.intp]  # [pairs]
     difference: Floats  # [pairs] mean of first - second over the units
-    t: Floats  # [pairs]
-    p: Floats  # [pairs] two-tailed; nan if a value is undefined or there are fewer than two units or clusters
-    n: int  # units: answers or questions
-    clusters: int | None  # questions, if clustered
+    p: Floats  # [pairs] two-tailed; nan where undefined
 
     def curve(self) -> Floats:
         """The defined p-values in descending order."""
@@ -40,10 +41,45 @@ class PairTests:
         curve = self.curve()
         return float(curve.mean()) if curve.size else float("nan")
 
-    def share_below(self, alpha: float = 0.05) -> float:
-        """Share of the pairs with a defined p-value whose p is below alpha."""
-        curve = self.curve()
-        return float((curve < alpha).mean()) if curve.size else float("nan")
+    def corrected(self, method: Correction) -> Floats:
+        """p-values [pairs] corrected for the number of defined ones; undefined ones stay undefined.
+
+        "holm" (Holm 1979) keeps the chance of any false finding below alpha, "fdr_bh" (Benjamini and
+        Hochberg 1995) the expected share of false ones among the findings.
+        """
+        corrected = np.full(self.p.shape, np.nan)
+        defined = np.isfinite(self.p)
+        if defined.any():
+            p = self.p[defined]
+            corrected[defined] = _holm(p) if method == "holm" else stats.false_discovery_control(p)
+        return corrected
+
+    def share_below(self, alpha: float = 0.05, method: Correction | None = None) -> float:
+        """Share of the pairs with a defined p-value whose p, corrected by `method` if given, is below alpha."""
+        p = self.p if method is None else self.corrected(method)
+        defined = p[np.isfinite(p)]
+        return float((defined < alpha).mean()) if defined.size else float("nan")
+
+
+@dataclass(frozen=True)
+class PairTests(PairPs):
+    """t-tests; p is nan if a value is undefined or there are fewer than two units or clusters."""
+
+    t: Floats  # [pairs]
+    n: int  # units: answers or questions
+    clusters: int | None  # questions, if clustered
+
+
+def _holm(p: Floats) -> Floats:
+    """The i-th smallest of m times m - i + 1, never below the one before it, at most 1; p [m].
+
+    Our own, since statsmodels collects garbage in every call: half a second in a process of this size.
+    """
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate((p.size - np.arange(p.size)) * p[order])
+    corrected = np.empty(p.size)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
 
 
 def paired_t_tests(values: Values) -> PairTests:
@@ -77,7 +113,7 @@ def _tests(per_unit: Floats, cluster: NDArray[np.int32] | None) -> PairTests:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((mean == 0) & (error == 0), 0.0, mean / error)
     p = 2.0 * stats.t.sf(np.abs(t), max(starts.size - 1, 1))
-    return PairTests(first, second, mean, t, p, n, None if cluster is None else starts.size)
+    return PairTests(first, second, mean, p, t, n, None if cluster is None else starts.size)
 
 
 def _mean_and_error(difference: Floats, starts: NDArray[np.intp]) -> tuple[Floats, Floats]:

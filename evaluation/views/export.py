@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from evaluation.domain.archive import archive_of
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
+from evaluation.enums import QrelsOrigin
 from evaluation.models import Qrels
 from pooling.domain.job import start_job
 from pooling.enums import JobKind, JobState
@@ -45,7 +46,7 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
     }
     rows = [
         {"qrels": qrels, "job": jobs.get(qrels.name), "archive": archive_of(qrels)}
-        for qrels in pool.qrels.select_related("created_by")
+        for qrels in pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
     ]
     context = {"pool": pool, "form": form, "rows": rows, "report": pool_report(pool), "working": bool(jobs)}
     return render(request, "evaluation/export.html", context)
@@ -55,7 +56,7 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
 @evaluator_required
 def export_start(request: HttpRequest, name: str, qrels: str) -> HttpResponse:
     """Start the job that writes the archive of frozen qrels."""
-    found = get_object_or_404(Qrels, pool__name=name, name=qrels)
+    found = get_object_or_404(Qrels, pool__name=name, name=qrels, origin=QrelsOrigin.FROZEN)
     start_job(JobKind.EXPORT, pool=found.pool, params={"qrels": found.name}, user=request.user)  # type: ignore[arg-type]
     messages.success(request, f"The test set {found.name} is being written; its download appears here.")
     return redirect("export", name)

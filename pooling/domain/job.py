@@ -74,6 +74,22 @@ def _move(job_id: int, old: JobState, new: JobState, **fields: Any) -> bool:
     return Job.objects.filter(pk=job_id, state=old).update(state=new, **fields) == 1
 
 
+def _lock_subject(graph: Graph | None, system: System | None, pool: Pool | None) -> None:
+    """Who starts a job of the same subject at the same time waits here, and then sees this one's."""
+    if (subject := system or pool or graph) is not None:
+        list(type(subject)._base_manager.select_for_update(no_key=True).filter(pk=subject.pk))
+
+
+def _live(
+    kind: str, graph: Graph | None, system: System | None, pool: Pool | None, params: dict[str, Any]
+) -> QuerySet[Job]:
+    """Jobs that do the same and are not over."""
+    states = [JobState.QUEUED, JobState.RUNNING]
+    return Job.objects.filter(
+        kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=states
+    )
+
+
 def start_job(
     kind: JobKind,
     *,
@@ -85,17 +101,9 @@ def start_job(
 ) -> Job:
     """Make the row and, once it is committed, send its message. A live job of the same
     kind, subject and params is it."""
-    live = Job.objects.filter(
-        kind=kind,
-        graph=graph,
-        system=system,
-        pool=pool,
-        params=params or {},
-        state__in=[JobState.QUEUED, JobState.RUNNING],
-    )
     with transaction.atomic():
-        if (subject := system or pool or graph) is not None:  # two that ask at once get one job
-            list(type(subject)._base_manager.select_for_update(no_key=True).filter(pk=subject.pk))
+        _lock_subject(graph, system, pool)  # two that ask at once get one job
+        live = _live(kind, graph, system, pool, params or {})
         if (job := live.first()) is None:
             job = Job.objects.create(
                 kind=kind,
@@ -144,6 +152,10 @@ def retry(job: Job) -> None:
         "heartbeat_at": timezone.now(),
     }
     with transaction.atomic():
+        _lock_subject(job.graph, job.system, job.pool)
+        live = _live(job.kind, job.graph, job.system, job.pool, job.params).exclude(pk=job.pk)
+        if (other := live.first()) is not None:
+            raise JobError(f"Job {other.pk} does the same and is {other.state}: wait for its end.")
         moved = any(
             _move(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED)
         )

@@ -25,6 +25,7 @@ from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
 from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Graph, Job, Pool, PooledTriple, SeedTriple, System
+from pooling.systems import FAMILIES, family_of_kind
 
 DEFAULT_FILTERS = ("category-head", "category-tail", "types")
 
@@ -232,8 +233,35 @@ def pool_counts(pool: Pool) -> dict[str, Any]:
 
 def pool_overlap(pool: Pool) -> Overlap:
     """How many pooled triples each two contributors both found, and each alone, from the packed provenance."""
+    return overlap(*_findings(pool), len(pool.contributors))
+
+
+def pool_families(pool: Pool) -> dict[str, dict[str, Any]]:
+    """How diverse a pool is: by family its systems, the triples they found, and those that no other family found.
+
+    Systems of one family tend to miss the same answers. A contributor from elsewhere may be of no known family.
+    """
+    kinds = dict(System.objects.filter(graph=pool.graph_id).values_list("name", "kind"))
+    family_of = [family_of_kind(kinds.get(name, name)) or "not known" for name in pool.contributors]
+    families = [name for name in (*FAMILIES, "not known") if name in family_of]
+    if not families:
+        return {}
+    systems, indptr = _findings(pool)
+    number = np.array([families.index(family) for family in family_of])
+    shared, only = overlap(number[systems], indptr, len(families))
+    return {
+        family: {
+            "systems": [name for name, of in zip(pool.contributors, family_of, strict=True) if of == family],
+            "found": int(shared[i, i]),
+            "only": int(only[i]),
+        }
+        for i, family in enumerate(families)
+    }
+
+
+def _findings(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Contributor of each finding, int[f], and where those of each pooled triple are, int[n + 1]."""
     packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
     counts = [len(p) // PROVENANCE.itemsize for p in packed]
     systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return overlap(systems, indptr, len(pool.contributors))
+    return systems, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -26,10 +26,11 @@ from pooling.domain.run_files import (
     topk_table,
     write_blocks,
 )
+from pooling.domain.system import check_device
 from pooling.enums import JobKind
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Csr, Questions, answers_csr, questions_of
-from pooling.kernels.ranking import score_questions
+from pooling.kernels.ranking import NotFinite, score_questions
 from pooling.kernels.rows import group_rows, question_keys, questions_from_keys, row_keys, rows_of
 from pooling.models import Job, Pool, PooledTriple, Run, System
 
@@ -91,12 +92,17 @@ def _extend(
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, graph)
     keys = question_keys(questions, e, r)
-    scored = score_questions(
-        _scorer(system, graph), questions,
-        masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
-        top_masked=answers_csr(questions, graph.test, e, r),
-        wanted=csr, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
-    )  # fmt: skip
+    try:
+        scored = score_questions(
+            _scorer(system, graph), questions,
+            masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
+            top_masked=answers_csr(questions, graph.test, e, r),
+            wanted=csr, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
+        )  # fmt: skip
+    except NotFinite as error:
+        raise RunError(
+            f"System {system} cannot be ranked. {error}: train it anew with a lower learning_rate."
+        ) from error
     return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
 
 
@@ -109,16 +115,23 @@ def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
 
 
 def _scorer(system: System, graph: GraphArrays) -> Any:
-    from pooling.kernels.scorer import load_scorer
+    from pooling.kernels.kinds import loader_of
+    from pooling.systems import get_system
 
     if not system.sha256:
         raise RunError(f"System {system} is not trained yet: run train_systems {system.graph.name} first.")
-    check_sha256(artifact_path(system.artifact) / "best.pt", system.sha256)
+    try:
+        spec = get_system(system.kind)
+    except ValueError as error:
+        raise RunError(f"System {system} cannot be ranked here: {error}.") from error
+    check_device(system, "ranked")
+    check_sha256(artifact_path(system.artifact) / spec.weights, system.sha256)
     hyper = dict(system.settings)
     device = hyper.pop("device", "auto")
-    return load_scorer(
-        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device
-    )
+    return loader_of(system.kind)(
+        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device,
+        graph.train,
+    )  # fmt: skip
 
 
 def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays) -> tuple[Questions, Csr]:

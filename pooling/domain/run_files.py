@@ -6,6 +6,7 @@ see docs/formats.md. Written as blocks, read whole, kept in memory until the run
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -72,9 +73,15 @@ def _question_ids(keys: np.ndarray, graph: GraphArrays) -> list[str]:
 
 def parse_question_id(text: str, graph: GraphArrays) -> int:
     """Key of a question id; KeyError or ValueError if it is none of this graph's."""
+    side, entity, relation = _parts(text)
+    code = SIDES.index(side) * graph.num_relations + graph.relation_index[relation]
+    return int(code * graph.num_entities + graph.entity_index[entity])
+
+
+@lru_cache(maxsize=2**17)  # the runs of a graph hold the same questions
+def _parts(text: str) -> tuple[str, str, str]:
     side, entity, relation = text.split(":")
-    code = SIDES.index(side) * graph.num_relations + graph.relation_index[unquote(relation)]
-    return int(code * graph.num_entities + graph.entity_index[unquote(entity)])
+    return side, unquote(entity), unquote(relation)
 
 
 # -- files ------------------------------------------------------------------------------------------------------

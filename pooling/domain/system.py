@@ -8,9 +8,12 @@ from django.db import transaction
 from pooling.artifacts import ArtifactError, artifact_path, sha256_of
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
+from pooling.domain.system_memory import peak_bytes, reset_peak
+from pooling.domain.system_seeds import keep_best
 from pooling.enums import JobKind, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, System
+from pooling.systems.spec import with_neutral
 
 
 class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
@@ -18,25 +21,26 @@ class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
 
 
 def create_systems(
-    graph: Graph, kinds: Sequence[str], overrides: Mapping[str, str], seeds: int = 1, device: str = "auto"
-) -> list[System]:
+    graph: Graph, kinds: Sequence[str], overrides: Mapping[str, str], seeds: int = 1, device: str = "auto",
+    best: bool = False,
+) -> list[System]:  # fmt: skip
     """Rows for each kind and seed, settings resolved to the graph's size. Those that exist are returned as they are.
 
-    With several seeds each gets a row of its own (rotate, rotate-s1, …); pools take what they are told to.
+    With several seeds each gets a row of its own (rotate, rotate-s1, …); with `best` all but the best by validation
+    MRR are archived once they are trained. A setting goes to those kinds that have it; one that none has is refused.
     """
-    from pooling.systems import resolve_settings
+    from pooling.systems import get_system
 
     if seeds < 1:
         raise SystemError_(f"--seeds is {seeds}: give 1 or more.")
+    if best and seeds == 1:
+        raise SystemError_("The best of one seed is that one: give 2 or more seeds to choose from.")
     systems = []
     with transaction.atomic():
-        for kind in dict.fromkeys(kinds):
-            try:
-                resolved = resolve_settings(kind, graph.num_entities, graph.num_train, dict(overrides))
-            except ValueError as error:
-                raise SystemError_(str(error)) from error
+        for kind, own in settings_of_kinds(kinds, overrides).items():
+            resolved, slug = resolve(graph, kind, own), get_system(kind).slug
             for seed in range(seeds):
-                name = kind if seed == 0 else f"{kind}-s{seed}"
+                name = slug if seed == 0 else f"{slug}-s{seed}"
                 system, made = System.objects.get_or_create(
                     graph=graph,
                     name=name,
@@ -45,16 +49,53 @@ def create_systems(
                 if made:
                     system.artifact = f"systems/{system.pk}"
                     system.save(update_fields=["artifact"])
+                elif (system.kind, system.seed) != (kind, seed):
+                    raise SystemError_(
+                        f"System {name} of graph {graph.name} is a {system.kind} with seed {system.seed}, which "
+                        f"somebody called so. Clone a {kind} under another name in the browser."
+                    )
                 else:
-                    _settle(system, {key: resolved[key] for key in overrides}, resolved, device)
+                    _settle(system, {key: resolved[key] for key in own}, resolved, device)
                 systems.append(system)
+        if best:
+            System.objects.filter(pk__in=[system.pk for system in systems]).update(best_of_seeds=True)
+    if best:
+        for system in systems:  # those that are trained already may be all there are to choose from
+            system.refresh_from_db()
+            keep_best(system)
     return systems
+
+
+def settings_of_kinds(kinds: Sequence[str], overrides: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """By kind, as the registry writes it, the settings that it has; SystemError_ names what nobody knows."""
+    from pooling.systems import get_system
+
+    try:
+        specs = {spec.name: spec for spec in map(get_system, kinds)}  # of pykeen:CLASS as PyKEEN writes it
+    except ValueError as error:
+        raise SystemError_(str(error)) from error
+    known = set().union(*(spec.settings for spec in specs.values()))
+    return {
+        kind: {key: value for key, value in overrides.items() if key in spec.settings or key not in known}
+        for kind, spec in specs.items()
+    }
+
+
+def resolve(graph: Graph, kind: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The preset for this graph with `overrides` put in; SystemError_ says what is wrong with them."""
+    from pooling.systems import resolve_settings
+
+    try:
+        return dict(resolve_settings(kind, graph.num_entities, graph.num_train, dict(overrides)))
+    except ValueError as error:
+        raise SystemError_(str(error)) from error
 
 
 def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any], device: str) -> None:
     """Settings of a system that exists: free until an epoch was trained with them, then only the device is."""
     begun = system.state == SystemState.TRAINED or system.epochs_done > 0
-    if begun and any(system.settings.get(key) != value for key, value in asked.items()):
+    had = with_neutral(system.settings)
+    if begun and any(had.get(key) != value for key, value in asked.items()):
         raise SystemError_(
             f"System {system.name} of graph {system.graph.name} was trained with other settings, which stay with it. "
             "Leave --set away to keep it, or train another seed beside it with --seeds."
@@ -66,14 +107,14 @@ def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any
 
 
 def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
-    """The named systems of a graph, or all trained ones; each must be trained."""
+    """The named systems of a graph, or all trained ones that are not archived; each must be trained."""
     trained = {s.name: s for s in graph.systems.filter(state=SystemState.TRAINED).order_by("id")}
     if names is None:
-        if not trained:
+        if not (usual := [system for system in trained.values() if not system.archived]):
             raise SystemError_(
                 f"Graph {graph.name} has no trained system; run train_systems {graph.name} first."
             )
-        return list(trained.values())
+        return usual
     if missing := [name for name in names if name not in trained]:
         raise SystemError_(
             f"Graph {graph.name} has no trained system {', '.join(missing)}. Trained: {', '.join(trained) or 'none'}."
@@ -81,13 +122,13 @@ def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
     return [trained[name] for name in dict.fromkeys(names)]
 
 
-def _check_device(system: System) -> None:
+def check_device(system: System, act: str = "trained") -> None:
     """A GPU may be at another worker than this one, so that only the worker can tell."""
     import torch
 
     if system.settings.get("device") == "cuda" and not torch.cuda.is_available():
         raise SystemError_(
-            f"{system.name} is to be trained on a GPU, and PyTorch sees none at this worker: start a worker where "
+            f"{system.name} is to be {act} on a GPU, and PyTorch sees none at this worker: start a worker where "
             "there is one, or train it with --device auto or --device cpu."
         )
 
@@ -95,26 +136,44 @@ def _check_device(system: System) -> None:
 @handles(JobKind.TRAIN)
 def train(job: Job, progress: Progress) -> None:
     """Train job.system from its last checkpoint to the end; a trained one is left as it is."""
-    from django.conf import settings
-
-    from pooling.kernels.training import EpochReport, TrainingCancelled, train_system
-
     system = job.system
     assert system is not None
     if system.state == SystemState.TRAINED:
         progress.log(f"{system.name} is trained already")
+        keep_best(system)  # a worker may have died between the end of training and this
         return
-    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING)
+    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING, note="")
     progress.log(f"training {system.name} with {system.settings}")
-    _check_device(system)
+    check_device(system)
+    reset_peak()
+    end = _fit(system, progress)
+    peak = max(peak_bytes(end["device"]), system.peak_bytes or 0)  # of all attempts
+    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
+    system.refresh_from_db()
+    mrr = "" if system.validation_mrr is None else f", validation MRR {system.validation_mrr:.4f}"
+    progress.log(f"best epoch {system.best_epoch}{mrr}")
+    if (best := keep_best(system)) is not None:
+        progress.log(f"{best.name} is the best of its seeds; the others are archived")
+
+
+def _fit(system: System, progress: Progress) -> dict[str, Any]:
+    """Train and return what the row is to hold of it; what each epoch gave is written as it comes."""
+    from django.conf import settings
+
+    from pooling.kernels.kinds import trainer_of
+    from pooling.kernels.memory import estimate_bytes, in_words
+    from pooling.kernels.training import Diverged, EpochReport, TrainingCancelled
+    from pooling.systems import SystemSpec, get_system
+
     graph = open_graph(system.graph)
     hyper = dict(system.settings)
     device = hyper.pop("device", "auto")
+    folder = artifact_path(system.artifact)
     seen: list[dict[str, float | None]] = []
 
     def tell(report: EpochReport) -> None:
         done = report.epoch - 1 + report.fraction
-        stage = f"epoch {report.epoch} of {report.epochs}, loss {report.loss:.4f}"
+        stage = report.words or f"epoch {report.epoch} of {report.epochs}, loss {report.loss:.4f}"
         if report.validation_mrr is not None:
             stage += f", validation MRR {report.validation_mrr:.3f}"
         progress.report(stage, int(done * 100), report.epochs * 100, "% of an epoch", report.seconds_left)
@@ -126,23 +185,33 @@ def train(job: Job, progress: Progress) -> None:
                 history=[e for e in system.history if e["epoch"] < seen[0]["epoch"]] + seen,
             )  # fmt: skip
 
+    note = ""
+    size = graph.num_entities, graph.num_relations
     try:
-        result = train_system(
-            system.kind, graph.train, graph.valid, graph.num_entities, graph.num_relations, hyper,
-            seed=system.seed, device=device, directory=artifact_path(system.artifact),
+        spec = get_system(system.kind)
+        if isinstance(spec, SystemSpec):
+            needed = estimate_bytes(spec, *size, hyper, graph.train)
+            progress.log(f"it needs about {in_words(needed)} of memory")
+        result = trainer_of(system.kind)(
+            system.kind, graph.train, graph.valid, *size, hyper,
+            seed=system.seed, device=device, directory=folder,
             on_progress=tell, should_stop=progress.should_stop, threads=settings.WORKER_THREADS,
         )  # fmt: skip
     except TrainingCancelled:
         raise JobCancelled from None
+    except Diverged as error:
+        if not error.best_epoch:
+            raise SystemError_(f"Training stopped: {error}.") from error
+        result, note = error.result, f"stopped: {error}."
+    except ValueError as error:
+        raise SystemError_(f"{error}.") from error
     except OSError as error:
         raise ArtifactError(
             f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one is "
             "still there: free some disk space, then start the job again."
         ) from error
-    System.objects.filter(pk=system.pk).update(
-        state=SystemState.TRAINED, device=result.device, epochs_done=result.epochs_done,
-        best_epoch=result.best_epoch, validation_mrr=result.validation_mrr, train_seconds=result.seconds,
-        history=result.history, sha256=sha256_of(artifact_path(system.artifact) / "best.pt"),
-    )  # fmt: skip
-    mrr = "" if result.validation_mrr is None else f", validation MRR {result.validation_mrr:.4f}"
-    progress.log(f"best epoch {result.best_epoch}{mrr}")
+    return {
+        "device": result.device, "epochs_done": result.epochs_done, "best_epoch": result.best_epoch,
+        "validation_mrr": result.validation_mrr, "train_seconds": result.seconds, "history": result.history,
+        "note": note, "sha256": sha256_of(folder / spec.weights),
+    }  # fmt: skip

@@ -6,34 +6,43 @@ entities but the masked (known) ones. Ranks are positions among the candidates, 
 - optimistic: 1 + candidates with a higher score; pessimistic: candidates with an equal or higher score;
 - strict: ties are broken by one seeded random permutation of the entities, never by id.
 
-The score of the wanted answer is read from the very row it is compared with: from another
-kernel it would differ in the last bits, and ties would be missed (LibKGE issues 221 and 242).
+The entities come in chunks, so that memory does not grow with them: counts add up, top lists merge. The score of the
+wanted answer is read from the very row it is compared with: from another kernel it would differ in the last
+bits, and ties would be missed (LibKGE issues 221 and 242). Where there are several chunks, the tiles of the wanted
+answers are scored first, by the same calls that score them later.
 Source: Berrendorf et al. (2020), On the ambiguity of rank-based evaluation of entity alignment or link
 prediction methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from pooling.kernels.counts import Counts
+from pooling.kernels.precision import full_precision
 from pooling.kernels.questions import (
     Csr,
     Questions,
     answers_csr,
+    entries,
     name_of,
     questions_of,
     without,
 )
-from pooling.kernels.scorer import Scores
+from pooling.kernels.scorer import HEIGHT, TILE, Score, Scores
+from pooling.kernels.top import Top
 
-# Scores held at once, in floats: 256 rows of FB15k-237; fewer rows where there are more entities.
-BUFFER_FLOATS = 1 << 26
-# Floats of gathered rows while counting: small enough to stay in the cache of a CPU core.
-COUNT_FLOATS_CPU, COUNT_FLOATS_GPU = 1 << 18, 1 << 27
+# Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities.
+BUFFER_FLOATS = 3 << 24
+
+
+class NotFinite(ValueError):  # noqa: N818 - says what is wrong
+    """A score is NaN or infinite: it would pass as a good rank (PyKEEN turns NaN into an MRR of 2)."""
 
 
 class Scored(NamedTuple):
@@ -78,123 +87,156 @@ def score_questions(
     wanted: Csr,
     top_k: int = 100,
     seed: int,
-    batch_size: int = 256,
+    batch_size: int = HEIGHT,
+    chunk: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Scored:
     """Score every question once; return its first `top_k` candidates and the ranks of its wanted answers.
 
     `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count
-    in ranks but are kept out of the top list. `seed` is of the tie permutation. `progress(done, total)` is
-    called after every batch. A pass that `should_stop` ends raises InterruptedError.
-    ValueError: a wanted entity is masked, or a score is not finite; the message names the question.
+    in ranks but are kept out of the top list. `seed` is of the tie permutation. `chunk` entities are scored at a
+    time, a multiple of TILE; None: as many as the buffer holds. `progress(done, total)` is called after every
+    batch. A pass that `should_stop` ends raises InterruptedError.
+    ValueError: a wanted entity is masked. NotFinite: a score is not. Both name the question.
     """
-    total, num_entities = len(questions.side), scorer.num_entities
-    order = tie_order(num_entities, seed)
-    column = np.empty(num_entities, dtype=np.int64)
-    column[order] = np.arange(num_entities)
-    scores_of = scorer.in_order(order)
-    width = min(top_k, num_entities)
-    result = Scored(
-        np.full((total, top_k), -1, np.int32),
-        np.full((total, top_k), -np.inf, np.float32),
-        *(np.empty(len(wanted.indices), np.int32) for _ in range(3)),
-    )
-    batch_size = max(1, min(batch_size, BUFFER_FLOATS // max(num_entities, 1), total))
-    buffer = torch.empty((batch_size, num_entities), device=scorer.device)
-    for start in range(0, total, batch_size):
+    _check_wanted(wanted, masked, questions, scorer.num_entities)
+    total = len(questions.side)
+    work = _Pass(scorer, questions, masked, top_masked, wanted, top_k, seed, min(batch_size, total), chunk)
+
+    def stop_if_asked() -> None:
         if should_stop is not None and should_stop():
             raise InterruptedError(f"scoring was stopped after {start} of {total} questions")
-        stop = min(start + batch_size, total)
-        part = Questions(*(x[start:stop] for x in questions))
-        scores = scores_of(*part, out=buffer[: stop - start])
-        _check_finite(scores, part)
-        _mask(scores, masked, column, start, stop)
-        _count(scores, wanted, column, start, stop, questions, result)
-        if width:
-            _mask(scores, top_masked, column, start, stop)
-            values, columns = (x.cpu().numpy() for x in _top(scores, width))
-            result.top_score[start:stop, :width] = values
-            result.top_entity[start:stop, :width] = np.where(np.isfinite(values), order[columns], -1)
-        if progress is not None:
-            progress(stop, total)
-    return result
+
+    with full_precision(), torch.no_grad():
+        for start in range(0, total, batch_size):
+            stop = min(start + batch_size, total)
+            work.score(start, stop, stop_if_asked)
+            if progress is not None:
+                progress(stop, total)
+    return work.result
 
 
-def _check_finite(scores: torch.Tensor, questions: Questions) -> None:
-    """Fail on NaN or infinite scores: they would pass as good ranks (PyKEEN turns NaN into an MRR of 2)."""
-    suspect = ~torch.isfinite(scores.sum(1))  # one read of the rows; a sum that overflows is looked at again
-    if suspect.any():
-        for i in suspect.nonzero().flatten().tolist():
-            if not torch.isfinite(scores[i]).all():
-                raise ValueError(f"the scores of the {name_of(questions, i)} are not finite")
+def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: int) -> None:
+    """Refuse a wanted entity that is no candidate."""
+    every = np.arange(len(questions.side))
+    keys = [row * num_entities + csr.indices for csr in (wanted, masked) for row, _ in [entries(csr, every)]]
+    if (bad := np.isin(*keys)).any():
+        question, entity = divmod(int(keys[0][bad][0]), num_entities)
+        raise ValueError(f"entity {entity} is wanted and masked in the {name_of(questions, question)}")
 
 
-def _pairs(csr: Csr, column: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row within the batch and column of every entity that questions start..stop list."""
-    indptr = csr.indptr[start : stop + 1]
-    rows = np.repeat(np.arange(stop - start), np.diff(indptr))
-    return rows, column[csr.indices[indptr[0] : indptr[-1]]]
+class _Pass:
+    """What all batches of a pass share."""
 
+    def __init__(
+        self, scorer: Scores, questions: Questions, masked: Csr, top_masked: Csr, wanted: Csr, top_k: int,
+        seed: int, height: int, chunk: int | None,
+    ) -> None:  # fmt: skip
+        self.scorer, self.questions, self.num_entities = scorer, questions, scorer.num_entities
+        self.masked, self.top_masked, self.wanted = masked, top_masked, wanted
+        self.order = tie_order(self.num_entities, seed)
+        self.place = torch.empty(self.num_entities, dtype=torch.int64)
+        self.place[self.order] = torch.arange(self.num_entities)
+        self.place = self.place.to(scorer.device)
+        self.width = min(top_k, self.num_entities)
+        limit = chunk or BUFFER_FLOATS // max(height, 1)
+        self.chunk = max(limit // TILE, 1) * TILE
+        # Rows begin at whole cache lines: MKL takes 1.6 times as long for a product into others.
+        held = -(-min(self.chunk, self.num_entities) // 16) * 16
+        self.buffer = torch.empty((height, held), device=scorer.device)
+        self.columns: dict[tuple[int, int], Score] = {}  # that score entities first..end
+        total = len(questions.side)
+        self.result = Scored(
+            np.full((total, top_k), -1, np.int32),
+            np.full((total, top_k), -np.inf, np.float32),
+            *(np.empty(len(wanted.indices), np.int32) for _ in range(3)),
+        )
 
-def _mask(scores: torch.Tensor, csr: Csr, column: np.ndarray, start: int, stop: int) -> None:
-    rows, columns = _pairs(csr, column, start, stop)
-    flat = torch.as_tensor(rows * scores.shape[1] + columns, device=scores.device)
-    scores.view(-1).index_fill_(0, flat, -torch.inf)
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """First entity and last + 1 of each chunk."""
+        for first in range(0, self.num_entities, self.chunk):
+            yield first, min(first + self.chunk, self.num_entities)
 
+    def score(self, start: int, stop: int, stop_if_asked: Callable[[], None]) -> None:
+        """Write the results of questions start..stop."""
+        counts = np.diff(self.wanted.indptr[start : stop + 1])
+        chosen = start + np.argsort(-counts, kind="stable")  # as Counts likes them
+        part = Questions(*(x[chosen] for x in self.questions))
+        row, at = entries(self.wanted, chosen)
+        entity = self.wanted.indices[at].astype(np.int64)
+        several = self.chunk < self.num_entities
+        own = self._own_scores(part, row, entity, stop_if_asked) if several else None
+        top = Top(len(chosen), self.width, self.place) if self.width else None
+        ranks: Counts | None = None
+        for first, end in self.chunks():
+            stop_if_asked()
+            scores = self._scores(part, first, end)
+            self._check_finite(scores, part, chosen)
+            if ranks is None:
+                own = self._read(row, entity) if own is None else own
+                ranks = Counts(own, row, entity, self.place)
+            self._mask(self.masked, chosen, first, end)
+            ranks.add(scores, first)
+            if top is not None:
+                self._mask(self.top_masked, chosen, first, end)
+                top.add(scores, first)
+        if top is not None:
+            found = top.result(self.order)
+            self.result.top_entity[chosen, : self.width], self.result.top_score[chosen, : self.width] = found
+        if ranks is not None:
+            above, at_least, before = (x.cpu().numpy() for x in (ranks.above, ranks.at_least, ranks.before))
+            self.result.strict[at] = 1 + above + before
+            self.result.optimistic[at] = 1 + above
+            self.result.pessimistic[at] = at_least
 
-def _count(
-    scores: torch.Tensor,
-    wanted: Csr,
-    column: np.ndarray,
-    start: int,
-    stop: int,
-    questions: Questions,
-    result: Scored,
-) -> None:
-    """Write the ranks of the wanted pairs of this batch into `result`."""
-    rows, columns = _pairs(wanted, column, start, stop)
-    first = int(wanted.indptr[start])
-    limit = COUNT_FLOATS_CPU if scores.device.type == "cpu" else COUNT_FLOATS_GPU
-    step = max(1, limit // scores.shape[1])
-    for begin in range(0, len(rows), step):
-        row = torch.as_tensor(rows[begin : begin + step], device=scores.device)
-        place = torch.as_tensor(columns[begin : begin + step], device=scores.device)
-        lines = scores.index_select(0, row)  # [w, E]
-        own = lines.gather(1, place[:, None])  # [w, 1]
-        if torch.isinf(own).any():
-            bad = begin + int(torch.isinf(own).flatten().nonzero()[0])
-            entity = wanted.indices[first + bad]
-            where = name_of(questions, start + int(rows[bad]))
-            raise ValueError(f"entity {entity} is wanted and masked in the {where}")
-        # Compare into floats and sum them: on a CPU, summing booleans is 5 to 20 times slower.
-        hits = torch.empty_like(lines)
-        above = torch.gt(lines, own, out=hits).sum(1)
-        at_least = torch.ge(lines, own, out=hits).sum(1)
-        strict = above + 1
-        for i in (at_least > strict).nonzero().flatten().tolist():
-            strict[i] += (lines[i, : place[i]] == own[i]).sum()
-        out = slice(first + begin, first + begin + len(row))
-        result.strict[out] = strict.cpu().numpy()
-        result.optimistic[out] = (above + 1).cpu().numpy()
-        result.pessimistic[out] = at_least.cpu().numpy()
+    def _scores(self, part: Questions, first: int, end: int) -> Tensor:
+        """Scores [B, end - first] of entities first..end, in the buffer."""
+        if (first, end) not in self.columns:
+            self.columns[first, end] = self.scorer.in_order(np.arange(first, end))
+        return self.columns[first, end](*part, out=self.buffer[: len(part.side), : end - first])
 
+    def _own_scores(
+        self, part: Questions, row: np.ndarray, entity: np.ndarray, stop_if_asked: Callable[[], None]
+    ) -> Tensor:
+        """Scores [w] of the wanted entities, each from its tile."""
+        own = torch.empty(len(row), device=self.buffer.device)
+        tiles = entity // TILE
+        for tile in np.unique(tiles).tolist():
+            stop_if_asked()
+            here = np.flatnonzero(tiles == tile)
+            first = tile * TILE
+            self._scores(part, first, min(first + TILE, self.num_entities))
+            own[torch.from_numpy(here).to(own.device)] = self._read(row[here], entity[here] - first)
+        return own
 
-def _top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return values and columns of the k best of each row, equal scores in column order.
+    def _places(self, row: np.ndarray, column: np.ndarray) -> Tensor:
+        """Where rows and columns are in the flat buffer."""
+        return torch.as_tensor(row * self.buffer.shape[1] + column, device=self.buffer.device)
 
-    torch.topk promises no order among equals, neither inside the list nor at its end: rows with ties are redone.
-    """
-    # One more than asked for shows whether the tie reaches over the end.
-    values, columns = torch.topk(scores, min(k + 1, scores.shape[1]), dim=1)
-    tied = (values[:, 1:] == values[:, :-1]) & torch.isfinite(values[:, 1:])
-    rows = tied.any(1).nonzero().flatten()
-    values, columns = values[:, :k].contiguous(), columns[:, :k].contiguous()
-    # Few rows at a time: the sort holds a copy of them and their int64 columns.
-    for part in rows.split(max(1, BUFFER_FLOATS // 8 // scores.shape[1])):
-        value, place = torch.sort(scores[part], dim=1, descending=True, stable=True)
-        values[part], columns[part] = value[:, :k], place[:, :k]
-    return values, columns
+    def _read(self, row: np.ndarray, column: np.ndarray) -> Tensor:
+        return self.buffer.view(-1)[self._places(row, column)]
+
+    def _mask(self, csr: Csr, chosen: np.ndarray, first: int, end: int) -> None:
+        """Make what `csr` lists of entities first..end no candidates."""
+        row, at = entries(csr, chosen)
+        entity = csr.indices[at]
+        inside = (entity >= first) & (entity < end)
+        places = self._places(row[inside], entity[inside] - first)
+        self.buffer.view(-1).index_fill_(0, places, -torch.inf)
+
+    def _check_finite(self, scores: Tensor, part: Questions, chosen: np.ndarray) -> None:
+        """Fail on a score that is not, and name its question, the first of the batch."""
+        suspect = ~torch.isfinite(
+            scores.sum(1)
+        )  # one read of the rows; a sum that overflows is looked at again
+        if suspect.any():
+            rows = suspect.nonzero().flatten().tolist()
+            bad = [i for i in rows if not torch.isfinite(scores[i]).all()]
+            if bad:
+                of = getattr(self.scorer, "label", "")
+                where = name_of(part, min(bad, key=lambda i: chosen[i]))
+                raise NotFinite(f"{of}{': ' if of else ''}the scores of the {where} are not finite")
 
 
 def rank_of_triples(
@@ -203,7 +245,7 @@ def rank_of_triples(
     *filters: np.ndarray,
     num_relations: int,
     seed: int = 0,
-    batch_size: int = 256,
+    batch_size: int = HEIGHT,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Ranks:

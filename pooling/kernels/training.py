@@ -1,17 +1,15 @@
-"""Train a system: PyKEEN's model, our loop. Resumable, seeded, with early stopping on the validation MRR.
+"""Train a system in a loop of our own. Resumable, seeded, with early stopping on the validation MRR.
 
-Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). The loss is cross-entropy
-of the right answer against all entities or, on large graphs, against entities that are drawn once per batch
-and shared by its rows, plus the answers of the other rows: one matrix product instead of a lookup per negative.
+Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). `batches.py` says what a batch
+is, `losses.py` what is made small. With the setting precision=mixed, products are computed in bfloat16 on a GPU; its
+exponents are those of float32, so that no loss needs scaling. Validation is always in full precision.
 Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +19,13 @@ import torch
 
 from pooling.kernels.batches import BATCHES, Batches
 from pooling.kernels.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
-from pooling.kernels.ranking import rank_of_triples
+from pooling.kernels.memory import check_memory, keep_freed_memory
+from pooling.kernels.optimizers import make_optimizer
+from pooling.kernels.ranking import NotFinite, rank_of_triples
 from pooling.kernels.scorer import Scorer, build_model, resolve_device
-from pooling.systems import SystemSpec, Value, common_settings, get_system
+from pooling.kernels.threads import cpu_threads
+from pooling.systems import SystemSpec, Value, common_settings, get_model
+from pooling.systems.spec import with_neutral
 
 REPORT_SECONDS = 0.5
 
@@ -39,10 +41,11 @@ class EpochReport:
     epoch: int  # being trained, from 1
     epochs: int
     fraction: float
-    loss: float
+    loss: float | None  # of systems that have one
     validation_mrr: float | None
     best_mrr: float | None
     seconds_left: float
+    words: str = ""  # what is done, where it is no epoch
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,14 @@ class TrainResult:
     device: str
     stopped_early: bool
     history: list[dict[str, Any]]
+
+
+class Diverged(ValueError):  # noqa: N818 - what happened, as TrainingCancelled
+    """The loss is no longer finite. `best_epoch` is the epoch whose weights are kept, 0: none; `result`: till then."""
+
+    def __init__(self, message: str, result: TrainResult) -> None:
+        super().__init__(message)
+        self.result, self.best_epoch = result, result.best_epoch
 
 
 def train_system(
@@ -77,40 +88,16 @@ def train_system(
 
     A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
     epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
-    (ValueError). Raises TrainingCancelled as soon as `should_stop()` is true, and ValueError where the loss is
-    not finite.
+    (ValueError). Raises TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not
+    finite, and ValueError where memory will not do or mixed precision finds no GPU.
     """
     keep_freed_memory()
-    with _threads(threads):
+    with cpu_threads(threads):
         run = _Run(
-            get_system(name), train, valid, num_entities, num_relations, dict(settings), seed,
+            get_model(name), train, valid, num_entities, num_relations, dict(settings), seed,
             resolve_device(device), Path(directory), on_progress, should_stop,
         )  # fmt: skip
         return run.train()
-
-
-def keep_freed_memory() -> None:
-    """Let this process keep freed blocks for the next batch, where the C library is glibc.
-
-    Otherwise the gradients of the entity table (15 MB each on FB15k-237) come as fresh pages in every batch, and
-    touching these costs more than the arithmetic on them: 81 ms a batch against 59 ms (ComplEx, one core).
-    """
-    trim_threshold, mmap_threshold, gigabyte = -1, -3, 1 << 30
-    with contextlib.suppress(OSError, AttributeError):
-        libc = ctypes.CDLL("libc.so.6")
-        libc.mallopt(mmap_threshold, gigabyte)
-        libc.mallopt(trim_threshold, gigabyte)
-
-
-@contextlib.contextmanager
-def _threads(number: int | None) -> Iterator[None]:
-    """Use `number` CPU threads within: two busy two-thread processes on two cores are far slower."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(number or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class _Run:
@@ -131,8 +118,12 @@ class _Run:
             "system": spec.name, "settings": settings, "seed": seed, "num_entities": num_entities,
             "num_relations": num_relations, "num_train": len(train), "num_valid": len(valid),
         }  # fmt: skip
-        self.model = build_model(spec, num_entities, num_relations, settings, seed).to(device)
-        self.optimizer = self._optimizer()
+        self.mixed = self.settings["precision"] == "mixed"
+        if self.mixed and not device.startswith("cuda"):
+            raise ValueError("mixed precision needs a GPU: set precision to full, or train with device cuda")
+        check_memory(spec, num_entities, num_relations, settings, self.train_triples, device)
+        self.model = build_model(spec, num_entities, num_relations, settings, seed, train).to(device)
+        self.optimizer = make_optimizer(self.model, self.settings, device)
         kind = BATCHES[self.settings["objective"]]
         self.batches: Batches = kind(self.train_triples, num_entities, self.settings, device)
         self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
@@ -143,19 +134,14 @@ class _Run:
         self.started = time.monotonic() - self.seconds
         self.reported = 0.0
 
-    def _optimizer(self) -> torch.optim.Optimizer:
-        rate, parameters = self.settings["learning_rate"], self.model.parameters()
-        if self.settings["optimizer"] == "adagrad":
-            return torch.optim.Adagrad(parameters, lr=rate, fused=self.device == "cpu" or None)
-        return torch.optim.Adam(parameters, lr=rate, fused=True)
-
     def resume(self) -> None:
         """Go on from the checkpoint of the directory, if there is one."""
         path = self.directory / LATEST
         if not path.exists():
             return
         state = read_checkpoint(path)
-        if state["identity"] != self.identity:
+        known = {**state["identity"], "settings": with_neutral(state["identity"]["settings"])}
+        if known != {**self.identity, "settings": dict(self.settings)}:
             raise ValueError(f"{path} belongs to another training: remove it or use another directory")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -168,8 +154,8 @@ class _Run:
         while self.epoch < epochs and not self.stopped_early:
             before = self.seconds
             loss = self.train_epoch(self.epoch + 1)
+            mrr = self.validate(self.epoch + 1)
             self.epoch += 1
-            mrr = self.validate() if self.validates(self.epoch) else None
             self.seconds = time.monotonic() - self.started
             is_best = (mrr is None and not len(self.valid_triples)) or (
                 mrr is not None and mrr > (self.best_mrr or -1)
@@ -181,6 +167,21 @@ class _Run:
             self.stopped_early = self.epoch < epochs and self.is_over(self.seconds - before)
             self.save(is_best)
             self.report(self.epoch, 1.0, loss)
+        if not self.best_epoch:
+            self.validate_last()
+        return self.result()
+
+    def validate_last(self) -> None:
+        """Training ended before its first validation was due: validate now, so that there are weights to keep."""
+        mrr = self.validate(self.epoch)
+        self.best_epoch, self.best_mrr, self.seconds = self.epoch, mrr, time.monotonic() - self.started
+        row = {**self.history[-1], "validation_mrr": mrr, "seconds": self.seconds}
+        self.history = [*self.history[:-1], row]
+        self.save(is_best=True)
+        self.report(self.epoch, 1.0, row["loss"])
+
+    def result(self) -> TrainResult:
+        """What training gave so far."""
         return TrainResult(
             self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early,
             self.history,
@@ -210,19 +211,38 @@ class _Run:
                 if self.should_stop():
                     raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
                 self.optimizer.zero_grad(set_to_none=True)
-                loss = self.batches.loss(self.spec, self.model, batch)
+                with torch.autocast(self.device.split(":")[0], torch.bfloat16, enabled=self.mixed):
+                    loss = self.batches.loss(self.spec, self.model, batch)
                 loss.backward()
                 self.optimizer.step()
                 self.model.post_parameter_update()
                 total, count = total + loss.detach(), count + 1
                 if i + 1 < size and time.monotonic() - self.reported > REPORT_SECONDS:
-                    self.report(epoch, (i + 1) / size, float(total) / count)
-        mean = float(total) / max(count, 1)
-        if not np.isfinite(mean):
-            raise ValueError(
-                f"the loss of {self.spec.name} is not finite in epoch {epoch}: lower the learning_rate"
-            )
+                    self.report(epoch, (i + 1) / size, self.finite(total / count, epoch))
+        mean = self.finite(total / max(count, 1), epoch)
+        for weights in self.model.parameters():  # the last step may have spoilt them
+            self.finite(weights.detach().sum(), epoch)
         return mean
+
+    def finite(self, figure: torch.Tensor, epoch: int) -> float:
+        """Return the figure; Diverged where it is NaN or infinite."""
+        value = figure.item()
+        if not np.isfinite(value):
+            raise self.diverged("loss", epoch)
+        return value
+
+    def diverged(self, what: str, epoch: int) -> Diverged:
+        """The error to raise; the best whole epoch is kept."""
+        if not self.best_epoch and 0 < self.epoch < epoch:  # none was validated: the last one is the best
+            self.best_epoch = self.epoch
+            state = read_checkpoint(self.directory / LATEST)
+            best = {"model": state["model"], "epoch": self.epoch, "identity": self.identity}
+            write_checkpoint(self.directory / BEST, best)
+        kept = f"the weights of epoch {self.best_epoch} are kept" if self.best_epoch else "nothing is kept"
+        return Diverged(
+            f"the {what} of {self.spec.label} is not finite in epoch {epoch}; {kept}. Lower the learning_rate",
+            self.result(),
+        )
 
     def set_rate(self, epoch: int) -> None:
         """Let the rate fall geometrically from `learning_rate` to `decay` times it in the last epoch."""
@@ -231,20 +251,27 @@ class _Run:
             group["lr"] = self.settings["learning_rate"] * self.settings["decay"] ** share
 
     def validates(self, epoch: int) -> bool:
-        """Whether the epoch ends with a validation; the last one always does."""
-        due = epoch % self.settings["validate_every"] == 0 or epoch == self.settings["epochs"]
+        """Whether the epoch ends with a validation; the last one always does, and what ends without any."""
+        due = epoch % self.settings["validate_every"] == 0 or epoch in (self.settings["epochs"], self.epoch)
         return bool(len(self.valid_triples)) and due
 
-    def validate(self) -> float:
-        """Return the filtered MRR on the validation triples, or on one seeded sample of them."""
+    def validate(self, epoch: int) -> float | None:
+        """Return the filtered MRR on the validation triples, or on one seeded sample of them; None: not now."""
+        if not self.validates(epoch):
+            return None
         sample, size = self.valid_triples, self.settings["validation_sample"]
         if size and size < len(sample):
             sample = sample[np.random.default_rng(self.seed).choice(len(sample), size, replace=False)]
         scorer = Scorer(self.spec, self.model, self.device)
-        ranks = rank_of_triples(
-            scorer, sample, self.train_triples, self.valid_triples, num_relations=self.num_relations
-        )
-        return ranks.mrr
+        known = (self.train_triples, self.valid_triples)
+        try:
+            return rank_of_triples(
+                scorer, sample, *known, num_relations=self.num_relations, should_stop=self.should_stop
+            ).mrr
+        except NotFinite:
+            raise self.diverged("score", epoch) from None
+        except InterruptedError:
+            raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}") from None
 
     def save(self, is_best: bool) -> None:
         """Write the checkpoint of this epoch; the best weights first, so that it never names others."""

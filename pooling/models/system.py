@@ -20,6 +20,14 @@ class System(models.Model):
     best_epoch = models.PositiveIntegerField(default=0)
     validation_mrr = models.FloatField(null=True, blank=True)
     train_seconds = models.FloatField(default=0)
+    peak_bytes = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="most memory held while training: on a GPU that, else the worker's"
+    )
+    note = models.CharField(max_length=300, blank=True, help_text="what is unusual about its training")
+    best_of_seeds = models.BooleanField(
+        default=False, help_text="one of several seeds, of which the best stays in the lists"
+    )
+    archived = models.BooleanField(default=False, help_text="in no list and no new pool; pools keep it")
     history = models.JSONField(default=list, help_text="one entry an epoch: epoch, loss, validation_mrr")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -34,3 +42,11 @@ class System(models.Model):
 
     def __str__(self) -> str:
         return f"{self.graph.name}/{self.name}"
+
+    @property
+    def seconds_an_epoch(self) -> float | None:
+        return self.train_seconds / self.epochs_done if self.train_seconds and self.epochs_done else None
+
+    @property
+    def peak_mebibytes(self) -> int:
+        return round((self.peak_bytes or 0) / 2**20)

@@ -5,37 +5,125 @@ All are trained with reciprocal relations, so that every question is a tail ques
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
+from pooling.systems import (
+    analogy,
+    atte,
+    betae,
+    bique,
+    compgcn,
+    conve,
+    distmult,
+    hake,
+    hitter,
+    interacte,
+    proje,
+    protate,
+    query2box,
+    rescal,
+    rotate,
+    roth,
+    rules,
+    transe,
+    transe_l1,
+    tucker,
+)
 from pooling.systems import complex as complex_
-from pooling.systems import conve, distmult, rescal, rotate, transe
-from pooling.systems.spec import COMMON_SETTINGS, CommonSettings, Setting, SystemSpec, Value, common_settings
+from pooling.systems.pykeen_model import PREFIX, pykeen_model
+from pooling.systems.spec import (
+    COMMON_SETTINGS,
+    FAMILIES,
+    CommonSettings,
+    Entry,
+    Setting,
+    SystemSpec,
+    Value,
+    check_settings,
+    common_settings,
+)
 
-SYSTEMS: dict[str, SystemSpec] = {
+SYSTEMS: dict[str, Entry] = {
     spec.name: spec
-    for spec in (transe.SPEC, rotate.SPEC, complex_.SPEC, distmult.SPEC, rescal.SPEC, conve.SPEC)
+    for spec in (
+        transe.SPEC,
+        transe_l1.SPEC,
+        rotate.SPEC,
+        protate.SPEC,
+        hake.SPEC,
+        atte.SPEC,
+        roth.SPEC,
+        distmult.SPEC,
+        rescal.SPEC,
+        complex_.SPEC,
+        analogy.SPEC,
+        tucker.SPEC,
+        bique.SPEC,
+        conve.SPEC,
+        interacte.SPEC,
+        proje.SPEC,
+        compgcn.SPEC,
+        hitter.SPEC,
+        query2box.SPEC,
+        betae.SPEC,
+        rules.SPEC,
+    )
 }
+# what is trained unless others are asked for: classics that are quick to train on any graph
+USUAL = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
 
 __all__ = [
     "COMMON_SETTINGS",
+    "FAMILIES",
     "SYSTEMS",
+    "USUAL",
     "CommonSettings",
+    "Entry",
     "Setting",
     "SystemSpec",
     "Value",
     "common_settings",
+    "family_of_kind",
+    "get_model",
     "get_system",
     "resolve_settings",
 ]
 
 
-def get_system(name: str) -> SystemSpec:
-    """Return the system called `name`; ValueError names those that exist."""
+def get_system(name: str) -> Entry:
+    """Return the system called `name`, or `pykeen:CLASS`; ValueError names those that exist."""
+    if name.startswith(PREFIX):
+        return pykeen_model(name)
     try:
         return SYSTEMS[name]
     except KeyError:
-        raise ValueError(f"unknown system {name!r}: the known systems are {', '.join(SYSTEMS)}") from None
+        raise ValueError(
+            f"unknown system {name!r}{_near(name, SYSTEMS)}: the known systems are {', '.join(SYSTEMS)}"
+        ) from None
+
+
+def family_of_kind(name: str) -> str:
+    """The family of a system; empty where this installation does not know its kind. Imports no torch."""
+    if name.startswith(PREFIX):
+        return "other"
+    spec = SYSTEMS.get(name)
+    return spec.family if spec else ""
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """What may have been meant by an unknown name, in brackets; empty where nothing is like it."""
+    found = get_close_matches(name.lower(), known, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
+
+
+def get_model(name: str) -> SystemSpec:
+    """The system called `name`, which learns vectors; ValueError where it does not."""
+    spec = get_system(name)
+    if not isinstance(spec, SystemSpec):
+        raise ValueError(f"{spec.label} learns no vectors")
+    return spec
 
 
 def resolve_settings(
@@ -49,6 +137,12 @@ def resolve_settings(
     settings = spec.preset(num_entities, num_train)
     for key, text in (overrides or {}).items():
         if key not in spec.settings:
-            raise ValueError(f"{name} has no setting {key!r}: it has {', '.join(sorted(spec.settings))}")
+            raise ValueError(
+                f"{name} has no setting {key!r}{_near(key, spec.settings)}: it has {', '.join(sorted(spec.settings))}"
+            )
         settings[key] = spec.settings[key].parse(key, text)
+    if isinstance(spec, SystemSpec):
+        check_settings(settings)
+    if spec.check is not None:
+        spec.check(settings)
     return settings

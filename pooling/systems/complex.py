@@ -7,7 +7,7 @@ from pooling.systems.spec import SystemSpec, init_std, normal_init
 
 
 def build(info, settings, seed):
-    """PyKEEN's ComplEx without its regulariser: dropout on the query does that work."""
+    """PyKEEN's ComplEx without its regulariser: dropout on the query, or N3, does that work."""
     from pykeen.models import ComplEx
 
     return ComplEx(
@@ -26,11 +26,13 @@ SPEC = SystemSpec(
     family="decomposition",
     description="Multiplies head, relation and conjugate tail by complex coordinates and adds up.",
     source="Trouillon et al. (2016), Complex embeddings for simple link prediction, ICML",
+    formula="Re⟨h, r, conj t⟩ = Re Σ h_i r_i conj(t_i), h, r and t complex",
+    note="On small graphs dropout on the query takes the place of the regulariser, on large ones N3, the cubed moduli.",
     build=build,
     query=query,
     features=features,
-    distance=False,
+    form="dot",
     small={"dropout": 0.2, "init_std": 0.1},
-    large={"embedding_dim": 128, "dropout": 0.4, "init_std": 0.01},
+    large={"embedding_dim": 128, "n3": 0.05, "init_std": 0.01},
     extra_settings={"init_std": init_std},
 )

@@ -44,10 +44,12 @@ SPEC = SystemSpec(
     family="neural",
     description="Lays head and relation out as an image, convolves it, and compares that with the tail.",
     source="Dettmers et al. (2018), Convolutional 2D knowledge graph embeddings, AAAI",
+    formula="f(vec(f([h ; r] * ω)) W) · t + b_t, * a convolution with filters ω, f a rectifier",
+    note="Trained with cross-entropy over the entities, not with a binary one of each.",
     build=build,
     query=query,
     features=features,
-    distance=False,
+    form="dot",
     small={
         "learning_rate": 0.003,
         "batch_size": 128,

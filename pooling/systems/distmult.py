@@ -7,7 +7,7 @@ from pooling.systems.transe import features
 
 
 def build(info, settings, seed):
-    """PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout does that work."""
+    """PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout, or N3, does that work."""
     from pykeen.models import DistMult
 
     return DistMult(
@@ -33,11 +33,14 @@ SPEC = SystemSpec(
     family="decomposition",
     description="Multiplies head, relation and tail coordinate by coordinate and adds up.",
     source="Yang et al. (2015), Embedding entities and relations for learning and inference, ICLR",
+    formula="⟨h, r, t⟩ = Σ h_i r_i t_i",
+    note="On small graphs dropout on the query takes the place of the regulariser, on large ones N3, the cubed moduli; "
+    "entities keep their lengths.",
     build=build,
     query=query,
     features=features,
-    distance=False,
+    form="dot",
     small={"dropout": 0.2, "init_std": 0.1},
-    large={"dropout": 0.4, "init_std": 0.01},
+    large={"n3": 0.05, "init_std": 0.01},
     extra_settings={"init_std": init_std},
 )

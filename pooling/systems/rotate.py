@@ -32,11 +32,16 @@ SPEC = SystemSpec(
     label="RotatE",
     family="translational",
     description="Turns each complex coordinate of the head by the relation's angle; the nearer, the better.",
-    source="Sun et al. (2019), RotatE, ICLR; with the 2-norm, as PyKEEN computes it",
+    source="Sun et al. (2019), RotatE: knowledge graph embedding by relational rotation in complex space, ICLR",
+    formula="−‖h ∘ r − t‖₂, h and t complex, |r_i| = 1",
+    note=(
+        "The 2-norm over all coordinates, as PyKEEN computes it, which one matrix product gives; the paper adds up the "
+        "moduli. Trained with cross-entropy."
+    ),
     build=build,
     query=query,
     features=features,
-    distance=True,
+    form="euclidean",
     small={},
     large={
         "embedding_dim": 128,

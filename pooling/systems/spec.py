@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, cast
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel
-    from pykeen.triples import KGInfo
     from torch import Tensor
 
 Value = int | float | str
+FORMS = ("dot", "euclidean", "link", "pointwise", "model")
+FAMILIES = {
+    "translational": "a relation moves the head to where the tail is",
+    "decomposition": "a factorisation of the tensor of facts",
+    "hyperbolic": "distances in a curved space, which has room for hierarchies",
+    "neural": "a network reads head and relation",
+    "query": "made to answer logical queries, here those of one hop",
+    "rules": "rules with a confidence, mined from the training triples",
+    "other": "any other model of PyKEEN, by the name of its class",
+}
 
 # Scores of a 1-vs-all epoch above which negatives are shared instead: FB15k-237 has 7.9e9, WN18RR 7.1e9,
 # UMLS 1.4e6. At 5e8 an epoch against all entities takes about 5 s on one core.
@@ -37,8 +46,9 @@ class Setting:
         """The allowed values, in words, as forms and errors print them."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        kind = "a whole number" if self.type is int else "a number"
-        return f"{kind} from {self.low:g} to {self.high:g}"
+        if self.type is int:
+            return f"a whole number from {self.low} to {self.high}"
+        return f"a number from {self.low:g} to {self.high:g}"
 
     def parse(self, key: str, text: Any) -> Value:
         """Return the value of `text`; ValueError names the key, the value and what is allowed."""
@@ -58,15 +68,31 @@ class Setting:
 COMMON_SETTINGS: dict[str, Setting] = {
     "embedding_dim": Setting(int, "numbers per entity (complex numbers for ComplEx and RotatE)", 2, 4096),
     "learning_rate": Setting(float, "step size of the optimiser", 1e-7, 10),
-    "batch_size": Setting(int, "rows of a training batch: triples, or questions", 1, 65536),
+    "batch_size": Setting(int, "rows of a training batch: triples, or questions", 2, 65536),
     "epochs": Setting(int, "passes over the training triples", 1, 10000),
     "dropout": Setting(float, "share of the query vector that is dropped while training", 0, 0.95),
     "num_negatives": Setting(int, "entities drawn per batch as wrong answers; 0: all entities", 0, 1_000_000),
-    "optimizer": Setting(str, "rule that updates the weights", choices=("adam", "adagrad")),
+    "optimizer": Setting(str, "rule that updates the weights", choices=("adam", "adagrad", "adamax")),
     "objective": Setting(
         str,
-        "cross-entropy per triple, or per question over all its answers",
+        "rows of a batch: triples with one right answer, or questions with all their answers",
         choices=("triples", "questions"),
+    ),
+    "loss": Setting(
+        str,
+        "cross-entropy over the entities; binary cross-entropy of each entity; or drawn wrong answers, weighted by "
+        "their scores",
+        choices=("cross-entropy", "bce", "self-adversarial"),
+    ),
+    "margin": Setting(float, "γ of the self-adversarial loss: scores are shifted by it", 0, 1000),
+    "temperature": Setting(
+        float, "α of the self-adversarial loss: how much more the hard wrong answers weigh", 0, 10
+    ),
+    "smoothing": Setting(float, "share of the right answers' label that is spread over all entities", 0, 0.5),
+    "n3": Setting(float, "weight of the cubed moduli of head, relation and answer in the loss", 0, 10),
+    "l2": Setting(float, "weight of the squared moduli of head, relation and answer in the loss", 0, 10),
+    "precision": Setting(
+        str, "mixed: training multiplies matrices in bfloat16, on a GPU only", choices=("full", "mixed")
     ),
     "scale": Setting(float, "scores are multiplied by this in the loss (an inverse temperature)", 1e-3, 1e3),
     "decay": Setting(float, "learning rate of the last epoch, as a share of the first", 1e-4, 1),
@@ -90,6 +116,13 @@ class CommonSettings(TypedDict):
     num_negatives: int
     optimizer: str
     objective: str
+    loss: str
+    margin: float
+    temperature: float
+    smoothing: float
+    n3: float
+    l2: float
+    precision: str
     scale: float
     decay: float
     validate_every: int
@@ -98,32 +131,70 @@ class CommonSettings(TypedDict):
     max_seconds: float
 
 
+# What systems were trained with before they could choose: their rows and checkpoints lack these keys.
+NEUTRAL: dict[str, Value] = {
+    "loss": "cross-entropy",
+    "margin": 9.0,
+    "temperature": 1.0,
+    "smoothing": 0.0,
+    "n3": 0.0,
+    "l2": 0.0,
+    "precision": "full",
+}
+
+
+def with_neutral(settings: Mapping[str, Value]) -> dict[str, Value]:
+    """Settings, and what was meant where an older row says nothing."""
+    return {**NEUTRAL, **settings}
+
+
 def common_settings(settings: Mapping[str, Value]) -> CommonSettings:
     """Resolved settings with the types that `Setting.parse` gave them; those of one system alone stay in."""
-    return cast(CommonSettings, settings)
+    return cast(CommonSettings, with_neutral(settings))
 
 
-@dataclass(frozen=True)
-class SystemSpec:
-    """One registry row: what a system is called, how it is built, and its one scoring form.
+def check_settings(settings: Mapping[str, Value]) -> None:
+    """ValueError where common settings do not go together: which, and what to change."""
+    common = common_settings(settings)
+    if common["loss"] != "self-adversarial":
+        return
+    if not common["num_negatives"]:
+        raise ValueError(
+            "loss=self-adversarial with num_negatives=0: this loss weighs wrong answers that are drawn; "
+            "set num_negatives to 1 or more (256, say)"
+        )
+    if common["smoothing"]:
+        raise ValueError(
+            f"loss=self-adversarial with smoothing={common['smoothing']:g}: this loss has no labels to smooth; "
+            "set smoothing to 0"
+        )
 
-    `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, d], bias [E] or None)`;
-    relation ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them. The
-    score of entity e is `query · feature_e + bias_e`, or `-‖query - feature_e‖₂` where `distance` is true.
-    """
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What pages, forms and commands know of a system, however it is trained."""
 
     name: str
     label: str
-    family: str  # translational | decomposition | neural
+    family: str  # a key of FAMILIES
     description: str
     source: str
-    build: Callable[[KGInfo, Mapping[str, Value], int], ERModel]
-    query: Callable[[ERModel, Tensor, Tensor], Tensor]
-    features: Callable[[ERModel], tuple[Tensor, Tensor | None]]
-    distance: bool
+    formula: str = ""  # score of (h, r, t), in plain text
+    note: str = ""  # where it departs from its paper, and why
     small: Mapping[str, Value]  # what differs from SMALL on graphs where all entities are scored
     large: Mapping[str, Value]  # what differs from LARGE on graphs where negatives are shared
     extra_settings: Mapping[str, Setting]
+    check: Callable[[Mapping[str, Value]], None] | None = None  # ValueError where settings do not go together
+    weights: ClassVar[str] = "best.pt"  # the file that training leaves
+
+    @property
+    def slug(self) -> str:
+        """The name as a system's row and its addresses can have it: pykeen-PairRE."""
+        return self.name.replace(":", "-")
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES:
+            raise ValueError(f"{self.name}: the families are {', '.join(FAMILIES)}")
 
     @property
     def settings(self) -> dict[str, Setting]:
@@ -137,6 +208,38 @@ class SystemSpec:
         return {**SMALL, **self.small}
 
 
+@dataclass(frozen=True, kw_only=True)
+class SystemSpec(Entry):
+    """One registry row of a model that learns vectors: how it is built, and its one scoring form.
+
+    `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, f], bias [E] or None)`;
+    relation ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them.
+    `form` says how the two become scores (`pooling/kernels/forms.py`): dot, euclidean, or link, pointwise and model
+    with a function `compare` of the system's own. The model is PyKEEN's, or `tables` of our own
+    (`pooling/systems/tables.py`); where `needs_train` is true, `build` gets a CoreTriplesFactory with the training
+    triples and their inverses. Where `shared(model)` is given (a graph is encoded, say), it is computed once a step,
+    and `query` and `features` get its result as their last argument. `factors(model, entity, relation, answer)` are the
+    vectors, real or complex, that the settings n3 and l2 keep small; None: those of PyKEEN's first tables.
+    `activations(settings, training triples)` are the floats that a large network keeps of a training step, for the
+    estimate of memory.
+    """
+
+    build: Callable[[Any, Mapping[str, Any], int], Any]  # (KGInfo or CoreTriplesFactory, settings, seed)
+    query: Callable[..., Tensor]
+    features: Callable[..., tuple[Tensor, Tensor | None]]
+    form: str  # a key of FORMS
+    compare: Callable[..., Tensor] | None = None  # of the forms link, pointwise and model
+    needs_train: bool = False
+    shared: Callable[[Any], Any] | None = None
+    factors: Callable[[Any, Tensor, Tensor, Tensor], list[Tensor]] | None = None
+    activations: Callable[[Mapping[str, Any], int], float] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in FORMS or (self.compare is None) != (self.form in ("dot", "euclidean")):
+            raise ValueError(f"{self.name}: the forms are {', '.join(FORMS)}; the last three need compare")
+
+
 # 1-vs-all cross-entropy with Adam (spec/systems §3, small graphs).
 SMALL: dict[str, Value] = {
     "embedding_dim": 64,
@@ -147,6 +250,7 @@ SMALL: dict[str, Value] = {
     "num_negatives": 0,
     "optimizer": "adam",
     "objective": "triples",
+    **NEUTRAL,
     "scale": 1.0,
     "decay": 1.0,
     "validate_every": 1,
@@ -165,6 +269,7 @@ LARGE: dict[str, Value] = {
     "num_negatives": 1000,
     "optimizer": "adagrad",
     "objective": "triples",
+    **NEUTRAL,
     "scale": 1.0,
     "decay": 1.0,
     "validate_every": 1,

@@ -57,3 +57,47 @@ def _curve(label: str, key: str, history: Sequence[Mapping[str, Any]]) -> Curve 
     ]
     ticks = [(height(value), f"{value:.3f}") for value in ({low, high} if low != high else {low})]
     return Curve(label, points, ticks, last)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One chart of several systems, as static/js/lib/charts.js draws it, and the table beneath."""
+
+    key: str
+    title: str
+    data: dict[str, Any]
+    columns: list[str]
+    rows: list[tuple[int, list[float | None]]]  # epoch, value of each column
+
+
+def compared_charts(systems: Sequence[tuple[str, int, Sequence[Mapping[str, Any]]]]) -> list[Compared]:
+    """Validation MRR and loss over epochs of several systems: name, colour and history of each."""
+    found = (
+        _compared("validation-mrr", "Validation MRR", "validation_mrr", systems),
+        _compared("loss", "Loss", "loss", systems),
+    )
+    return [chart for chart in found if chart is not None]
+
+
+def _compared(
+    name: str, title: str, key: str, systems: Sequence[tuple[str, int, Sequence[Mapping[str, Any]]]]
+) -> Compared | None:
+    curves = {
+        label: (colour, {int(row["epoch"]): float(row[key]) for row in history if row.get(key) is not None})
+        for label, colour, history in systems
+    }
+    curves = {label: curve for label, curve in curves.items() if curve[1]}
+    if not curves:
+        return None
+    series = [
+        {"name": label, "x": list(values), "y": list(values.values()), "system": colour}
+        for label, (colour, values) in curves.items()
+    ]
+    epochs = sorted({epoch for _, values in curves.values() for epoch in values})
+    rows = [(epoch, [values.get(epoch) for _, values in curves.values()]) for epoch in epochs]
+    data = {
+        "key": name,
+        "kind": "lines",
+        "data": {"series": series, "x": "epoch", "y": title[:1].lower() + title[1:]},
+    }
+    return Compared(name, title, data, list(curves), rows)

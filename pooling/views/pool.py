@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from pooling.domain.graph import open_graph
 from pooling.domain.job import start_job
-from pooling.domain.pool import Finding, create_pool, pool_overlap, unpack_provenance
+from pooling.domain.pool import Finding, create_pool, pool_families, pool_overlap, unpack_provenance
 from pooling.enums import FilterReason, JobKind, SystemState
 from pooling.errors import UserError
 from pooling.forms import PoolForm
@@ -125,6 +125,7 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
         "reason": reason,
         "reasons": [("people", "to people"), ("filtered", "filtered"), *FilterReason.choices[1:]],
         "overlap": _overlap(pool),
+        "families": _families(pool),
     }
     return render(request, "pooling/pool_triples.html", context)
 
@@ -141,4 +142,14 @@ def _overlap(pool: Pool) -> list[dict[str, Any]]:
             for i, name in enumerate(pool.contributors)
         ]
         cache.set(key, found, 600)
+    return found
+
+
+def _families(pool: Pool) -> dict[str, dict[str, Any]]:
+    """By family what its systems found; kept as long as the overlap."""
+    key = f"families:{pool.pk}:{pool.state}"
+    if (found := cache.get(key)) is None:
+        found = {family: of for family, of in pool_families(pool).items() if of["found"]}
+        if found:
+            cache.set(key, found, 600)
     return found

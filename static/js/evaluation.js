@@ -1,65 +1,62 @@
-// The evaluation overview: draws its charts, and follows the labels as they come.
-import { draw, series, variable } from "./lib/charts.js";
+// The evaluation pages: draw their charts, sort their tables, and follow the labels as they come.
+import { draw, highlight, save } from "./lib/charts.js";
+import { makeSortable, sortAs, sortOf } from "./lib/sortable.js";
 
 const EVERY_MS = 1000;
 const holder = document.getElementById("figures");
+let highlighted = null;
 
-const charts = {
-  depth(element, data, labels) {
-    const traces = Object.entries(data.tau_to_seeds).map(([name, tau], i) => ({
-      x: data.depths, y: tau, name: labels[name], mode: "lines+markers", line: series(i), marker: { size: 5 },
-    }));
-    draw(element, traces, { x: "pool depth (0: seeds only)", y: "tau against the seeds", xaxis: { dtick: 1 }, yaxis: { range: [-1.05, 1.05] } });
-  },
-  stability(element, data, labels) {
-    if (!data) return;
-    const percent = (size) => Math.round(size * 100);
-    const traces = [];
-    Object.entries(data.mean).forEach(([name, mean], i) => {
-      traces.push({
-        x: data.sizes.map(percent), y: mean, name: labels[name], legendgroup: name, mode: "lines+markers", line: series(i), marker: { size: 4 },
-        error_y: { type: "data", array: data.sd[name], thickness: 1, width: 0, color: series(i).color },
-      });
-      traces.push({
-        x: data.half_sizes.map(percent), y: data.half_mean[name], name: `${labels[name]}, disjoint`, legendgroup: name, showlegend: false,
-        mode: "lines", line: { ...series(i), dash: "dot", width: 1 }, hoverinfo: "skip",
-      });
-    });
-    draw(element, traces, { x: "size of the subset, % of the positive triples", y: "tau against all", yaxis: { range: [-0.55, 1.05] } });
-  },
-  tests(element, data, labels) {
-    const traces = Object.entries(data.measures).map(([name, row], i) => ({
-      x: row.curve.map((_, pair) => pair + 1), y: row.curve, name: labels[name], mode: "lines+markers", line: series(i), marker: { size: 4 },
-    }));
-    const pairs = Math.max(1, ...traces.map((trace) => trace.x.length));
-    traces.push({ x: [1, pairs], y: [data.alpha, data.alpha], name: `p = ${data.alpha}`, mode: "lines", line: { color: variable("--muted"), width: 1 }, hoverinfo: "skip" });
-    draw(element, traces, { x: "pairs of systems, largest p first", y: "p-value", yaxis: { range: [-0.02, 1.02] } });
-  },
-};
+let charts = {}; // by key, as the page brought them
+
+function chartElements() {
+  return [...holder.querySelectorAll("[data-chart]")];
+}
+
+function toggle(system) {
+  highlighted = system === highlighted ? null : system;
+  highlight(chartElements(), highlighted);
+}
 
 function drawAll() {
+  holder.querySelectorAll("table[data-sortable]").forEach(makeSortable);
   const script = document.getElementById("chart-data");
   if (!script || !window.Plotly) return;
-  const data = JSON.parse(script.textContent);
-  for (const element of holder.querySelectorAll("[data-chart]")) {
-    charts[element.dataset.chart](element, data[element.dataset.chart], data.labels);
+  charts = Object.fromEntries(JSON.parse(script.textContent).map((chart) => [chart.key, chart]));
+  for (const element of chartElements()) {
+    const chart = charts[element.dataset.chart];
+    if (!chart) continue;
+    draw(element, chart);
+    element.removeAllListeners("plotly_click");
+    element.removeAllListeners("plotly_legendclick");
+    element.on("plotly_click", ({ points }) => toggleOf(points[0]?.data.meta));
+    element.on("plotly_legendclick", ({ curveNumber }) => { toggleOf(element.data[curveNumber].meta); return false; });
   }
+  if (highlighted !== null) highlight(chartElements(), highlighted);
+  for (const line of holder.querySelectorAll("[data-downloads]")) line.hidden = false;
+}
+
+function toggleOf(system) {
+  if (system !== undefined && system !== null) toggle(system);
 }
 
 // Replaces the figures where they stand: what is open stays open, what has the focus keeps it, nothing scrolls.
 async function refresh() {
   const response = await fetch(holder.dataset.figuresUrl, { headers: { Accept: "text/html" } });
+  if (response.status === 400) location.reload(); // what is asked for is not there any more: the page says why
   if (!response.ok) return;
+  const sorted = [...holder.querySelectorAll("table[data-sortable]")].map(sortOf);
   const open = [...holder.querySelectorAll("details")].map((details) => details.open);
   const focused = document.activeElement?.id;
   holder.innerHTML = await response.text();
   holder.querySelectorAll("details").forEach((details, i) => { details.open = open[i] ?? false; });
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  window.htmx?.process(holder);
   drawAll();
+  holder.querySelectorAll("table[data-sortable]").forEach((table, i) => sortAs(table, sorted[i]));
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 async function follow() {
-  if (document.visibilityState === "visible" && document.activeElement?.tagName !== "SELECT") {
+  if (document.visibilityState === "visible") {
     try {
       const response = await fetch(holder.dataset.versionUrl, { headers: { Accept: "application/json" } });
       if (response.ok) {
@@ -71,9 +68,26 @@ async function follow() {
   setTimeout(follow, EVERY_MS);
 }
 
+function downloadClicked(event) {
+  const button = event.target.closest("[data-format]");
+  if (!button) return;
+  const key = button.closest("[data-downloads]").dataset.downloads;
+  save(charts[key], button.dataset.format, `${document.title.split(" · ")[0]} ${key}`.replaceAll(/[^\w-]+/g, "-"));
+}
+
+// Back brings the page as it was left; the form has to say what the page shows.
+window.addEventListener("pageshow", () => document.querySelector("form.settings")?.reset());
+
+// The field of a time is there only for labels as of a time.
+for (const select of document.querySelectorAll("form.settings select[name=labels], form.settings select[name=against]")) {
+  const time = select.form.elements[`${select.name}_until`];
+  select.addEventListener("change", () => { time.classList.toggle("until-off", select.value !== "until"); if (select.value === "until") time.focus(); });
+}
+
 if (holder) {
   drawAll();
   document.addEventListener("themechange", drawAll);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  holder.addEventListener("click", downloadClicked);
   setTimeout(follow, EVERY_MS);
 }

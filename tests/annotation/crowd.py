@@ -106,11 +106,15 @@ class Notes:
             file.write(" ".join(map(str, values)) + "\n")  # one short write: lines do not mix
 
     def given(self) -> Given:
-        rows = [line.split() for line in self.path.read_text().splitlines() if not line.startswith("dead")]
-        return {client: (int(slot), answer) for client, slot, answer in rows}
+        return {client: (int(slot), answer) for client, slot, answer in self._rows(3)}
 
     def dead(self) -> int:
-        return self.path.read_text().count("dead")
+        return len(self._rows(2))
+
+    def _rows(self, words: int) -> list[list[str]]:
+        """By the number of words: a client id may begin with "dead", one in 65,536 does."""
+        rows = [line.split() for line in self.path.read_text().splitlines()]
+        return [row for row in rows if len(row) == words]
 
 
 def answer_slot(user: User, slot: Slot, answer: str, times: str = "once", comment: str = "") -> str:

@@ -178,7 +178,9 @@ def adjudicators(count: int, items: int) -> dict[str, Any]:
 def taking_back(num_people: int, items: int) -> dict[str, Any]:
     """People label and decide; meanwhile two people's labels are withdrawn, items returned, judgements reopened."""
     campaign, notes = make_campaign(items), Notes()
-    annotators, judges = people(campaign, num_people), people(campaign, 4, "adjudicator")
+    (withdrawn, *annotators), judges = people(campaign, num_people), people(campaign, 4, "adjudicator")
+    for slot in claim(campaign, withdrawn, items // 4):  # before the crowd: there is something to withdraw
+        notes.add(answer_slot(withdrawn, slot, "Y"), slot.pk, "Y")
     done: Counter[str] = Counter()
 
     def label(user: User) -> None:
@@ -214,19 +216,20 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
             except CampaignError:
                 pass  # it waits for labels again
             if len(touched) % (items // 4) == items // 8:
-                done["labels"] += withdraw.withdraw_labels(campaign, annotators[len(touched) % 2]).labels
+                who = (withdrawn, annotators[0])[len(touched) % 2]
+                done["labels"] += withdraw.withdraw_labels(campaign, who).labels
 
     together([
         *(lambda user=user: label(user) for user in annotators),
         lambda: judge(judges[0]), lambda: judge(judges[1]), manage,
     ])  # type: ignore[misc]  # fmt: skip
     # once more when they are done: on a busy machine nothing may have been ready to be taken back before
-    done["labels"] += withdraw.withdraw_labels(campaign, annotators[0]).labels
+    done["labels"] += withdraw.withdraw_labels(campaign, withdrawn).labels
     for item in campaign.items.exclude(state="open").order_by("pk")[:1]:
         withdraw.return_item(item)
         done["items"] += 1
     leases_run_out()
-    for user in annotators[1:]:
+    for user in annotators:
         label_until_done(campaign, user, notes, 0, leave)
     for user in judges:
         decide_all(campaign, user, notes)
@@ -234,7 +237,7 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
     return {
         "something was taken back": min(done["items"], done["labels"]) > 0,
         "items left": campaign.items.exclude(state__in=["settled", "undecided"]).count(),
-        "of who was withdrawn": live.filter(annotator=annotators[0]).count(),
+        "of who was withdrawn": live.filter(annotator=withdrawn).count(),
         **standing(campaign, notes.given()),
     }  # fmt: skip
 

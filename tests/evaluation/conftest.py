@@ -9,6 +9,7 @@ import torch
 from django.core.cache import cache
 
 from evaluation.domain import table
+from evaluation.domain.analyses import hsd, stability
 from pooling.domain import run_files
 from pooling.models import Graph, Pool
 from tests.factories import judge_all, make_pool, make_systems, make_town
@@ -43,3 +44,10 @@ def pool(town: Graph) -> Pool:
 def labelled(pool: Pool) -> Pool:
     judge_all(pool)
     return pool
+
+
+@pytest.fixture
+def few_repeats(monkeypatch) -> None:
+    """Subsets and permutations by the handful, for tests that look at no number of theirs."""
+    monkeypatch.setattr(stability, "REPEATS", 4)
+    monkeypatch.setattr(hsd, "PERMUTATIONS", 200)

@@ -31,6 +31,14 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "graph": (("town",), EVALUATORS),
     "systems": (("town",), EVALUATORS),
     "system": (("town", "rotate"), EVALUATORS),
+    "systems-compare": (("town",), EVALUATORS),
+    "system-rules": (("town", "rotate"), (302, 403, 403, 404, 404)),  # it mines none
+    "system-new": (("town", "transe"), MANAGERS),
+    "system-clone": (("town", "rotate"), MANAGERS),
+    "system-retrain": (("town", "rotate"), (302, 403, 403, 403, 302)),  # it has a run: back to its page
+    "system-archive": (("town", "rotate"), (302, 403, 403, 403, 405)),
+    "system-restore": (("town", "rotate"), (302, 403, 403, 403, 405)),
+    "system-file": (("town", "rotate", "weights.safetensors"), (302, 403, 403, 409, 409)),  # no checkpoint
     "runs": (("town",), EVALUATORS),
     "systems-all": ((), EVALUATORS),
     "pools": ((), EVALUATORS),
@@ -95,7 +103,21 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-flag": ((), POST_ONLY),
     "evaluation": (("town-pool",), EVALUATORS),
     "evaluation-version": (("town-pool",), EVALUATORS),
-    "evaluation-compute": (("town-pool",), (302, 405, 405, 405, 405)),
+    "analysis": (("town-pool", "stability"), EVALUATORS),
+    "analysis-json": (("town-pool", "stability"), (302, 403, 403, 400, 400)),  # no runs to evaluate
+    "analysis-csv": (("town-pool", "stability", "stability-questions"), (302, 403, 403, 400, 400)),
+    "analysis-compute": (("town-pool", "stability", "labels"), (302, 405, 405, 405, 405)),
+    "evaluation-labels": (("town-pool",), EVALUATORS),
+    "evaluation-labels-csv": (("town-pool",), (302, 403, 403, 400, 400)),  # no runs
+    "help-page": (("evaluation",), EVALUATORS),
+    "evaluation-report": (("town-pool",), EVALUATORS),
+    "report-download": (("town-pool",), EVALUATORS),
+    "evaluation-questions": (("town-pool",), EVALUATORS),
+    "evaluation-questions-csv": (("town-pool",), EVALUATORS),
+    "evaluation-question": (("town-pool", "tail", 0, 0), EVALUATORS),
+    "evaluation-triples": (("town-pool",), EVALUATORS),
+    "evaluation-triples-csv": (("town-pool",), EVALUATORS),
+    "evaluation-triple": (("town-pool", 0, 0, 4), EVALUATORS),
     "export": (("town-pool",), EVALUATORS),
     "export-start": (("town-pool", "none"), (302, 405, 405, 405, 405)),
     "export-download": (("town-pool", "none"), (302, 403, 403, 404, 404)),
@@ -147,6 +169,11 @@ POSTS = {
     "account-erase": ({}, EVERYBODY),
     "password-forgotten": ({}, PUBLIC),
     "systems": ({}, (302, 403, 403, 403, 200)),
+    "system-new": ({}, (302, 403, 403, 403, 200)),
+    "system-clone": ({}, (302, 403, 403, 403, 200)),
+    "system-retrain": ({}, (302, 403, 403, 403, 200)),
+    "system-archive": ({}, (302, 403, 403, 403, 302)),
+    "system-restore": ({}, (302, 403, 403, 403, 302)),
     "pool-new": ({"graph": "town"}, (302, 403, 403, 403, 200)),
     "pool-questions": ({"relation": "0"}, (302, 403, 403, 403, 200)),
     "pool-questions-import": ({}, (302, 403, 403, 403, 200)),
@@ -159,6 +186,7 @@ POSTS = {
     "campaign-triple": ({"act": "return"}, (302, 403, 403, 403, 200)),
     "checks": ({"act": "draw"}, (302, 403, 403, 403, 200)),
     "withdraw": ({"reason": "wrong"}, (302, 403, 403, 403, 200)),
+    "evaluation-labels": ({}, (302, 403, 403, 403, 200)),
     "job-cancel": ({}, (302, 403, 403, 403, 302)),
     "job-retry": ({}, (302, 403, 403, 403, 302)),
 }
@@ -186,7 +214,15 @@ def test_person_without_any_role_sees_home_and_nothing_else(world: dict, client,
 
 
 @pytest.mark.parametrize(
-    "url", ["/graphs/none", "/graphs/town/systems/none", "/pools/none", "/pools/none/triples", "/jobs/999999"]
+    "url",
+    [
+        "/graphs/none",
+        "/graphs/town/systems/none",
+        "/graphs/town/train/nothing",
+        "/pools/none",
+        "/pools/none/triples",
+        "/jobs/999999",
+    ],
 )
 def test_what_does_not_exist_is_404(url: str, sign_in):
     assert sign_in("manager").get(url).status_code == 404

@@ -9,7 +9,15 @@ from tests.pages.test_access import PAGES, ROLES, url_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
-FILES = {"hours", "pool-questions-tsv", "account-data", "evaluation-version"}  # downloads and data, no pages
+FILES = {
+    "hours",
+    "pool-questions-tsv",
+    "account-data",
+    "evaluation-version",
+    "report-download",
+    "evaluation-questions-csv",
+    "evaluation-triples-csv",
+}  # downloads and data, no pages
 
 
 def pages_of(role: str | None) -> list[str]:

@@ -119,9 +119,11 @@ def test_a_worker_killed_in_training_is_noticed_and_its_job_goes_on(site: Site):
     log = [line.partition(" ")[2] for line in str(job["log"]).splitlines()]
     assert [line.partition(" with ")[0].partition(", validation")[0] for line in log] == [
         "training distmult",
-        f"worker {log[1].split()[1]} fell silent; queued again",
+        "it needs about 2 MB of memory",
+        f"worker {log[2].split()[1]} fell silent; queued again",
         "attempt 2, going on from what the last one left",
         "training distmult",
+        "it needs about 2 MB of memory",
         f"best epoch {system['best_epoch']}",
     ]
     history = json.loads(str(system["history"]))

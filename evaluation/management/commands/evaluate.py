@@ -23,6 +23,10 @@ class Command(BaseCommand):
             "--assumed", choices=["judged", "unjudged"], default="judged",
             help="whether filtered triples count as judged negatives",
         )  # fmt: skip
+        parser.add_argument(
+            "--questions", choices=["grown", "original"], default="grown",
+            help="every question with an answer under these labels, or of these only the questions of the seeds",
+        )  # fmt: skip
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,7 +36,11 @@ class Command(BaseCommand):
         try:
             with user_errors():
                 content = figures.metrics(
-                    get_pool(options["pool"]), options["labels"], measures, options["assumed"] == "judged"
+                    get_pool(options["pool"]),
+                    options["labels"],
+                    measures,
+                    options["assumed"] == "judged",
+                    options["questions"],
                 )
         except ValueError as error:
             raise CommandError(f"--measures: {error}") from error
@@ -41,10 +49,14 @@ class Command(BaseCommand):
                 f"Left out, rank rows missing: {', '.join(content['left_out'])}; run score_runs {options['pool']}."
             )
         if options["json"]:
-            self.stdout.write(json.dumps({"labels": content["labels"], "systems": content["systems"]}))
+            reasons = {system: why for system, why in content["reasons"].items() if why}
+            self.stdout.write(
+                json.dumps({"labels": content["labels"], "systems": content["systems"], "reasons": reasons})
+            )
             return
         counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in content["counts"].items())
-        self.stdout.write(f"{content['name']}: {counts}")
+        asked = ", questions of the seeds only" if options["questions"] == "original" else ""
+        self.stdout.write(f"{content['name']}{asked}: {counts}")
         width = max(len(name) for name in [*content["systems"], "system"])
         names = list(content["n"])
         self.stdout.write(f"{'system':{width}}  " + "  ".join(f"{name:>13}" for name in names))
@@ -54,3 +66,14 @@ class Command(BaseCommand):
             )
             self.stdout.write(f"{system:{width}}  {cells}")
         self.stdout.write(f"{'n':{width}}  " + "  ".join(f"{content['n'][name]:>13,}" for name in names))
+        self._say_why(content["reasons"])
+
+    def _say_why(self, reasons: dict[str, dict[str, str]]) -> None:
+        """Each reason for an undefined value once, with the measures and systems that it is about."""
+        about: dict[str, list[str]] = {}
+        for system, of_measure in reasons.items():
+            for measure, why in of_measure.items():
+                about.setdefault(why, []).append(f"{measure} of {system}")
+        for why, values in about.items():
+            more = f" and {len(values) - 3:,} more" if len(values) > 3 else ""
+            self.stderr.write(f"Undefined, since {why}: {', '.join(values[:3])}{more}.")

@@ -34,6 +34,12 @@ class Command(BaseCommand):
                 self.stdout.write(f"{title}:")
                 for name, count in report[key].items():
                     self.stdout.write(f"  {name:16}{count:>9,}")
+        if report["families"]:
+            self.stdout.write("by family of systems, and found by no other family:")
+            for name, family in report["families"].items():
+                self.stdout.write(
+                    f"  {name:16}{family['found']:>9,}{family['only']:>9,}  {', '.join(family['systems'])}"
+                )
         self.stdout.write("seeds and pooled triples by state:")
         for key in ("positive", "negative", "assumed_negative", "unjudged"):
             self.stdout.write(f"  {key.replace('_', ' '):16}{report[key]:>9,}")

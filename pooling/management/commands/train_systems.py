@@ -8,11 +8,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from pooling.domain.graph import get_graph
 from pooling.domain.job import start_job
-from pooling.domain.system import create_systems
+from pooling.domain.system import create_systems, settings_of_kinds
 from pooling.enums import JobKind, SystemState
 from pooling.management.shell import run_jobs, user_errors
 from pooling.models import System
-from pooling.systems import SYSTEMS
+from pooling.systems import SYSTEMS, USUAL
 
 
 class Command(BaseCommand):
@@ -20,7 +20,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph")
-        parser.add_argument("--systems", default=",".join(SYSTEMS), help="comma-separated; default: all")
+        parser.add_argument(
+            "--systems",
+            default=",".join(USUAL),
+            help=f"comma-separated, or all; default: {','.join(USUAL)}",
+        )
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
         parser.add_argument(
             "--set",
@@ -28,9 +32,14 @@ class Command(BaseCommand):
             action="extend",
             default=[],
             metavar="KEY=VALUE",
-            help="settings other than the preset",
+            help="settings other than the preset; each goes to those systems that have it",
         )
         parser.add_argument("--seeds", type=int, default=1, help="systems of each kind, seeds 0 to N-1")
+        parser.add_argument(
+            "--best",
+            action="store_true",
+            help="keep the best of the seeds by validation MRR and archive the others; a tie: the lower seed",
+        )
         parser.add_argument("--json", action="store_true", help="print the trained systems as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,14 +49,20 @@ class Command(BaseCommand):
             if not equals:
                 raise CommandError(f"--set {pair}: write KEY=VALUE")
             overrides[key] = value
-        kinds = [name.strip() for name in options["systems"].split(",") if name.strip()]
+        asked = ",".join(SYSTEMS) if options["systems"].strip() == "all" else options["systems"]
+        kinds = [name.strip() for name in asked.split(",") if name.strip()]
         if not kinds:
             raise CommandError(
-                f"--systems is empty: name some of {', '.join(SYSTEMS)}, or leave it away for all."
+                f"--systems is empty: name some of {', '.join(SYSTEMS)}, say all, or leave it away for the usual six."
             )
         with user_errors():
             graph = get_graph(options["graph"])
-            systems = create_systems(graph, kinds, overrides, options["seeds"], options["device"])
+            systems = create_systems(
+                graph, kinds, overrides, options["seeds"], options["device"], options["best"]
+            )
+            for kind, own in settings_of_kinds(kinds, overrides).items():
+                if other := sorted(set(overrides) - set(own)):
+                    self.stderr.write(f"{kind} has no {', '.join(other)}: left as it is")
             waiting = [s for s in systems if s.state != SystemState.TRAINED]
             for system in systems:
                 if system not in waiting:
@@ -71,7 +86,8 @@ class Command(BaseCommand):
         for s in trained:
             self.stdout.write(
                 f"{s.name:12} validation MRR {_number(s.validation_mrr)}  best epoch {s.best_epoch} of {s.epochs_done}"
-                f"  {s.train_seconds:.0f} s on {s.device}"
+                f"  {s.train_seconds:.0f} s on {s.device}{', archived' if s.archived else ''}"
+                f"{f'; {s.note}' if s.note else ''}"
             )
 
 

@@ -1,12 +1,14 @@
 """Gold items and re-checks: who is asked what and when, and that it enters nothing."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import groupby
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.domain.check import (
     Question,
@@ -24,7 +26,7 @@ from annotation.domain.label import change
 from annotation.domain.person import add_person
 from annotation.domain.progress import label_counts
 from annotation.domain.quality import agreement_report
-from annotation.domain.queue import claim_disputed, release
+from annotation.domain.queue import claim_disputed, release, renew
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Slot, SurplusLabel
 from evaluation.domain.qrels import freeze_qrels
@@ -69,7 +71,7 @@ SIZES = [1 + number * 7 % 13 for number in range(66)]  # 1 to 13 candidates, mix
 
 
 def asked_of(place: Slot | Check) -> Question:
-    return question_of(place.item if isinstance(place, Slot) else place)
+    return question_of(place.asked)
 
 
 def walk(campaign: Campaign, user: User, count: int = 8) -> Iterator[list[Slot | Check]]:
@@ -236,7 +238,7 @@ def test_check_held_from_before_joins_its_question(world, two_golds) -> None:
     far = max(others) if max(others) == 5 else min(others)
     check = Check.objects.create(
         campaign=world.campaign, kind="gold", person=world.ann, gold=two_golds[0], expected="Y", order=far,
-        state="leased", template=None,
+        state="leased", template=None, leased_until=timezone.now() + timedelta(minutes=5),
     )  # fmt: skip
     places = claim_questions(world.campaign, world.ann, 50)
     assert len(questions_of(places)) == 2
@@ -270,6 +272,66 @@ def test_held_gold_comes_again_and_no_second_one_with_the_same_slots(world, two_
     again = claim_questions(world.campaign, world.ann, 1)
     assert "c" in kinds(first)
     assert [place.ticket for place in first] == [place.ticket for place in again]
+
+
+def let_leases_end(user: User) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    for model, who in ((Slot, {"annotator": user}), (Check, {"person": user})):
+        model.objects.filter(state="leased", **who).update(leased_until=past)
+
+
+def give_to_others(world: World, items: set[int]) -> None:
+    """Both places of these items."""
+    for number, user in ((1, world.ben), (2, world.cleo)):
+        Slot.objects.filter(item__in=items, number=number).update(
+            annotator=user, state="leased", leased_until=timezone.now() + timedelta(minutes=5)
+        )
+
+
+def test_gold_goes_when_its_question_went_to_others(world, two_golds) -> None:
+    first = claim_questions(world.campaign, world.ann, 50)
+    assert kinds(first).count("c") == 2
+    let_leases_end(world.ann)
+    give_to_others(
+        world,
+        {
+            place.asked.pk
+            for place in first
+            if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
+        },
+    )
+    again = claim_questions(world.campaign, world.ann, 50)
+    assert {asked_of(place) for place in again} == {question_of(two_golds[1])}
+    assert [check.gold for check in checks_of(world.ann, state="leased")] == [two_golds[1]]
+    gone = next(check for check in checks_of(world.ann) if check.gold == two_golds[0])
+    assert (
+        gone.state == "free" and not answer(world.ann, gone, "Y").is_surplus
+    )  # from a page that was left open
+
+
+def test_gold_stays_while_a_candidate_of_its_question_does(world, two_golds) -> None:
+    first = claim_questions(world.campaign, world.ann, 50)
+    let_leases_end(world.ann)
+    items = [
+        place.asked.pk
+        for place in first
+        if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
+    ]
+    give_to_others(world, set(items[1:]))
+    again = claim_questions(world.campaign, world.ann, 50)
+    assert kinds([place for place in again if asked_of(place) == question_of(two_golds[0])]) in ("sc", "cs")
+    assert all(check.leased_until > timezone.now() for check in checks_of(world.ann))
+
+
+@pytest.mark.parametrize("renewed", [True, False])
+def test_gold_that_was_put_off_till_last_goes_only_with_its_lease(world, two_golds, renewed) -> None:
+    for place in claim_questions(world.campaign, world.ann, 50):
+        if isinstance(place, Slot):
+            answer(world.ann, place, "N")
+    tickets = [check.ticket for check in checks_of(world.ann)]
+    let_leases_end(world.ann)
+    assert not renewed or renew(world.ann, tickets) == 2
+    assert kinds(claim_questions(world.campaign, world.ann, 50)) == ("cc" if renewed else "")
 
 
 def test_gold_that_was_taken_out_is_not_given_but_may_be_answered(world, two_golds) -> None:

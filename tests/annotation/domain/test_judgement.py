@@ -1,4 +1,5 @@
 import gzip
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -120,6 +121,16 @@ def test_another_file_may_turn_the_majority(world, keys, tmp_path) -> None:
     import_labels(world.pool, write(tmp_path, [row(keys[0], "N"), row(keys[0], "N")], "more.tsv"))
     assert [verdict for verdict, _ in verdicts().values()] == ["negative"]
     assert labels_version(world.pool) > version
+
+
+def test_a_decision_that_is_written_after_a_later_one_changes_the_version(world, keys, tmp_path) -> None:
+    import_labels(world.pool, write(tmp_path, [row(keys[0], "Y"), row(keys[1], "N")]))
+    version = labels_version(world.pool)
+    first = Judgement.objects.order_by("decided_at", "pk").first()
+    assert first is not None
+    between = first.decided_at - timedelta(seconds=1)
+    Judgement.objects.filter(pk=first.pk).update(verdict="negative", decided_at=between)
+    assert labels_version(world.pool) != version
 
 
 def test_people_win_over_imports_whoever_came_first(world, keys, tmp_path) -> None:

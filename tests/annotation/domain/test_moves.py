@@ -28,7 +28,8 @@ SLOTS = {
     "withdraw": {ANSWERED: WITHDRAWN},
 }
 CHECKS = {
-    "claim": {FREE: LEASED}, "release": {LEASED: FREE}, "answer": {FREE: ANSWERED, LEASED: ANSWERED},
+    "claim": {FREE: LEASED}, "renew": {LEASED: LEASED}, "release": {LEASED: FREE},
+    "answer": {FREE: ANSWERED, LEASED: ANSWERED},
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
 from evaluation.models import Qrels
 from pooling.models import Pool
-from tests.factories import make_system
+from tests.factories import make_system, names_of
 
 
 def run(*arguments: str) -> tuple[str, str]:
@@ -27,7 +27,7 @@ def run(*arguments: str) -> tuple[str, str]:
 def test_evaluate_json(labelled: Pool):
     out, err = run("evaluate", "p", "--measures", "micro_mrr, judged@10", "--labels", "seeds", "--json")
     content = figures.metrics(labelled, "seeds", ["micro_mrr", "judged@10"])
-    assert json.loads(out) == {"labels": "seeds", "systems": content["systems"]}
+    assert json.loads(out) == {"labels": "seeds", "systems": content["systems"], "reasons": {}}
     assert list(content["systems"]) == ["transe", "distmult", "complex"]
     assert err == ""
 
@@ -51,6 +51,76 @@ def test_evaluate_with_filtered_triples_as_unjudged(labelled: Pool):
     assert values[0]["judged@10"] > values[1]["judged@10"]
 
 
+def test_evaluate_the_original_questions(labelled: Pool):
+    out, _ = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original", "--json")
+    content = figures.metrics(labelled, "current", ["micro_mrr"], questions="original")
+    assert json.loads(out)["systems"] == content["systems"]
+    assert content["systems"] != figures.metrics(labelled, "current", ["micro_mrr"])["systems"]
+    first, *_, last = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original")[
+        0
+    ].splitlines()
+    assert first.startswith("current labels, questions of the seeds only: ")
+    assert last.split() == ["n", f"{content['n']['micro_mrr']:,}"]
+
+
+def test_evaluate_says_why_a_value_is_undefined(labelled: Pool, tmp_path: Path):
+    """An imported label set without any positive."""
+    seeds = [names_of(labelled.graph, t) for t in labelled.seeds.values_list("head", "relation", "tail")]
+    path = tmp_path / "none.tsv"
+    path.write_text("".join("\t".join([*names, "0"]) + "\n" for names in seeds))
+    run("import_qrels", "p", "none", str(path))
+    out, _ = run("evaluate", "p", "--measures", "micro_mrr,map", "--labels", "imported:none", "--json")
+    content = figures.metrics(labelled, "imported:none", ["micro_mrr", "map"])
+    found = json.loads(out)
+    assert found["systems"] == {
+        name: {"micro_mrr": None, "map": None} for name in ("transe", "distmult", "complex")
+    }
+    why = content["reasons"]["transe"]["map"]
+    assert found["reasons"] == {name: {"micro_mrr": why, "map": why} for name in found["systems"]}
+    assert why
+    out, err = run("evaluate", "p", "--measures", "micro_mrr,map", "--labels", "imported:none")
+    assert out.count("undefined") == 6
+    assert err == (
+        f"Undefined, since {why}: micro_mrr of transe, map of transe, micro_mrr of distmult and 3 more.\n"
+    )
+
+
+def test_import_qrels_prints_counts_and_what_is_odd(labelled: Pool, tmp_path: Path):
+    pooled = labelled.triples.values_list("head", "relation", "tail")[:2]
+    lines = [[*names_of(labelled.graph, triple), label] for triple, label in zip(pooled, "YN", strict=True)]
+    path = tmp_path / "judged.tsv"
+    path.write_text("".join("\t".join(line) + "\n" for line in lines))
+    out, err = run("import_qrels", "p", "theirs", str(path))
+    qrels = Qrels.objects.get()
+    assert out.splitlines() == [
+        f"p/theirs: {labelled.seeds.count() + 1} positive, 1 negative, 0 assumed negative, "
+        f"{labelled.triples.count() - 2} unjudged; SHA-256 {qrels.sha256}",
+        *qrels.notes,
+        "Evaluate with --labels imported:theirs",
+    ]
+    assert (len(qrels.notes), err) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("a\tb\n", [], "x.tsv:1: has 2 columns where head, relation, tail, label are 4\nCorrect the file; nothing was "
+            "imported."),
+        ("a b\n", ["--format", "trec"], "x.tsv:1: has 2 words where question id, 0, entity, relevance are 4\nCorrect "
+            "the file; nothing was imported."),
+        (None, [], "x.tsv: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_import_qrels_refuses(labelled: Pool, tmp_path: Path, monkeypatch, content, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("x.tsv").write_text(content)
+    with pytest.raises(CommandError) as caught:
+        run("import_qrels", "p", "theirs", "x.tsv", *arguments)
+    assert str(caught.value) == message
+    assert not Qrels.objects.exists()
+
+
 def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
     import numpy as np
 
@@ -67,7 +137,14 @@ def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
     ("arguments", "message"),
     [
         (["q"], "There is no pool 'q'. Pools: p."),
-        (["p", "--labels", "all"], "Unknown label set 'all': give seeds, current, full-test, depth:D or qrels:NAME."),
+        (
+            ["p", "--labels", "all"],
+            "Unknown label set 'all': give seeds, current, full-test, depth:D, until:TIME, annotator:N, qrels:NAME or "
+            "imported:NAME.",
+        ),
+        (["p", "--labels", "annotator:1"], "Pool p has no annotator 1: nobody has given a label yet."),
+        (["p", "--labels", "until:x"], "'x' is no time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as "
+            "in +02:00)."),
         (
             ["p", "--measures", "micro_hits"],
             "--measures: the measure 'micro_hits' needs a cut-off, for example micro_hits@10",

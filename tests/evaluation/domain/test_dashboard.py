@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
-from evaluation.domain import figures
+from evaluation.domain import dashboard, table
 from evaluation.domain.dashboard import ordinal, overview, places, sentence, slopes
+from evaluation.domain.figures import metrics
+from evaluation.domain.labelset import label_set
+from evaluation.domain.parts import get_analysis, part_figure
+from evaluation.domain.settings import RANKING, Settings
+from evaluation.domain.table import pool_table, systems_with_runs
+from evaluation.kernels.places import bootstrap_places
 from evaluation.measures import parse_measure
 from pooling.models import Pool
+from tests.evaluation.domain.oracle import Oracle, positives_of, seeds_of
 
 MRR, MR = parse_measure("micro_mrr"), parse_measure("micro_mr")
 
@@ -76,15 +86,105 @@ def test_the_sentence_says_what_changed():
     )
 
 
-def test_an_overview_has_a_table_for_each_label_set_and_marks_the_best(labelled: Pool):
+def test_an_overview_has_the_values_of_both_label_sets_and_marks_the_best(labelled: Pool):
     found = overview(labelled, "macro_mrr")
-    assert [table["key"] for table in found["tables"]] == ["seeds", "current", "full-test"]
-    for table in found["tables"]:
-        for column, (measure, _) in enumerate(table["measures"]):
-            cells = [cells[column] for _, cells in table["rows"]]
-            best = (max if measure.higher_is_better else min)(value for value, _ in cells)
-            ranks = measure.name in figures.RANKING_MEASURES  # judged@10 makes no system better than another
-            assert [mark for _, mark in cells] == [ranks and value == best for value, _ in cells]
+    now, before = (
+        metrics(labelled, key, [*RANKING, "judged@10", "bpref"])["systems"] for key in ("current", "seeds")
+    )
+    for row in found["rows"]:
+        for column, cell in zip(found["columns"], row["cells"], strict=True):
+            name = column.name
+            assert (cell["value"], cell["before"]) == (now[row["system"]][name], before[row["system"]][name])
+            best = max(now[system][name] for system in now)
+            assert cell["best"] == (
+                name in RANKING and cell["value"] == best
+            )  # judged@10 makes no system better
     assert found["new_positives"] == labelled.judgements.filter(verdict="positive").count()
     assert sorted(line.place.system for line in found["lines"]) == ["complex", "distmult", "transe"]
-    assert found["stability_rows"] == [] and found["stability"] is None
+
+
+def test_an_overview_says_how_sure_each_place_is(labelled: Pool):
+    found = overview(labelled, "macro_mrr")
+    sums = label_set(labelled, pool_table(labelled), "current").sums(RANKING)
+    expected = bootstrap_places(sums, np.random.default_rng(Settings().seed))["macro_mrr"]
+    assert found["sure"]["pairs"] == 3 and found["sure"]["undecided"] == expected.undecided
+    names = pool_table(labelled).systems
+    for line in found["lines"]:
+        i = names.index(line.place.system)
+        assert (line.place.low, line.place.high) == (expected.low[i], expected.high[i])
+
+
+def test_tau_of_the_overview_is_that_of_the_page_correlation(labelled: Pool):
+    analysis = get_analysis("correlation")
+    (section,) = part_figure(labelled, analysis, analysis.parts[0], Settings()).content["sections"][:1]
+    table = section["tables"][0]
+    column = next(i for i, column in enumerate(table["columns"]) if column["key"] == "tau_b")
+    shown = {row[0]: row[column] for row in table["rows"]}
+    found = overview(labelled, "micro_mrr")
+    for measure, tau in zip(found["columns"], found["taus"], strict=True):
+        if tau is not None:
+            cell = shown[measure.label]
+            assert (cell["value"], cell["low"], cell["high"]) == (tau["tau"], tau["low"], tau["high"])
+
+
+def test_one_system_and_no_answer_are_said_in_words(labelled: Pool):
+    for system in list(labelled.systems.all())[1:]:
+        system.run.delete()
+    found = overview(labelled, "micro_mrr")
+    assert len(found["lines"]) == 1 and found["sure"]["pairs"] == 0
+    labelled.seeds.all().delete()
+    labelled.judgements.all().delete()
+    table._tables.clear()  # the seeds of a pool do not change but here
+    found = overview(labelled, "micro_mrr")
+    assert found["lines"] == []
+    assert found["undefined"] == [
+        f"{name} ({labels}): no question has an answer under these labels"
+        for labels in ("seeds only", "current labels")
+        for name in pool_table(labelled).systems
+    ]
+
+
+def test_an_overview_is_computed_once_for_all_measures(labelled: Pool, monkeypatch):
+    overview(labelled, "micro_mrr")
+    monkeypatch.setattr(dashboard, "_compute", lambda pool: pytest.fail("it was computed again"))
+    for name in RANKING:
+        assert overview(labelled, name)["measure"].name == name
+
+
+def test_an_overview_is_json_without_nan(labelled: Pool):
+    json.dumps(dashboard._compute(labelled), allow_nan=False)
+
+
+def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool, monkeypatch):
+    monkeypatch.setattr(dashboard, "TOP", 3)
+    content = overview(labelled, "micro_mrr")["shares"]
+    seeds, positives = seeds_of(labelled), positives_of(labelled)
+    verdicts = dict(labelled.judgements.values_list("triple_id", "verdict"))
+    pooled = {(t.head, t.relation, t.tail): t for t in labelled.triples.all()}
+    questions = {q for h, r, t in positives for q in ((0, r, h), (1, r, t))}
+
+    def kind(triple: tuple[int, int, int]) -> str:
+        if triple in seeds:
+            return "original"
+        row = pooled.get(triple)
+        if row is None:
+            return "not_pooled"
+        judged = {"positive": "new", "negative": "negative", "undecided": "unjudged"}
+        return (
+            judged[verdicts[row.pk]]
+            if row.pk in verdicts
+            else "assumed_negative"
+            if row.reason
+            else "unjudged"
+        )
+
+    for system in systems_with_runs(labelled):
+        oracle = Oracle(labelled, system)
+        kinds = [
+            kind((given, relation, e) if side == 0 else (e, relation, given))
+            for side, relation, given in questions
+            for e in oracle.ranking((side, relation, given))[:3]
+        ]
+        expected = {name: kinds.count(name) / len(kinds) for name in content["systems"][system.name]}
+        assert content["systems"][system.name] == pytest.approx(expected)
+        assert content["positions"] == len(kinds)

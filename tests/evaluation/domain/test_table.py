@@ -11,6 +11,7 @@ from pooling.domain.graph import open_graph
 from pooling.domain.pool import create_pool
 from pooling.domain.run import score_for_pool, score_system
 from pooling.domain.run_files import RunError
+from pooling.domain.system_upkeep import archive
 from pooling.models import Graph, Pool
 from tests.evaluation.domain.oracle import Oracle, sides
 from tests.factories import judge, make_pool, make_system, progress_of
@@ -107,3 +108,16 @@ def test_the_version_changes_with_a_label_a_run_and_a_pooled_triple_and_only_the
     seen.append(version(pool))
     assert ranks_version(pool) != ranks
     assert len(set(seen)) == 5
+
+
+def test_an_archived_system_stays_where_a_pool_uses_it_and_leaves_the_others(pool: Pool):
+    used = list(systems_with_runs(pool))
+    added = make_system(pool.graph, "rescal")
+    score_for_pool(added, pool, progress_of(pool))
+    assert systems_with_runs(pool) == [*used, added]
+    ranks = ranks_version(pool)
+    for system in (used[0], added):
+        archive(system, None)
+    assert systems_with_runs(pool) == used
+    assert pool_table(pool).systems == [system.name for system in used]
+    assert ranks_version(pool) != ranks

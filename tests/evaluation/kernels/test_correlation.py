@@ -1,11 +1,12 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.kernels.correlation import bootstrap_tau, kendall_tau, merit, tau_of_means
-from evaluation.kernels.values import Values
+from evaluation.kernels.correlation import CORRELATIONS, kendall_tau, merit, spearman, tau_ap, tau_of_means
 
 scores = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
 
@@ -18,10 +19,13 @@ def test_tau_equals_scipy(pairs):
     assert tau_of_means(one, other, higher_is_better=False) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_tau_of_many_orders_at_once_equals_one_by_one():
-    rng = np.random.default_rng(0)
-    one, other = rng.integers(4, size=(7, 5)).astype(float), rng.random(5)
-    assert kendall_tau(one, other).tolist() == [float(kendall_tau(row, other)) for row in one]
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlation_of_many_orders_at_once_equals_one_by_one(name):
+    rng, compute = np.random.default_rng(0), CORRELATIONS[name].compute
+    one, other = rng.integers(4, size=(7, 3, 5)).astype(float), rng.random((3, 5))
+    one[2, 1, 4] = np.nan
+    expected = [[float(compute(row, there)) for row, there in zip(rows, other, strict=True)] for rows in one]
+    assert compute(one, other).tolist() == expected
 
 
 def test_tau_turns_a_measure_where_lower_is_better():
@@ -29,15 +33,93 @@ def test_tau_turns_a_measure_where_lower_is_better():
     assert kendall_tau(merit(mean_rank, False), merit(mrr, True)) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [([1.0], [2.0]), ([], []), ([1.0, 1.0], [1.0, 2.0]), ([np.nan, 1], [1, 2])]
-)
-def test_tau_is_undefined_with_fewer_than_two_systems_or_all_tied(one, other):
-    assert np.isnan(tau_of_means(np.array(one), np.array(other)))
+@given(pairs=scores)
+def test_spearman_equals_scipy(pairs):
+    one, other = np.array(pairs, dtype=float).T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)
+        expected = stats.spearmanr(one, other).statistic
+    assert float(spearman(one, other)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_tau_leaves_out_a_system_that_has_no_mean():
-    assert tau_of_means(np.array([1.0, np.nan, 2.0, 3.0]), np.array([1.0, 9.0, 2.0, 3.0])) == 1.0
+def tau_ap_one_way(one, other):
+    """The docstring read literally, system by system; None where every system is in the first tie."""
+    shares = []
+    for i in range(len(one)):
+        above = [j for j in range(len(one)) if one[j] > one[i]]
+        if above:
+            agreements = [np.sign(one[i] - one[j]) * np.sign(other[i] - other[j]) for j in above]
+            shares.append(sum(agreements) / len(above))
+    return sum(shares) / len(shares) if shares else None
+
+
+@given(pairs=scores)
+def test_tau_ap_equals_its_definition_with_ties(pairs):
+    one, other = np.array(pairs, dtype=float).T
+    directions = [tau_ap_one_way(one, other), tau_ap_one_way(other, one)]
+    expected = np.nan if None in directions else sum(directions) / 2
+    assert float(tau_ap(one, other)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(order=st.permutations(range(7)))
+def test_tau_ap_without_ties_equals_the_published_formula_in_both_directions(order):
+    """Yilmaz et al.: 2 / (n - 1) * sum over i = 2 … n of C(i) / (i - 1), less 1; C(i) of those above are right."""
+
+    def published(ranked, actual):  # systems best first, and the actual order
+        n, total = len(ranked), 0.0
+        for i in range(1, n):
+            total += sum(actual.index(s) < actual.index(ranked[i]) for s in ranked[:i]) / i
+        return 2 / (n - 1) * total - 1
+
+    first, second = list(range(7)), list(order)
+    merits = [[-ranked.index(s) for s in range(7)] for ranked in (first, second)]
+    expected = (published(first, second) + published(second, first)) / 2
+    assert float(tau_ap(*np.array(merits, dtype=float))) == pytest.approx(expected, abs=1e-12)
+
+
+def test_tau_ap_weighs_a_swap_at_the_top_more_than_tau_does():
+    order = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    top, end = order[[1, 0, 2, 3, 4]], order[[0, 1, 2, 4, 3]]
+    assert kendall_tau(order, top) == kendall_tau(order, end) == pytest.approx(0.8)
+    # only the system that lost its place has something wrong above it: all of 1, or 1 of 4
+    assert tau_ap(order, top) == pytest.approx((-1 + 3) / 4)
+    assert tau_ap(order, end) == pytest.approx((3 + 2 / 4) / 4)
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+@pytest.mark.parametrize(("one", "other"), [([1.0], [2.0]), ([], []), ([np.nan, 1], [1, 2])])
+def test_correlation_is_undefined_with_fewer_than_two_systems(name, one, other):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(CORRELATIONS[name].compute(np.array(one), np.array(other)))
+
+
+@pytest.mark.parametrize("name", ["tau_b", "tau_ap", "spearman"])
+def test_correlation_is_undefined_if_one_side_ties_all(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for one, other in (([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([1.0, 2.0], [5.0, 5.0])):
+            assert np.isnan(CORRELATIONS[name].compute(np.array(one), np.array(other)))
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlation_leaves_out_a_system_that_has_no_mean(name):
+    rng, compute = np.random.default_rng(4), CORRELATIONS[name].compute
+    one, other = rng.integers(4, size=(2, 7)).astype(float)
+    one[2], other[5] = np.nan, np.nan
+    kept = [0, 1, 3, 4, 6]
+    assert float(compute(one, other)) == float(compute(one[kept], other[kept]))
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlation_is_one_of_equal_and_lowest_of_reversed_orders(name):
+    entry, order = CORRELATIONS[name], np.array([3.0, 1.0, 1.0, 2.0, 0.0])
+    assert entry.compute(order, 10 * order) == pytest.approx(entry.high)
+    # five systems of which the first d have nothing in common until d = 3 keep RBO at 0.757 with p = 0.9
+    agreements = [0.0, 0.0, 2 * 2 / (4 + 3), 2 * 3 / (4 + 4), 1.0]
+    overlap = 0.1 * sum(0.9**d * agreement for d, agreement in enumerate(agreements)) + 0.9**5
+    lowest = overlap if name == "rbo" else entry.low
+    assert entry.compute(order, -order) == pytest.approx(lowest)
 
 
 @pytest.mark.parametrize("size", [1.0, 3000.0])
@@ -45,33 +127,3 @@ def test_tau_sees_no_order_in_summation_noise(size):
     noisy = size * (1 + np.array([0.0, 2e-16, -2e-16]))
     assert np.unique(merit(noisy, True)).size == 1
     assert np.unique(merit(size * (1 + np.array([0.0, 1e-9])), True)).size == 2
-
-
-def random_values(rng, questions, skill):
-    unit = np.sort(rng.choice(questions, size=3 * len(questions)))
-    per_unit = rng.random((len(skill), unit.size)) * np.array(skill)[:, None]
-    return Values(per_unit, "answer", unit.astype(np.int32), None, True)
-
-
-def test_bootstrap_equals_resampling_whole_questions_by_hand():
-    one = random_values(np.random.default_rng(1), np.arange(0, 12), [1.0, 1.1, 1.2, 0.9])
-    other = random_values(np.random.default_rng(2), np.arange(6, 20), [1.0, 1.1, 1.2, 0.9])
-    found = bootstrap_tau(one, other, np.random.default_rng(3), resamples=250)
-    questions = np.union1d(one.unit_question, other.unit_question)
-    rng, taus = np.random.default_rng(3), []
-    for size in (100, 100, 50):
-        for draw in questions[rng.integers(questions.size, size=(size, questions.size))]:
-            means = []
-            for values in (one, other):
-                units = np.concatenate([np.flatnonzero(values.unit_question == q) for q in draw])
-                means.append(values.per_unit[:, units].mean(axis=1))
-            taus.append(stats.kendalltau(*means).statistic)
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])), abs=1e-12)
-    assert found.tau == pytest.approx(stats.kendalltau(one.mean(), other.mean()).statistic)
-    assert (found.resamples, found.defined, found.questions) == (250, 250, questions.size)
-
-
-def test_bootstrap_of_one_system_is_undefined():
-    one = random_values(np.random.default_rng(1), np.arange(5), [1.0])
-    found = bootstrap_tau(one, one, np.random.default_rng(3), resamples=10)
-    assert np.isnan([found.tau, found.low, found.high]).all() and found.defined == 0

@@ -1,5 +1,6 @@
 import dataclasses
 from math import log2
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from evaluation.kernels.prepared import prepare
 from evaluation.kernels.state import LabelState
 from evaluation.kernels.table import without_known
 from evaluation.kernels.values import means, values
+from evaluation.measures import parse_measure
 
 TREC = {
     "map": "map", "map@3": "map_cut_3", "ndcg": "ndcg", "ndcg@3": "ndcg_cut_3", "p@3": "P_3", "p@1": "P_1",
@@ -21,6 +23,15 @@ ASKED = {
     "map", "map_cut.1,3", "ndcg", "ndcg_cut.1,3", "P.1,3", "recall.3", "success.3", "Rprec", "bpref", "infAP",
     "recip_rank",
 }  # fmt: skip
+FORMULAS = {
+    "ndcg@2": "mean over q of DCG / ideal DCG, DCG = sum over answers at position r <= 2 of 1 / log2(r + 1), "
+    "ideal DCG = sum over i = 1 … min(n_q, 2) of 1 / log2(i + 1)",
+    "bpref": "mean over q of (1 / n_q) * sum over returned answers of "
+    "1 - min(negatives above, n_q) / max(1, min(negatives, n_q)); without negatives: (returned answers) / n_q",
+    "infap": "mean over q of (1 / n_q) * sum over answers at r of (1 + pooled above * precision above) / r, "
+    "precision above = (answers above + 0.00001) / (answers above + negatives above + 0.00002)",
+}
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "measures.md"
 seeds = st.integers(0, 10**6)
 
 
@@ -100,6 +111,45 @@ def test_list_measures_equal_their_definitions(world, seed):
             }
             for name, value in expected.items():
                 assert found[name].per_unit[s, i] == pytest.approx(value, abs=1e-12), name
+
+
+@given(seed=seeds, returned=st.integers(1, 9))
+def test_written_formulas_are_what_is_computed(world, seed, returned):
+    """The formulas of docs/measures.md, term by term: smoothing, the cut of the ideal, lists without negatives."""
+    w = world(seed)
+    ranks = np.where(w.table.strict <= returned, w.table.strict, 0)
+    table = dataclasses.replace(w.table, strict=ranks, optimistic=ranks, pessimistic=ranks)
+    found = values(prepare(table), w.state, list(FORMULAS))
+    nothing = np.zeros(len(w.state), dtype=bool)
+    label = {(q, e): LabelState(w.state[t]) for q, e, t in w.rows}
+    is_judged_negative = {LabelState.NEGATIVE, LabelState.ASSUMED_NEGATIVE}.__contains__
+    for s in range(table.systems):
+        for i, q in enumerate(found["bpref"].unit_question):
+            order = [label.get((q, e), LabelState.NOT_POOLED) for e in w.ranking(s, q, nothing)]
+            at = [r for r, x in enumerate(order, 1) if x == LabelState.POSITIVE]
+            n, negatives = len(at), sum(map(is_judged_negative, order))
+            at = [r for r in at if r <= returned]
+            above = {r: sum(map(is_judged_negative, order[:r])) for r in at}
+            pooled = {r: sum(x != LabelState.NOT_POOLED for x in order[: r - 1]) for r in at}
+            precision = {r: (j + 0.00001) / (j + above[r] + 0.00002) for j, r in enumerate(at)}
+            ideal = sum(1 / log2(j + 1) for j in range(1, min(n, 2) + 1))
+            expected = {
+                "ndcg@2": sum(1 / log2(r + 1) for r in at if r <= 2) / ideal,
+                "bpref": sum(1 - min(above[r], n) / max(1, min(negatives, n)) for r in at) / n,
+                "infap": sum((1 + pooled[r] * precision[r]) / r for r in at) / n,
+            }
+            if not negatives:
+                assert expected["bpref"] == len(at) / n
+            for name, value in expected.items():
+                assert found[name].per_unit[s, i] == pytest.approx(value, abs=1e-12), name
+
+
+def test_formulas_are_written_as_they_are_computed():
+    text = DOCS.read_text(encoding="utf-8")
+    for name, formula in FORMULAS.items():
+        assert parse_measure(name).formula == formula
+        listed = parse_measure(name.replace("@2", "@20")).formula
+        assert f"    {listed}\n" in text
 
 
 def test_negative_labels_reach_bpref_and_infap(world):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.kernels.significance import clustered_t_tests, paired_t_tests
+from evaluation.kernels.significance import PairPs, clustered_t_tests, paired_t_tests
 from evaluation.kernels.values import Values
 
 
@@ -77,3 +77,63 @@ def test_curve_descends_and_its_area_is_the_mean_p():
     assert found.curve().tolist() == sorted(found.p.tolist(), reverse=True)
     assert found.area() == pytest.approx(found.p.mean())
     assert found.share_below(0.05) == sum(p < 0.05 for p in found.p) / 6
+
+
+def pairs_with(p):
+    p = np.array(p, dtype=float)
+    return PairPs(np.zeros(p.size, dtype=np.intp), np.ones(p.size, dtype=np.intp), p, p)
+
+
+def holm(p):
+    """Step down: the i-th smallest of m times m - i + 1, never below the one before it, at most 1."""
+    corrected, highest = [0.0] * len(p), 0.0
+    for i, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
+        highest = max(highest, min(1.0, (len(p) - i) * p[k]))
+        corrected[k] = highest
+    return corrected
+
+
+def benjamini_hochberg(p):
+    """Step up: the i-th smallest of m times m / i, never above the one after it, at most 1."""
+    corrected, lowest, m = [0.0] * len(p), 1.0, len(p)
+    for i, k in reversed(list(enumerate(sorted(range(m), key=lambda k: p[k]), start=1))):
+        lowest = min(lowest, m / i * p[k])
+        corrected[k] = lowest
+    return corrected
+
+
+@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_corrections_equal_their_steps(p):
+    for method, steps in (("holm", holm), ("fdr_bh", benjamini_hochberg)):
+        assert pairs_with(p).corrected(method).tolist() == pytest.approx(steps(p), abs=1e-12)
+
+
+def test_undefined_p_values_are_neither_corrected_nor_counted():
+    found = pairs_with([0.01, np.nan, 0.03, 0.04])
+    assert found.corrected("holm") == pytest.approx([0.03, np.nan, 0.06, 0.06], nan_ok=True)
+    assert found.corrected("fdr_bh") == pytest.approx([0.03, np.nan, 0.04, 0.04], nan_ok=True)
+    assert found.share_below(0.05) == 1.0
+    assert found.share_below(0.05, "holm") == pytest.approx(1 / 3)
+    assert found.share_below(0.05, "fdr_bh") == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("p", [[], [np.nan, np.nan]])
+def test_corrections_of_nothing_are_undefined(p):
+    found = pairs_with(p)
+    for method in ("holm", "fdr_bh"):
+        assert np.isnan(found.corrected(method)).all() and found.corrected(method).size == len(p)
+        assert np.isnan(found.share_below(0.05, method))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("tests", [paired_t_tests, clustered_t_tests])
+@pytest.mark.parametrize(("systems", "units"), [(1, 5), (2, 0), (2, 1), (3, 6), (0, 0)])
+def test_t_tests_of_little_data_give_no_warning(tests, systems, units):
+    per_unit = np.tile(np.arange(float(units)), (systems, 1))
+    per_unit[2:] = np.nan
+    found = tests(make_values(per_unit))
+    assert found.p.size == systems * (systems - 1) // 2
+    tied = [1.0] if systems > 1 and units > 1 else [np.nan] * min(systems - 1, 1)  # the first two tie
+    assert found.p[:1].tolist() == pytest.approx(tied, nan_ok=True)
+    assert np.isnan(found.p[1:]).all()

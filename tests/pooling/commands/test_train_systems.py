@@ -9,9 +9,10 @@ from django.core.management import CommandError
 
 from pooling.enums import SystemState
 from pooling.models import Job, Run, System
+from pooling.systems import SYSTEMS, USUAL
 from tests.factories import make_system
 
-QUICK = ("--set", "epochs=1", "--set", "embedding_dim=4", "--device", "cpu")
+QUICK = ("--device", "cpu", "--set", "epochs=1", "--set", "embedding_dim=4")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -52,8 +53,42 @@ def test_train_systems_without_validation_triples(town, run, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("asked", "made"),
+    [((), list(USUAL)), (("--systems", "all"), list(SYSTEMS)), (("--systems", "hake"), ["hake"])],
+)
+def test_the_usual_six_are_trained_unless_others_are_asked_for(town, run, monkeypatch, asked, made):
+    monkeypatch.setattr("pooling.management.commands.train_systems.run_jobs", lambda jobs, out: [])
+    run("train_systems", "town", *asked)
+    assert list(System.objects.order_by("id").values_list("name", flat=True)) == made
+    assert Job.objects.count() == len(made)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_best_of_seeds_is_kept_and_settings_go_where_they_fit(town, run):
+    out, err = run(
+        "train_systems",
+        "town",
+        "--systems",
+        "distmult,transe",
+        "--seeds",
+        "2",
+        "--best",
+        *QUICK,
+        "init_std=0.2",
+    )
+    assert err.splitlines()[0] == "transe has no init_std: left as it is"
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    for kind in ("distmult", "transe"):
+        pair = System.objects.filter(kind=kind).order_by("seed")
+        best = max(pair, key=lambda system: system.validation_mrr)
+        assert [s.archived for s in pair] == [s != best for s in pair]
+        assert [lines[s.name].endswith("s on cpu, archived") for s in pair] == [s.archived for s in pair]
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["town", "--best"], "The best of one seed is that one: give 2 or more seeds to choose from."),
         (["nowhere"], "There is no graph nowhere. Graphs: town."),
         (["town", "--set", "epochs"], "--set epochs: write KEY=VALUE"),
         (["town", "--systems", "transe", "--seeds", "0"], "--seeds is 0: give 1 or more."),

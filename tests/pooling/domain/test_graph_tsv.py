@@ -50,8 +50,8 @@ def test_read_tsv_plain(folder):
     ("name", "content"),
     [
         ("train.txt", TRAIN),
-        ("train.tsv.gz", gzip.compress(TRAIN)),
-        ("train.txt.gz", gzip.compress(TRAIN)),
+        ("train.tsv.gz", gzip.compress(TRAIN, mtime=0)),
+        ("train.txt.gz", gzip.compress(TRAIN, mtime=0)),
         ("train.tsv", TRAIN.replace(b"\n", b"\r\n")),
         ("train.tsv", TRAIN.removesuffix(b"\n")),
         ("train.tsv", b"\xef\xbb\xbf" + TRAIN),

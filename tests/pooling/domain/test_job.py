@@ -354,6 +354,17 @@ def test_a_failed_or_cancelled_job_starts_again(state, work, sent, django_captur
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
+def test_a_job_does_not_start_again_beside_one_that_does_the_same(state, sent):
+    failed, live = make_job(JobKind.EXPORT, JobState.FAILED), make_job(JobKind.EXPORT, state)
+    make_job(JobKind.EXPORT, state, params={"qrels": "other"})
+    with pytest.raises(JobError) as caught:
+        retry(failed)
+    assert str(caught.value) == f"Job {live.pk} does the same and is {state}: wait for its end."
+    assert (again(failed).state, sent) == (JobState.FAILED, [])
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING, JobState.DONE])
 def test_no_other_job_starts_again(state, sent):
     job = make_job(JobKind.EXPORT, state)

@@ -16,6 +16,7 @@ from pooling.domain.pool import (
     get_pool,
     import_pool,
     pool_counts,
+    pool_families,
     seed_array,
     unpack_provenance,
 )
@@ -370,3 +371,29 @@ def test_systems_made_later_are_not_in_the_pool(pool: Pool):
     make_systems(pool.graph, ["rescal"])
     build_pool(Pool.objects.get(pk=pool.pk), progress_of(pool))
     assert sorted(pool.systems.values_list("name", flat=True)) == ["complex", "distmult", "transe"]
+
+
+def test_families_count_what_their_systems_found_together_and_alone(pool: Pool):
+    found = [
+        {finding.system for finding in unpack_provenance(row.provenance, pool.contributors)}
+        for row in pool.triples.order_by("id")
+    ]
+    families = {"translational": {"transe"}, "decomposition": {"distmult", "complex"}}
+    assert pool_families(pool) == {
+        family: {
+            "systems": [name for name in pool.contributors if name in of],
+            "found": sum(bool(by & of) for by in found),
+            "only": sum(bool(by) and by <= of for by in found),
+        }
+        for family, of in families.items()
+    }
+    pool.contributors = ["transe", "someone", "complex"]  # made elsewhere in part
+    assert [(family, of["systems"]) for family, of in pool_families(pool).items()] == [
+        ("translational", ["transe"]), ("decomposition", ["complex"]), ("not known", ["someone"]),
+    ]  # fmt: skip
+
+
+def test_a_pool_without_contributors_has_no_families(pool: Pool):
+    pool.contributors = []
+    pool.triples.update(provenance=b"")
+    assert pool_families(pool) == {}

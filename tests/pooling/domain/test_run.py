@@ -17,6 +17,7 @@ from pooling.domain import run_files
 from pooling.domain.graph import open_graph
 from pooling.domain.run import score_system, wanted_triples
 from pooling.domain.run_files import RunError, TopK, parse_question_id, question_id, read_ranks, read_topk
+from pooling.domain.system import SystemError_
 from pooling.kernels.questions import questions_of
 from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
@@ -317,11 +318,38 @@ def test_a_checkpoint_that_is_not_the_trained_one_is_refused(system: System):
         score_system(system, seeds=NONE, triples=open_graph(system.graph).test)
 
 
+def test_a_gpu_that_is_not_there_and_a_kind_that_nobody_knows_are_said(system: System, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    graph = open_graph(system.graph)
+    system.settings["device"] = "cuda"
+    with pytest.raises(SystemError_, match="is to be ranked on a GPU, and PyTorch sees none at this worker"):
+        score_system(system, seeds=graph.test, triples=graph.test)
+    system.kind = "gone"
+    with pytest.raises(RunError, match="cannot be ranked here: unknown system 'gone'"):
+        score_system(system, seeds=graph.test, triples=graph.test)
+
+
 def test_an_untrained_system_has_no_run(town: Graph):
     waiting = make_system(town, "transe", trained=False)
     with pytest.raises(RunError) as caught:
         score_system(waiting, seeds=NONE, triples=open_graph(town).test)
     assert str(caught.value) == "System town/transe is not trained yet: run train_systems town first."
+
+
+def test_scores_that_are_not_finite_name_system_and_question(system: System, monkeypatch):
+    scorer_of, graph = runs._scorer, open_graph(system.graph)
+
+    def broken(*args):
+        scorer = scorer_of(*args)
+        scorer.features.fill_(np.nan)
+        return scorer
+
+    monkeypatch.setattr(runs, "_scorer", broken)
+    with pytest.raises(RunError) as caught:
+        score_system(system, seeds=NONE, triples=graph.test)
+    assert str(caught.value).startswith(f"System {system} cannot be ranked. ")
+    assert "the scores of the tail question of entity" in str(caught.value)
+    assert str(caught.value).endswith("are not finite: train it anew with a lower learning_rate.")
 
 
 def folders() -> list[Path]:

@@ -6,7 +6,7 @@ import pytest
 
 from pooling.artifacts import artifact_path, sha256_of
 from pooling.domain.job import Progress, execute
-from pooling.domain.system import SystemError_, create_systems, get_systems
+from pooling.domain.system import SystemError_, create_systems, get_systems, settings_of_kinds
 from pooling.enums import JobKind, SystemState
 from pooling.models import Graph, Job, System
 from tests.factories import make_job, make_system
@@ -64,9 +64,15 @@ def test_a_gpu_that_is_not_there_is_said_and_another_device_may_be_taken(town: G
 @pytest.mark.parametrize(
     ("kinds", "overrides", "seeds", "message"),
     [
-        (["transE"], {}, 1, "unknown system 'transE': the known systems are transe, rotate, complex, "),
+        (["transE"], {}, 1, "unknown system 'transE' (did you mean transe?): the known systems are transe, "),
         (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10000"),
         (["transe"], {"depth": "1"}, 1, "transe has no setting 'depth': it has batch_size, "),
+        (
+            ["transe", "conve"],
+            {"epoch": "1"},
+            1,
+            "transe has no setting 'epoch' (did you mean epochs?): it has ",
+        ),
         (["transe"], {}, 0, "--seeds is 0: give 1 or more."),
     ],
 )
@@ -77,17 +83,71 @@ def test_what_cannot_be_made_is_said(town: Graph, kinds, overrides, seeds, messa
     assert not System.objects.exists()
 
 
+def test_settings_go_to_the_systems_that_have_them(town: Graph):
+    transe, conve = create_systems(town, ["transe", "conve"], {"channels": "4", "epochs": "3"})
+    assert (transe.settings["epochs"], conve.settings["epochs"], conve.settings["channels"]) == (3, 3, 4)
+    assert "channels" not in transe.settings
+    assert settings_of_kinds(["transe"], {"channels": "4"}) == {"transe": {"channels": "4"}}  # to be refused
+
+
+def test_a_model_of_pykeen_gets_a_name_that_an_address_can_hold(town: Graph):
+    made = create_systems(town, ["pykeen:PairRE"], QUICK, seeds=2)
+    assert [(s.name, s.kind) for s in made] == [
+        ("pykeen-PairRE", "pykeen:PairRE"), ("pykeen-PairRE-s1", "pykeen:PairRE"),
+    ]  # fmt: skip
+
+
+def test_a_name_that_another_system_took_is_not_taken_for_this_one(town: Graph):
+    rotate = System.objects.create(graph=town, name="complex", kind="rotate", seed=5, settings={"epochs": 9})
+    with pytest.raises(SystemError_) as caught:
+        create_systems(town, ["complex"], QUICK)
+    assert str(caught.value) == (
+        "System complex of graph town is a rotate with seed 5, which somebody called so. Clone a complex under another "
+        "name in the browser."
+    )
+    rotate.refresh_from_db()
+    assert (System.objects.count(), rotate.settings) == (1, {"epochs": 9})
+
+
+def test_settings_that_an_older_row_lacks_are_those_it_was_trained_with(town: Graph):
+    system = make_system(town, "transe")
+    old = {key: value for key, value in system.settings.items() if key not in ("loss", "n3")}
+    System.objects.update(settings=old)
+    assert create_systems(town, ["transe"], {"loss": "cross-entropy", "n3": "0"}) == [system]
+    with pytest.raises(SystemError_, match="was trained with other settings"):
+        create_systems(town, ["transe"], {"loss": "bce"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_best_seed_is_chosen_where_a_worker_died_before_it(town: Graph):
+    first, second = make_system(town, "transe"), make_system(town, "transe", seed=1)
+    System.objects.update(best_of_seeds=True, validation_mrr=0.1)
+    System.objects.filter(pk=second.pk).update(validation_mrr=0.2, settings=first.settings)
+    train(second)
+    assert list(System.objects.filter(archived=True)) == [first]
+
+
+def test_best_of_one_seed_is_refused(town: Graph):
+    with pytest.raises(SystemError_) as caught:
+        create_systems(town, ["transe"], QUICK, best=True)
+    assert str(caught.value) == "The best of one seed is that one: give 2 or more seeds to choose from."
+
+
 def test_only_trained_systems_are_got_and_in_the_order_asked_for(town: Graph):
     with pytest.raises(SystemError_) as caught:
         get_systems(town, None)
     assert str(caught.value) == "Graph town has no trained system; run train_systems town first."
     one, other = make_system(town, "transe"), make_system(town, "distmult")
     make_system(town, "complex", trained=False)
+    System.objects.filter(pk=make_system(town, "rescal").pk).update(archived=True)
     assert get_systems(town, None) == [one, other]
     assert get_systems(town, ["distmult", "transe", "distmult"]) == [other, one]
     with pytest.raises(SystemError_) as caught:
         get_systems(town, ["transe", "complex", "rotate"])
-    assert str(caught.value) == "Graph town has no trained system complex, rotate. Trained: transe, distmult."
+    assert (
+        str(caught.value)
+        == "Graph town has no trained system complex, rotate. Trained: transe, distmult, rescal."
+    )
 
 
 def train(system: System) -> Job:
@@ -108,6 +168,7 @@ def test_training_fills_the_row_and_the_checkpoint_is_the_one_it_names(town: Gra
     assert system.validation_mrr == max(row["validation_mrr"] for row in system.history)
     assert system.sha256 == sha256_of(artifact_path(system.artifact) / "best.pt")
     assert (job.done, job.total, job.percent) == (200, 200, 100)
+    assert (system.note, system.peak_bytes is not None and system.peak_bytes > 50e6) == ("", True)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -172,3 +233,55 @@ def test_failed_training_fails_the_system_and_says_why(town: Graph):
     job = train(system)
     assert (job.state, system.state) == ("failed", SystemState.FAILED)
     assert job.error.startswith("The checkpoint of rescal could not be written: ")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_best_of_two_seeds_stays_once_both_are_trained(town: Graph):
+    systems = create_systems(town, ["distmult"], QUICK, seeds=2, device="cpu", best=True)
+    train(systems[0])
+    assert [s.archived for s in System.objects.order_by("id")] == [False, False]
+    job = train(systems[1])
+    best = max(System.objects.all(), key=lambda s: (s.validation_mrr, -s.seed))
+    assert {s.name: s.archived for s in System.objects.all()} == {s.name: s != best for s in systems}
+    assert job.log.endswith(f"{best.name} is the best of its seeds; the others are archived\n")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_diverged_training_keeps_its_best_epoch_or_fails(town: Graph, monkeypatch, kept: int):
+    import torch
+
+    from pooling.kernels import training
+
+    (system,) = create_systems(town, ["distmult"], QUICK, device="cpu")
+    epoch = training._Run.train_epoch
+
+    def diverge(self, number: int) -> float:
+        return self.finite(torch.tensor(float("nan")), number) if number > kept else epoch(self, number)
+
+    monkeypatch.setattr(training._Run, "train_epoch", diverge)
+    job = train(system)
+    said = "the loss of DistMult is not finite in epoch"
+    if kept:
+        assert (job.state, system.state, system.epochs_done, system.best_epoch) == ("done", "trained", 1, 1)
+        assert system.note == f"stopped: {said} 2; the weights of epoch 1 are kept. Lower the learning_rate."
+        assert system.sha256 == sha256_of(artifact_path(system.artifact) / "best.pt")
+    else:
+        assert (job.state, system.state, system.sha256) == ("failed", "failed", "")
+        assert job.error == f"Training stopped: {said} 1; nothing is kept. Lower the learning_rate."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_does_not_fit_into_memory_is_refused_with_the_figures(town: Graph, monkeypatch):
+    from pooling.kernels import memory
+
+    (system,) = create_systems(town, ["distmult"], QUICK, device="cpu")
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 5_000)
+    job = train(system)
+    assert (job.state, system.state, system.epochs_done) == ("failed", "failed", 0)
+    assert job.error == (
+        "DistMult with embedding_dim 4 on 27 entities needs about 0 MB, 0 MB are free: lower embedding_dim or "
+        "batch_size."
+    )
+    monkeypatch.undo()
+    assert "it needs about 0 MB of memory\n" in train(system).log

@@ -6,10 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.kernels.questions import HEAD, TAIL, Csr, Questions, answers_csr, questions_of
-from pooling.kernels.ranking import rank_of_triples, score_questions, tie_order
+from pooling.kernels import ranking
+from pooling.kernels.questions import HEAD, TAIL, Csr, Questions, answers_csr, entries, questions_of
+from pooling.kernels.ranking import NotFinite, rank_of_triples, score_questions, tie_order
 from pooling.kernels.scorer import Scorer, build_model
-from pooling.systems import SYSTEMS, get_system, resolve_settings
+from pooling.systems import get_model, resolve_settings
 
 
 class FixedScores:
@@ -95,13 +96,21 @@ def problems(draw):
         wanted.append({e for e, s in enumerate(state) if s in (2, 3)})
         top_masked.append({e for e, s in enumerate(state) if s == 3})
     k, seed, batch = draw(st.integers(0, 14)), draw(st.integers(0, 5)), draw(st.integers(1, 7))
-    return rows, masked, top_masked, wanted, k, seed, batch
+    tile, chunk = draw(st.integers(1, 5)), draw(st.one_of(st.none(), st.integers(1, 13)))
+    return rows, masked, top_masked, wanted, k, seed, batch, tile, chunk
 
 
 @given(problems())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_score_questions_equals_oracle_with_ties(problem):
-    rows, masked, top_masked, wanted, k, seed, batch = problem
+    """In chunks of whole tiles, which are a few entities here."""
+    rows, masked, top_masked, wanted, k, seed, batch, tile, chunk = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "TILE", tile)
+        check_against_oracle(rows, masked, top_masked, wanted, k, seed, batch, chunk)
+
+
+def check_against_oracle(rows, masked, top_masked, wanted, k, seed, batch, chunk):
     entities, n = len(rows[0]), len(rows)
     table = np.zeros((2, 1, max(n, entities), entities))
     table[0, 0, :n] = rows
@@ -114,6 +123,7 @@ def test_score_questions_equals_oracle_with_ties(problem):
         top_k=k,
         seed=seed,
         batch_size=batch,
+        chunk=chunk,
     )
     assert result.top_entity.shape == result.top_score.shape == (n, k)
     order, ranks = tie_order(entities, seed), []
@@ -170,7 +180,11 @@ def test_score_questions_wanted_and_masked_is_error():
 def test_score_questions_not_finite_names_question(value):
     scorer, questions, masked, wanted = random_problem()
     scorer.table[0, 0, 7, int(masked.indices[masked.indptr[7]])] = value  # even where it is masked
-    with pytest.raises(ValueError, match="tail question of entity 7, relation 0 are not finite"):
+    scorer.table[0, 0, 30, 5] = value  # the first question is named
+    scorer.label = "TransX"
+    with pytest.raises(
+        NotFinite, match=r"^TransX: the scores of the tail question of entity 7, relation 0 are not finite"
+    ):
         score_questions(scorer, questions, masked=masked, top_masked=masked, wanted=wanted, seed=0)
 
 
@@ -200,6 +214,112 @@ def test_score_questions_no_questions():
         random_problem()[0], tail_questions([]), masked=empty, top_masked=empty, wanted=empty, top_k=5, seed=0
     )
     assert result.top_entity.shape == (0, 5) and len(result.strict) == 0
+
+
+@pytest.mark.parametrize("chunk", [None, 1])
+def test_score_questions_all_scores_equal_ranks_span_all_candidates(chunk, monkeypatch):
+    monkeypatch.setattr(ranking, "TILE", 3)
+    scorer, order = FixedScores(np.full((2, 1, 2, 10), 0.25)), tie_order(10, 7)
+    result = score_questions(
+        scorer, tail_questions([0, 1]), masked=csr_of([[4], []]), top_masked=csr_of([[], []]),
+        wanted=csr_of([[2], [2, 9]]), top_k=4, seed=7, chunk=chunk,
+    )  # fmt: skip
+    first = [e for e in order.tolist() if e != 4]
+    assert result.optimistic.tolist() == [1, 1, 1] and result.pessimistic.tolist() == [9, 10, 10]
+    assert result.strict.tolist() == [1 + first.index(2), *(1 + order.tolist().index(e) for e in (2, 9))]
+    assert result.top_entity.tolist() == [first[:4], order[:4].tolist()]
+
+
+@pytest.mark.parametrize("chunk", [None, 1024])
+def test_score_questions_duplicated_entities_tie(chunk):
+    """Twins far apart, in other chunks: the same vector gives the same bits."""
+    spec, entities = get_model("distmult"), 2100
+    chosen = resolve_settings("distmult", entities, 10, {"embedding_dim": 40})
+    model = build_model(spec, entities, 1, chosen, seed=3)
+    with torch.no_grad():
+        weight = model.entity_representations[0]._embeddings.weight
+        weight[1500:2000] = weight[:500]
+    wanted = csr_of([[e] for e in range(60)])
+    empty = csr_of([[]] * 60)
+    result = score_questions(
+        Scorer(spec, model), tail_questions(range(500, 560)), masked=empty, top_masked=empty, wanted=wanted,
+        top_k=0, seed=0, chunk=chunk,
+    )  # fmt: skip
+    np.testing.assert_array_equal(result.pessimistic - result.optimistic, 1)
+    place = np.argsort(tie_order(entities, 0))
+    later = place[:60] > place[1500:1560]
+    np.testing.assert_array_equal(result.strict - result.optimistic, later)
+
+
+def test_score_questions_holds_no_more_scores_than_the_buffer(monkeypatch):
+    scorer, questions, masked, wanted = random_problem(entities=3000)
+    asked, in_order = [], scorer.in_order
+
+    def noting(order):
+        scores = in_order(order)
+
+        def note(*question, out):
+            asked.append(out.shape)
+            return scores(*question, out=out)
+
+        return note
+
+    kwargs = {
+        "masked": masked,
+        "top_masked": wanted,
+        "wanted": wanted,
+        "top_k": 20,
+        "seed": 1,
+        "batch_size": 25,
+    }
+    expected = score_questions(scorer, questions, **kwargs)
+    monkeypatch.setattr(ranking, "TILE", 64)
+    monkeypatch.setattr(ranking, "BUFFER_FLOATS", 25 * 500)
+    scorer.in_order = noting
+    result = score_questions(scorer, questions, **kwargs)
+    assert max(rows * columns for rows, columns in asked) == 25 * 448  # whole tiles
+    for a, b in zip(result, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_score_questions_stop_is_heard_between_chunks(monkeypatch):
+    monkeypatch.setattr(ranking, "TILE", 100)
+    scorer, questions, masked, wanted = random_problem()
+    heard = []
+    with pytest.raises(InterruptedError, match="after 0 of 50"):
+        score_questions(
+            scorer, questions, masked=masked, top_masked=wanted, wanted=wanted, seed=0, chunk=100,
+            should_stop=lambda: heard.append(1) or len(heard) == 4,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_score_questions_full_precision_within_only(fails):
+    scorer, questions, masked, wanted = random_problem()
+    seen, in_order, before = [], scorer.in_order, torch.get_float32_matmul_precision()
+
+    def noting(order):
+        seen.append(torch.get_float32_matmul_precision())
+        if fails:
+            raise RuntimeError
+        return in_order(order)
+
+    scorer.in_order = noting
+    torch.set_float32_matmul_precision("medium")
+    try:
+        score_questions(scorer, questions, masked=masked, top_masked=wanted, wanted=wanted, seed=0)
+    except RuntimeError:
+        assert fails
+    finally:
+        after = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision(before)
+    assert set(seen) == {"highest"} and after == "medium"
+
+
+def test_entries_in_any_order_of_questions():
+    csr = csr_of([[1, 2], [], [0, 5, 7]])
+    row, at = entries(csr, np.array([2, 1, 0]))
+    assert row.tolist() == [0, 0, 0, 2, 2] and csr.indices[at].tolist() == [0, 5, 7, 1, 2]
 
 
 def test_questions_of_dedupes_and_points_back():
@@ -261,7 +381,7 @@ def dataset(request):
     return getattr(pykeen.datasets, request.param)(create_inverse_triples=True)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", ["transe", "rotate", "complex", "distmult", "rescal", "conve"])
 def test_ranks_equal_pykeen_evaluator(dataset, name):
     from pykeen.evaluation import RankBasedEvaluator
 
@@ -269,7 +389,7 @@ def test_ranks_equal_pykeen_evaluator(dataset, name):
     relations = dataset.training.real_num_relations
     test = dataset.testing.mapped_triples[:400]
     chosen = resolve_settings(name, dataset.num_entities, len(train), {"embedding_dim": 12})
-    model = build_model(get_system(name), dataset.num_entities, relations, chosen, seed=1)
+    model = build_model(get_model(name), dataset.num_entities, relations, chosen, seed=1)
     evaluator = RankBasedEvaluator(clear_on_finalize=False)
     evaluated = evaluator.evaluate(
         model, test, additional_filter_triples=[train, valid], batch_size=50, use_tqdm=False
@@ -285,6 +405,7 @@ def test_ranks_equal_pykeen_evaluator(dataset, name):
     assert same.mrr == pytest.approx(
         evaluated.get_metric("both.realistic.inverse_harmonic_mean_rank"), rel=1e-6
     )
-    ours = rank_of_triples(Scorer(get_system(name), model), test.numpy(), *filters, num_relations=relations)
+    ours = rank_of_triples(Scorer(get_model(name), model), test.numpy(), *filters, num_relations=relations)
+    assert ours.mrr == pytest.approx(same.mrr, abs=1e-5)
     off = np.abs(ours.realistic - theirs["realistic"])
     assert off.max() <= 1 and (off == 0).mean() >= 0.998

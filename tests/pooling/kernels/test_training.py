@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from pooling.kernels import batches as batching
-from pooling.kernels import checkpoints, training
-from pooling.kernels.batches import QuestionBatches, TripleBatches
-from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.scorer import build_model, load_scorer
-from pooling.kernels.training import TrainingCancelled, train_system
-from pooling.systems import SYSTEMS, get_system, resolve_settings
+from pooling.kernels import checkpoints, memory, training
+from pooling.kernels.ranking import NotFinite, rank_of_triples
+from pooling.kernels.scorer import load_scorer
+from pooling.kernels.training import Diverged, TrainingCancelled, train_system
+from pooling.systems import USUAL, resolve_settings
+from pooling.systems.spec import NEUTRAL
 
 ENTITIES, RELATIONS = 30, 2
 
@@ -60,7 +60,7 @@ def without_times(result):
     return dataclasses.replace(result, seconds=0, history=rows)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", USUAL)
 @pytest.mark.parametrize(
     "shared", [{}, {"num_negatives": 10}, {"objective": "questions", "num_negatives": 10}]
 )
@@ -72,8 +72,39 @@ def test_train_system_learns(tmp_path, name, shared):
     assert (result.epochs_done, result.device, result.stopped_early) == (15, "cpu", False)
 
 
+ADVERSARIAL = {"loss": "self-adversarial", "num_negatives": 5, "margin": 2}
+
+
 @pytest.mark.parametrize(
-    "overrides", [{}, {"num_negatives": 5}, {"objective": "questions"}, {"optimizer": "adagrad"}]
+    ("name", "overrides"),
+    [
+        ("rotate", {"loss": "bce", "smoothing": 0.1}),
+        ("complex", {"loss": "bce", "objective": "questions", "num_negatives": 10}),
+        ("rotate", ADVERSARIAL),
+        ("complex", {**ADVERSARIAL, "objective": "questions"}),
+        ("rotate", {"smoothing": 0.1, "optimizer": "adamax"}),
+        ("complex", {"n3": 1e-3, "l2": 1e-3}),
+    ],
+)
+def test_train_system_learns_by_every_loss(tmp_path, name, overrides):
+    """It knows what it was trained on; an MRR of .13 says nothing."""
+    known = cycle()[0][:20]
+    result = train_on_cycle(
+        tmp_path, name, valid=known, embedding_dim=32, epochs=20, validate_every=20, **overrides
+    )
+    assert result.validation_mrr > 0.9
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {},
+        {"num_negatives": 5},
+        {"objective": "questions"},
+        {"optimizer": "adagrad"},
+        {"optimizer": "adamax", "loss": "bce", "n3": 0.01},
+        {**ADVERSARIAL, "l2": 0.01},
+    ],
 )
 @pytest.mark.parametrize("name", ["rotate", "conve"])
 def test_train_system_resumed_equals_uninterrupted(tmp_path, name, overrides):
@@ -124,7 +155,7 @@ def test_train_system_other_settings_refused(tmp_path):
 
 def test_train_system_keeps_best_epoch(tmp_path, monkeypatch):
     figures = iter([0.1, 0.5, 0.3, 0.4, 0.2, 0.1])
-    monkeypatch.setattr(training._Run, "validate", lambda self: next(figures))
+    monkeypatch.setattr(training._Run, "validate", lambda self, epoch: next(figures))
     kept = {}
 
     def keep(report):  # an epoch is saved before its end is reported
@@ -139,16 +170,82 @@ def test_train_system_keeps_best_epoch(tmp_path, monkeypatch):
 
 def test_train_system_patience(tmp_path, monkeypatch):
     figures = iter([0.5, 0.4, 0.6, 0.6, 0.1, 0.9])
-    monkeypatch.setattr(training._Run, "validate", lambda self: next(figures))
+    monkeypatch.setattr(training._Run, "validate", lambda self, epoch: next(figures))
     result = train_on_cycle(tmp_path, patience=2)
     assert (result.epochs_done, result.best_epoch, result.stopped_early) == (5, 3, True)
     assert train_on_cycle(tmp_path, patience=2) == result  # a redelivered job does not go on
 
 
-def test_train_system_max_seconds(tmp_path):
-    result = train_on_cycle(tmp_path, epochs=10_000, max_seconds=0.5)
-    assert result.stopped_early and result.epochs_done < 10_000
-    assert result.seconds < 3
+class Clock:
+    """A second goes by in each epoch, and none besides."""
+
+    def __init__(self, monkeypatch):
+        self.now, train_epoch = 100.0, training._Run.train_epoch
+
+        def timed(run, epoch):
+            self.now += 1
+            return train_epoch(run, epoch)
+
+        monkeypatch.setattr(training._Run, "train_epoch", timed)
+        monkeypatch.setattr(training, "time", self)
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.mark.parametrize(("limit", "epochs"), [(3.4, 3), (3.6, 4)])
+def test_train_system_max_seconds(tmp_path, monkeypatch, limit, epochs):
+    """It ends where less than half of another epoch would lie within the limit."""
+    Clock(monkeypatch)
+    result = train_on_cycle(tmp_path, epochs=10, max_seconds=limit)
+    assert (result.stopped_early, result.epochs_done, result.seconds) == (True, epochs, epochs)
+
+
+def test_train_system_ended_before_its_first_validation(tmp_path):
+    reports = []
+    settings = {"epochs": 80, "validate_every": 40, "max_seconds": 0.001}
+    result = train_on_cycle(tmp_path, on_progress=reports.append, **settings)
+    assert (result.epochs_done, result.best_epoch, result.stopped_early) == (1, 1, True)
+    best = checkpoints.read_checkpoint(tmp_path / checkpoints.BEST)
+    assert best["epoch"] == 1 and same_weights(best["model"], weights(tmp_path))
+    train, held_out = cycle()
+    chosen = resolve_settings("distmult", ENTITIES, len(train), {"embedding_dim": 8, "batch_size": 16})
+    scorer = load_scorer("distmult", tmp_path, ENTITIES, RELATIONS, chosen, "cpu")
+    mrr = rank_of_triples(scorer, held_out, train, num_relations=RELATIONS).mrr
+    assert (result.validation_mrr, result.history[-1]["validation_mrr"], reports[-1].best_mrr) == (mrr,) * 3
+    assert train_on_cycle(tmp_path, **settings) == result  # a redelivered job does not go on
+
+
+def test_train_system_stopped_within_validation(tmp_path, monkeypatch):
+    """The epoch is done anew; one whose training had ended is only validated."""
+    validating, validate = [], training._Run.validate
+
+    def watched(run, epoch):
+        validating.append(epoch)
+        return validate(run, epoch)
+
+    monkeypatch.setattr(training._Run, "validate", watched)
+    with pytest.raises(TrainingCancelled, match="epoch 1"):
+        train_on_cycle(tmp_path / "each", should_stop=lambda: bool(validating))
+    assert not (tmp_path / "each" / checkpoints.LATEST).exists()
+    validating.clear()
+    settings = {"epochs": 80, "validate_every": 40, "max_seconds": 0.001}
+    with pytest.raises(TrainingCancelled, match="epoch 1"):
+        train_on_cycle(tmp_path / "last", should_stop=lambda: len(validating) == 2, **settings)
+    assert not (tmp_path / "last" / checkpoints.BEST).exists()
+    trained = weights(tmp_path / "last")
+    result = train_on_cycle(tmp_path / "last", **settings)
+    assert (result.epochs_done, validating) == (1, [1, 1, 1])
+    assert same_weights(weights(tmp_path / "last", checkpoints.BEST), trained)
+
+
+def test_train_system_last_validation_not_finite_keeps_nothing(tmp_path, monkeypatch):
+    def overflow(*args, **kwargs):
+        raise NotFinite("inf")
+
+    monkeypatch.setattr(training, "rank_of_triples", overflow)
+    with pytest.raises(Diverged, match="score of DistMult is not finite in epoch 1; nothing is kept"):
+        train_on_cycle(tmp_path, validate_every=4, max_seconds=0.001)
 
 
 def test_train_system_validates_every_and_last(tmp_path):
@@ -183,12 +280,128 @@ def test_train_system_progress_counts_down(tmp_path, monkeypatch):
     assert reports[-1].best_mrr is not None
 
 
-def test_train_system_diverging_fails(tmp_path, monkeypatch):
-    scores = batching.column_scores
-    monkeypatch.setattr(batching, "column_scores", lambda *args: scores(*args) * torch.nan)
-    with pytest.raises(ValueError, match=r"not finite.*learning_rate"):
+def spoil(monkeypatch, epoch):
+    """Scores become NaN from this epoch on."""
+    scores, train_epoch, now = batching.column_scores, training._Run.train_epoch, [0]
+
+    def watched(run, number):
+        now[0] = number
+        return train_epoch(run, number)
+
+    monkeypatch.setattr(training._Run, "train_epoch", watched)
+    monkeypatch.setattr(
+        batching, "column_scores", lambda *args: scores(*args) * (torch.nan if now[0] >= epoch else 1)
+    )
+
+
+def test_train_system_diverging_at_once_keeps_nothing(tmp_path, monkeypatch):
+    spoil(monkeypatch, epoch=1)
+    with pytest.raises(Diverged, match=r"not finite in epoch 1; nothing is kept.*learning_rate") as caught:
         train_on_cycle(tmp_path)
+    assert caught.value.best_epoch == 0
     assert not list(tmp_path.iterdir())
+
+
+def test_train_system_diverging_later_keeps_best_epoch(tmp_path, monkeypatch):
+    figures = iter([0.1, 0.5, 0.3])
+    monkeypatch.setattr(training._Run, "validate", lambda self, epoch: next(figures))
+    train_on_cycle(tmp_path / "whole", epochs=2, decay=1.0)
+    figures = iter([0.1, 0.5, 0.3])
+    spoil(monkeypatch, epoch=4)
+    with pytest.raises(Diverged, match=r"in epoch 4; the weights of epoch 2 are kept") as caught:
+        train_on_cycle(tmp_path / "parts")
+    result = caught.value.result
+    assert (caught.value.best_epoch, result.epochs_done, result.validation_mrr) == (2, 3, 0.5)
+    assert [row["epoch"] for row in result.history] == [1, 2, 3]
+    best = weights(tmp_path / "parts", checkpoints.BEST)
+    assert same_weights(best, weights(tmp_path / "whole", checkpoints.LATEST))
+
+
+def test_train_system_diverging_before_validation_keeps_last_epoch(tmp_path, monkeypatch):
+    spoil(monkeypatch, epoch=4)
+    with pytest.raises(Diverged, match=r"the weights of epoch 3 are kept"):
+        train_on_cycle(tmp_path, validate_every=5)
+    assert same_weights(weights(tmp_path, checkpoints.BEST), weights(tmp_path, checkpoints.LATEST))
+    assert checkpoints.read_checkpoint(tmp_path / checkpoints.BEST)["epoch"] == 3
+
+
+def test_train_system_last_step_spoils_weights(tmp_path, monkeypatch):
+    """The losses of an epoch were finite, its weights are not: it is no epoch to keep."""
+    train_epoch = training._Run.train_epoch
+
+    def spoilt(run, epoch):
+        original = run.model.post_parameter_update
+        if epoch == 2:
+            weight = next(run.model.parameters())
+            batches, done = len(run.batches), [0]
+
+            def after_last_step():
+                done[0] += 1
+                original()
+                if done[0] == batches:
+                    weight.data[0] = torch.nan
+
+            monkeypatch.setattr(run.model, "post_parameter_update", after_last_step)
+        return train_epoch(run, epoch)
+
+    monkeypatch.setattr(training._Run, "train_epoch", spoilt)
+    with pytest.raises(Diverged, match=r"in epoch 2; the weights of epoch 1 are kept"):
+        train_on_cycle(tmp_path)
+
+
+def test_train_system_scores_overflow(tmp_path, monkeypatch):
+    """Weights are numbers still, their products are not."""
+    finite = training._Run.finite
+
+    def grown(run, figure, epoch):
+        if epoch == 3:
+            for weights in run.model.parameters():
+                weights.data.fill_(1e30)
+            return 1.0
+        return finite(run, figure, epoch)
+
+    monkeypatch.setattr(training._Run, "finite", grown)
+    with pytest.raises(
+        Diverged, match=r"score of DistMult is not finite in epoch 3; the weights of epoch"
+    ) as caught:
+        train_on_cycle(tmp_path)
+    assert (caught.value.result.epochs_done, caught.value.best_epoch in (1, 2)) == (2, True)
+
+
+def test_train_system_mixed_precision_needs_gpu(tmp_path):
+    with pytest.raises(ValueError, match=r"mixed precision needs a GPU: set precision to full"):
+        train_on_cycle(tmp_path, precision="mixed")
+
+
+def test_train_system_too_large_is_refused_before_it_is_built(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 1000)
+    monkeypatch.setattr(training, "build_model", None)
+    with pytest.raises(ValueError, match=r"DistMult with embedding_dim 8 on 30 entities needs about"):
+        train_on_cycle(tmp_path)
+
+
+def test_train_system_older_row_is_resumed(tmp_path):
+    """Rows and checkpoints from before there was a choice of losses hold no such settings."""
+    train, held_out = cycle()
+    chosen = resolve_settings("distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 3})
+    older = {key: value for key, value in chosen.items() if key not in NEUTRAL}
+
+    def run(folder, settings, should_stop=None):
+        return train_system(
+            "distmult", train, held_out, ENTITIES, RELATIONS, settings, seed=1, device="cpu",
+            directory=tmp_path / folder, should_stop=should_stop, threads=1,
+        )  # fmt: skip
+
+    expected = run("new", chosen)
+    assert without_times(run("old", older)) == without_times(expected)
+    assert same_weights(weights(tmp_path / "old"), weights(tmp_path / "new"))
+    for settings, folder in (
+        (chosen, "old"),
+        (older, "new"),
+    ):  # a row may be written anew between two sessions
+        assert without_times(run(folder, settings, should_stop=lambda: True)) == without_times(expected)
+    with pytest.raises(ValueError, match="belongs to another training"):
+        run("old", {**chosen, "n3": 0.1})
 
 
 def test_write_checkpoint_full_disk_leaves_old_one(tmp_path):
@@ -203,74 +416,6 @@ def test_write_checkpoint_full_disk_leaves_old_one(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert checkpoints.read_checkpoint(path)["epoch"] == 1
     assert [p.name for p in tmp_path.iterdir()] == ["checkpoint.pt"]
-
-
-def rows_of(batches, rows):
-    triples = zip(batches.entity[rows].tolist(), batches.relation[rows].tolist(), strict=True)
-    return list(triples)
-
-
-def test_triple_batches_hold_both_directions():
-    batches = TripleBatches(np.array([[0, 1, 5], [2, 0, 3]]), 6, {"batch_size": 10}, "cpu")
-    (rows,) = batches.draw()
-    found = {
-        (e, r, a) for (e, r), a in zip(rows_of(batches, rows), batches.answer[rows].tolist(), strict=True)
-    }
-    assert found == {(0, 2, 5), (5, 3, 0), (2, 0, 3), (3, 1, 2)}
-
-
-def test_shared_negatives_loss_equals_literal():
-    """The row's own answer counts once, however often it is drawn or is another row's answer."""
-    triples = np.array([[0, 0, 1], [2, 0, 1], [3, 0, 4], [1, 0, 4]])
-    chosen = resolve_settings(
-        "distmult", 6, 4, {"num_negatives": 9, "dropout": 0, "embedding_dim": 5, "scale": 2}
-    )
-    model, spec = build_model(get_system("distmult"), 6, 1, chosen, 0), get_system("distmult")
-    batches = TripleBatches(triples, 6, chosen, "cpu")
-    rows = torch.arange(8)
-    torch.manual_seed(0)
-    loss = batches.loss(spec, model, rows)
-    torch.manual_seed(0)
-    answers = batches.answer.tolist()
-    columns = answers + torch.randint(6, (9,)).tolist()
-    scores = 2 * model.score_t(torch.stack([batches.entity, batches.relation], 1)).detach()
-    expected = []
-    for i, answer in enumerate(answers):
-        total = scores[i, answer].exp()
-        for c in columns:  # 9 of 6 entities are drawn, 8 are answers: each stands for 1 / (expected count)
-            if c != answer:
-                total = total + scores[i, c].exp() / (9 / 6 + answers.count(c))
-        expected.append(total.log() - scores[i, answer])
-    torch.testing.assert_close(loss.detach(), torch.stack(expected).mean())
-
-
-@pytest.mark.parametrize("negatives", [0, 4])
-def test_question_batches_loss_equals_literal(negatives):
-    triples = np.array([[0, 0, 1], [0, 0, 2], [3, 0, 1], [0, 0, 1]])
-    chosen = resolve_settings(
-        "distmult",
-        9,
-        4,
-        {"num_negatives": negatives, "dropout": 0, "embedding_dim": 5, "objective": "questions"},
-    )
-    model, spec = build_model(get_system("distmult"), 9, 1, chosen, 0), get_system("distmult")
-    batches = QuestionBatches(triples, 9, chosen, "cpu")
-    rows = torch.arange(len(batches.count))
-    answers = {(0, 0): {1, 2}, (3, 0): {1}, (1, 1): {0, 3}, (2, 1): {0}}
-    assert set(rows_of(batches, rows)) == set(answers)
-    torch.manual_seed(0)
-    loss = batches.loss(spec, model, rows)
-    torch.manual_seed(0)
-    drawn = torch.randint(9, (4,)).tolist() if negatives else range(9)
-    columns = sorted(set(drawn) | {a for found in answers.values() for a in found})
-    times = {a: sum(a in found for found in answers.values()) for a in range(9)}
-    chance = {c: 1 - np.exp(-(4 / 9 + times[c])) if negatives else 1.0 for c in columns}
-    expected = []
-    for question, found in answers.items():
-        scores = model.score_t(torch.tensor([question]))[0].detach()
-        total = sum(scores[c].exp() / (1.0 if c in found else chance[c]) for c in columns)
-        expected += [total.log() - scores[a] for a in found]
-    torch.testing.assert_close(loss.detach(), torch.stack(expected).mean())
 
 
 @pytest.mark.slow

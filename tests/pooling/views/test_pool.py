@@ -72,6 +72,21 @@ def test_form_starts_on_a_graph_with_trained_systems(rotate, manager, tmp_path):
     assert "No such graph" in manager.get("/pools/new?graph=none").content.decode()
 
 
+def test_form_ticks_the_first_system_of_each_kind_that_is_not_archived(graph, manager):
+    make_system(graph, "rotate", archived=True)  # the best of its seeds was the next one
+    make_system(graph, "rotate-s1")
+    make_system(graph, "rotate-s2")
+    make_system(graph, "complex", state=SystemState.TRAINING)
+    make_system(graph, "complex-mine")
+    make_system(graph, "complex-s1")
+    html = manager.get("/pools/new").content.decode()
+    boxes = re.findall(r'<input type="checkbox" name="systems" value="([^"]*)"[^>]*?( checked)?>', html)
+    assert [name for name, _ in boxes] == ["rotate-s1", "rotate-s2", "complex-mine", "complex-s1"]
+    form = manager.get("/pools/new").context["form"]
+    assert form["systems"].value() == ["rotate-s1", "complex-mine"]
+    assert [name for name, checked in boxes if checked] == ["rotate-s1", "complex-mine"]
+
+
 def rows(html: str) -> list[list[str]]:
     body = re.search(r"<tbody>(.*?)</tbody>", html, re.S)
     cells = [
@@ -109,17 +124,19 @@ def test_imported_pool_without_provenance_says_so(graph, manager):
     html = manager.get("/pools/town-pool/triples").content.decode()
     assert rows(html)[0][5] == "not known"
     assert "Overlap of systems" not in html
+    assert "Families of systems" not in html
 
 
 def test_overlap_counts_what_systems_share(graph, manager):
-    systems = [make_system(graph, name) for name in ("rotate", "transe")]
+    systems = [make_system(graph, name) for name in ("rotate", "distmult")]
     pool = make_pool(graph, systems=systems)
     first = pool.triples.first()
     first.provenance = first.provenance[:4]  # only rotate found it
     first.save()
     html = manager.get("/pools/town-pool/triples").content.decode()
-    table = rows(html.partition("Overlap of systems")[2])
-    assert table == [["7", "6", "1"], ["6", "6", "0"]]
+    overlap, _, families = html.partition("Overlap of systems")[2].partition("Families of systems")
+    assert rows(overlap) == [["7", "6", "1"], ["6", "6", "0"]]
+    assert rows(families) == [["7", "1", "rotate"], ["6", "0", "distmult"]]
 
 
 def test_filter_page_counts_and_shows_examples(graph, manager):
@@ -170,7 +187,7 @@ def test_queries_do_not_grow(count: int, graph, manager, tmp_path, django_assert
     for url, queries in (
         ("/pools", 5),
         ("/graphs", 5),
-        ("/pools/pool-0/triples", 7),
+        ("/pools/pool-0/triples", 9),
         ("/pools/pool-0/filter", 12),
     ):
         with django_assert_num_queries(queries):

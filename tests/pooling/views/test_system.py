@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+from io import BytesIO
+
 import pytest
 
 from pooling.enums import JobKind, SystemState
 from pooling.models import Job, System
-from pooling.views.curve import history_curves
+from pooling.systems import SYSTEMS, USUAL
+from pooling.views.curve import compared_charts, history_curves
 from tests.pages.world import make_system, make_worker
 
 URL = "/graphs/town/systems"
-FORM = {"kinds": ["transe", "rotate"], "seeds": "1", "device": "auto", "settings": ""}
+FORM = {"kinds": ["transe", "rotate"], "seeds": "1", "device": "auto"}
 
 
 def test_training_makes_systems_and_one_job_each(graph, manager):
@@ -21,12 +26,28 @@ def test_training_makes_systems_and_one_job_each(graph, manager):
 
 
 def test_settings_and_seeds_are_passed_on(graph, manager):
-    manager.post(
-        URL, FORM | {"kinds": ["rotate"], "seeds": "2", "device": "cpu", "settings": "epochs = 3\n\n"}
-    )
+    manager.post(URL, FORM | {"kinds": ["rotate"], "seeds": "2", "device": "cpu", "set_epochs": " 3 "})
     systems = System.objects.order_by("id")
     assert [system.name for system in systems] == ["rotate", "rotate-s1"]
     assert [(s.settings["epochs"], s.settings["device"]) for s in systems] == [(3, "cpu"), (3, "cpu")]
+    assert {s.best_of_seeds for s in systems} == {False}
+
+
+def test_the_best_of_seeds_is_asked_for_by_a_box(graph, manager):
+    manager.post(URL, FORM | {"kinds": ["rotate"], "seeds": "2", "best": "on"})
+    assert {s.best_of_seeds for s in System.objects.all()} == {True}
+
+
+def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, manager):
+    html = manager.get(URL).content.decode()
+    boxes = re.findall(r'name="kinds" value="([\w-]+)"[^>]*?( checked)?>', html)
+    assert sorted(name for name, checked in boxes if checked) == sorted(USUAL)
+    assert {name for name, _ in boxes} == set(SYSTEMS)
+    assert re.search(r'<input type="number" name="set_validate_every"[^>]* placeholder="1"', html)
+    assert re.search(
+        r'name="set_embedding_dim" min="2" max="4096" step="1" placeholder="differs by system"', html
+    )
+    assert "Passes over the training triples: a whole number from 1 to 10000." in html
 
 
 def test_what_is_trained_is_not_trained_again(graph, manager):
@@ -40,12 +61,12 @@ def test_what_is_trained_is_not_trained_again(graph, manager):
     ("changed", "message"),
     [
         ({"kinds": []}, "Choose at least one system."),
-        ({"kinds": ["hitter"]}, "hitter is not one of the available choices"),
+        ({"kinds": ["nothing"]}, "nothing is not one of the available choices"),
         ({"seeds": "0"}, "greater than or equal to 1"),
-        ({"settings": "epochs"}, "Line 1 is not key=value: epochs"),
-        ({"settings": "epochs=1\nepochs=2"}, "Line 2 gives epochs a second time"),
-        ({"settings": "epochs=many"}, "setting epochs=many: must be a whole number"),
-        ({"settings": "colour=red"}, "has no setting"),
+        ({"set_epochs": "many"}, "setting epochs=many: must be a whole number from 1 to 10000"),
+        ({"set_learning_rate": "0"}, "setting learning_rate=0: must be a number from 1e-07 to 10"),
+        ({"set_optimizer": "sgd"}, "setting optimizer=sgd: must be one of adam, adagrad, adamax"),
+        ({"best": "on"}, "give 2 or more seeds to choose from"),
     ],
 )
 def test_refusals_are_shown_at_the_form_and_start_nothing(changed: dict, message: str, graph, manager):
@@ -58,12 +79,22 @@ def test_page_of_a_system(graph, manager):
     make_system(graph, "rotate")
     html = manager.get(f"{URL}/rotate").content.decode()
     assert "<dt>validation MRR</dt><dd>0.370</dd>" in html
-    assert '<dt class="mono">embedding_dim</dt><dd>64</dd>' in html
+    assert re.search(r'<dt class="mono" title="[^"]+">embedding_dim</dt><dd>64</dd>', html)
+    assert '<dd>10 <span class="muted small">preset 20</span></dd>' in html
+    assert SYSTEMS["rotate"].formula in unescape(html)
+
+
+def test_page_of_a_system_says_what_is_unusual(graph, manager):
+    make_system(graph, "rotate", note="stopped: the loss is not finite", archived=True, peak_bytes=3 * 2**20)
+    html = manager.get(f"{URL}/rotate").content.decode()
+    assert "<p>Stopped: the loss is not finite</p>" in html
+    assert "trained, archived</span>" in html
+    assert "<dt>peak memory</dt><dd>3.0\xa0MB</dd>" in html
 
 
 def test_system_of_a_kind_that_is_not_in_the_registry(graph, manager):
-    make_system(graph, "hitter", run=False, history=[], validation_mrr=None, state=SystemState.WAITING)
-    assert "which this installation does not know" in manager.get(f"{URL}/hitter").content.decode()
+    make_system(graph, "oddity", run=False, history=[], validation_mrr=None, state=SystemState.WAITING)
+    assert "which this installation does not know" in manager.get(f"{URL}/oddity").content.decode()
 
 
 def test_form_warns_when_no_worker_is_running(graph, manager):
@@ -76,12 +107,23 @@ def test_form_warns_when_no_worker_is_running(graph, manager):
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         manager.get(URL)
     with django_assert_num_queries(5):
         manager.get("/systems")
     with django_assert_num_queries(6):
         manager.get("/graphs/town/runs")
+
+
+def test_archived_systems_are_in_their_own_list_only(graph, manager):
+    make_system(graph, "rotate")
+    make_system(graph, "transe", archived=True)
+    pages = {url: manager.get(url).content.decode() for url in (URL, f"{URL}?archived=yes", "/systems")}
+    shown = {url: re.findall(r'href="/graphs/town/systems/([\w-]+)"', html) for url, html in pages.items()}
+    assert shown == {URL: ["rotate"], f"{URL}?archived=yes": ["transe"], "/systems": ["rotate"]}
+    assert "Archive (1)" in pages[URL]
+    options = manager.get("/pools/new?graph=town").content.decode()
+    assert re.findall(r'name="systems" value="([\w-]+)"', options) == ["rotate"]
 
 
 def test_curve_ends_at_the_corners_of_its_frame():
@@ -101,3 +143,79 @@ def test_no_history_gives_no_curve():
 def test_jobs_of_training_are_train_jobs(graph, manager):
     manager.post(URL, FORM)
     assert set(Job.objects.values_list("kind", flat=True)) == {JobKind.TRAIN}
+
+
+# -- compared ---------------------------------------------------------------------------------------------------
+
+
+def test_systems_are_compared_in_figures_curves_and_settings(graph, manager):
+    make_system(graph, "transe", peak_bytes=2**30)
+    make_system(graph, "conve", settings={"embedding_dim": 64, "epochs": 12})
+    make_system(graph, "rotate", archived=True)
+    html = manager.get("/graphs/town/compare").content.decode()
+    figures = re.findall(r'<td class="number">([^<]*)</td>', html.partition("Training</h2>")[0])
+    assert figures[:6] == ["0.3700", "10", "10", "83.5", "8.35", "1,024"]
+    assert re.findall(r'data-series="(\d)"', html) == ["0", "1"]
+    rows = re.search(r'<tbody><tr><th scope="row" class="mono">epochs</th>(.*?)</tr></tbody>', html)
+    assert re.findall(r"<td[^>]*>([^<]+)", rows[1]) == ["10", "12"]
+    assert '<dt class="mono">embedding_dim</dt><dd>64</dd>' in html
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?systems=transe", "All settings"),
+        ("?systems=transe&systems=nobody", "town has no system nobody."),
+        ("?systems=nobody", "Choose systems above."),
+    ],
+)
+def test_one_system_or_none_is_no_problem(query: str, said: str, graph, manager):
+    make_system(graph, "transe", history=[])
+    html = manager.get(f"/graphs/town/compare{query}").content.decode()
+    assert said in html
+    assert "data-chart" not in html
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_of_a_comparison_do_not_grow(count: int, graph, manager, django_assert_num_queries):
+    for i in range(count):
+        make_system(graph, f"rotate-s{i}")
+    with django_assert_num_queries(6):
+        manager.get("/graphs/town/compare")
+
+
+def test_compared_curves_leave_out_what_has_no_values():
+    history = [
+        {"epoch": 1, "loss": 3.0, "validation_mrr": None},
+        {"epoch": 2, "loss": 2.0, "validation_mrr": 0.5},
+    ]
+    mrr, loss = compared_charts([("a", 4, history), ("rules", 5, [{"epoch": 1, "loss": None}]), ("c", 6, [])])
+    assert (mrr.columns, mrr.rows) == (["a"], [(2, [0.5])])
+    assert loss.data["data"]["series"] == [{"name": "a", "x": [1, 2], "y": [3.0, 2.0], "system": 4}]
+    assert (loss.key, loss.rows) == ("loss", [(1, [3.0]), (2, [2.0])])
+    assert compared_charts([("c", 6, [])]) == []
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def test_files_are_downloads_named_after_graph_and_system(graph, manager, monkeypatch):
+    make_system(graph, "rotate")
+    assert "weights.safetensors" not in manager.get(f"{URL}/rotate").content.decode()  # it has no checkpoint
+    System.objects.update(sha256="0" * 64)
+    assert (
+        f'href="{URL}/rotate/files/weights.safetensors" download'
+        in manager.get(f"{URL}/rotate").content.decode()
+    )
+    monkeypatch.setattr("pooling.views.system.open_file", lambda system, name: BytesIO(name.encode()))
+    response = manager.get(f"{URL}/rotate/files/entities.npy")
+    assert response["Content-Disposition"] == 'attachment; filename="town-rotate-entities.npy"'
+    assert b"".join(response.streaming_content) == b"entities.npy"
+
+
+def test_files_that_are_not_there_say_why(graph, manager):
+    make_system(graph, "rotate", state=SystemState.TRAINING)
+    response = manager.get(f"{URL}/rotate/files/weights.safetensors")
+    assert response.status_code == 409
+    assert "rotate is not trained yet: its files come with the end" in response.content.decode()
+    assert manager.get(f"{URL}/rotate/files/best.pt").status_code == 404

@@ -1,0 +1,133 @@
+"""Parts of the analysis pages: computed when somebody looks, or by a job where that takes long."""
+
+import hashlib
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import QueryDict
+from django.utils import timezone
+
+from evaluation.domain.analyses import ANALYSES
+from evaluation.domain.analysis import Analysis, Context, Part
+from evaluation.domain.analysis import Progress as Tell
+from evaluation.domain.figures import figure, kept_figure, version_of
+from evaluation.domain.settings import Settings, parse_settings
+from evaluation.domain.table import EvaluationError
+from evaluation.models import Figure
+from pooling.domain.job import Progress, handles, live_workers, start_job
+from pooling.enums import JobKind, JobState
+from pooling.models import Job, Pool
+
+LONGEST_KEY = 160
+REST = timedelta(minutes=1)  # between two computations of a heavy part that follows the labels
+
+
+def get_analysis(key: str) -> Analysis:
+    """EvaluationError when there is none of that name."""
+    for analysis in ANALYSES:
+        if analysis.key == key:
+            return analysis
+    raise EvaluationError(f"There is no analysis {key!r}; there are {', '.join(a.key for a in ANALYSES)}.")
+
+
+def part_key(analysis: Analysis, part: Part, settings: Settings) -> str:
+    """Under which a part is kept: the same settings give the same key."""
+    query = _of_part(part, settings).query(analysis.settings)
+    if len(query) > LONGEST_KEY:
+        query = hashlib.sha256(query.encode()).hexdigest()
+    return f"{analysis.key}/{part.key}?{query}"
+
+
+def rests_on(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> str:
+    """The version of what the sections of a part are computed from."""
+    own = _of_part(part, settings)
+    chosen = () if part.labels else analysis.also
+    sets = [getattr(own, name) for name in ("labels", "against") if name in analysis.settings]
+    return version_of(pool, [*sets, *chosen] or ["current"])
+
+
+def _of_part(part: Part, settings: Settings) -> Settings:
+    if not part.labels:
+        return settings
+    # the full test set brings its own questions: both settings are the same figure, and one job
+    questions = "grown" if part.labels == "full-test" else settings.questions
+    return replace(settings, labels=part.labels, questions=questions)
+
+
+def part_figure(
+    pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None
+) -> Figure:
+    """The sections of a part for the labels of this moment: kept, or computed now."""
+
+    def compute() -> dict[str, Any]:
+        context = Context(pool, _of_part(part, settings), tell)
+        sections = [section.content() for section in part.compute(context)]
+        return {"sections": sections, "systems": context.systems, "left_out": context.table.left_out}
+
+    now = rests_on(pool, analysis, part, settings)
+    return figure(pool, part_key(analysis, part, settings), now, compute, heavy=part.heavy)
+
+
+def latest_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Figure | None:
+    """A heavy part as a job last computed it; None: never."""
+    return kept_figure(pool, part_key(analysis, part, settings))
+
+
+def start_part(
+    pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None
+) -> Job:
+    """Have a job compute a heavy part; one that is on its way already is it."""
+    return start_job(JobKind.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
+
+
+def part_job(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Job | None:
+    """The job that is computing a part, or the last one that did."""
+    jobs = pool.jobs.filter(kind=JobKind.EVALUATE, params=_params(analysis, part, settings))
+    return jobs.order_by("-pk").first()
+
+
+def is_live(job: Job | None) -> bool:
+    return job is not None and job.state in (JobState.QUEUED, JobState.RUNNING)
+
+
+def may_follow(job: Job | None) -> bool:
+    """Whether a part that was computed once may be computed again for new labels without being asked for.
+
+    Not where its last job was cancelled or failed, nor right after the last one.
+    """
+    if not live_workers().exists():
+        return False  # nobody would do it
+    if job is None:
+        return True
+    return job.state == JobState.DONE and (job.finished_at is None or timezone.now() - job.finished_at > REST)
+
+
+def _params(analysis: Analysis, part: Part, settings: Settings) -> dict[str, str]:
+    return {
+        "analysis": analysis.key,
+        "part": part.key,
+        "settings": _of_part(part, settings).query(analysis.settings),
+    }
+
+
+@handles(JobKind.EVALUATE)
+def run_evaluate(job: Job, progress: Progress) -> None:
+    assert job.pool is not None
+    asked = {
+        "analysis": "stability",
+        "part": "labels",
+        "settings": "",
+        **job.params,
+    }  # jobs had no params at first
+    analysis = get_analysis(asked["analysis"])
+    part = analysis.part(asked["part"])
+    settings = parse_settings(QueryDict(asked["settings"]), analysis.settings)
+    part_figure(
+        job.pool,
+        analysis,
+        part,
+        settings,
+        lambda done, total: progress.report(analysis.tab.lower(), done, total, "steps"),
+    )

@@ -1,0 +1,42 @@
+"""Import judgements made elsewhere as a label set of a pool."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.domain.import_qrels import FORMATS, import_qrels
+from pooling.domain.pool import get_pool
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = (
+        "Import qrels: TSV head, relation, tail, label (1, 0, -1, Y, N, ? or a state in words), or TREC qrels of the "
+        "questions that export_topics writes; plain or .gz. All of it is taken, or nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("name")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--format", choices=list(FORMATS), default="tsv")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file = options["file"]
+        try:
+            raw = file.read_bytes()
+        except OSError as error:
+            raise CommandError(f"{file}: {error.strerror or error}") from error
+        with user_errors():
+            qrels = import_qrels(
+                get_pool(options["pool"]), options["name"], raw, file.name, options["format"]
+            )
+        self.stdout.write(
+            f"{qrels}: {qrels.num_positive:,} positive, {qrels.num_negative:,} negative, "
+            f"{qrels.num_assumed_negative:,} assumed negative, {qrels.num_unjudged:,} unjudged; SHA-256 {qrels.sha256}"
+        )
+        for note in qrels.notes:
+            self.stdout.write(note)
+        self.stdout.write(f"Evaluate with --labels imported:{qrels.name}")

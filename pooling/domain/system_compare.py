@@ -1,0 +1,55 @@
+"""Systems side by side: what they reached, what it took, and the settings in which they differ."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pooling.models import Graph, System
+from pooling.systems import SYSTEMS
+
+
+class SettingRow(NamedTuple):
+    """One setting of all compared systems, as forms show it; None where a system has no such setting."""
+
+    key: str
+    values: list[str | None]
+
+
+class Comparison(NamedTuple):
+    systems: list[System]
+    colours: list[
+        int
+    ]  # place of each among all systems of its graph: the same on every page and in every choice
+    differ: list[SettingRow]
+    same: list[SettingRow]
+
+
+def compare(graph: Graph, names: Sequence[str]) -> Comparison:
+    """Compare the named systems of `graph`, in the order of the graph; without names all that are not archived."""
+    every = list(graph.systems.order_by("id"))
+    chosen = [(i, s) for i, s in enumerate(every) if (s.name in names if names else not s.archived)]
+    systems = [system for _, system in chosen]
+    rows = setting_rows(systems)
+    return Comparison(
+        systems, [place for place, _ in chosen],
+        [row for row in rows if len(set(row.values)) > 1], [row for row in rows if len(set(row.values)) == 1],
+    )  # fmt: skip
+
+
+def setting_rows(systems: Sequence[System]) -> list[SettingRow]:
+    """All settings of the systems, seed first, in the order of the registry."""
+    known = [key for system in systems if (spec := SYSTEMS.get(system.kind)) for key in spec.settings]
+    stored = [key for system in systems for key in system.settings]
+    rows = [SettingRow("seed", [str(system.seed) for system in systems])]
+    for key in dict.fromkeys([*known, *stored]):
+        values = [system.settings.get(key) for system in systems]
+        if any(value is not None for value in values):
+            rows.append(SettingRow(key, [None if value is None else shown(value) for value in values]))
+    return rows
+
+
+def shown(value: Any) -> str:
+    """The value of a setting as pages and forms write it: short, but the very same where a form sends it back."""
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

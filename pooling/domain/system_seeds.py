@@ -1,0 +1,37 @@
+"""The best of several seeds: the others are archived, so that lists and new pools hold one of them."""
+
+from django.db import transaction
+
+from pooling.enums import SystemState
+from pooling.models import System
+from pooling.systems.spec import with_neutral
+
+
+def keep_best(system: System) -> System | None:
+    """Of the seeds that `system` belongs to, leave the best by validation MRR and archive the others.
+
+    They are the systems of its graph and kind with its settings that were made to choose from. Nothing happens until
+    all of them are trained; a failed one that a person archived is waited for no more. A tie goes to the lower seed.
+    """
+    if not system.best_of_seeds:
+        return None
+    with transaction.atomic():
+        made = System.objects.filter(graph=system.graph_id, kind=system.kind, best_of_seeds=True)
+        alike = [one for one in made.order_by("seed", "id") if without_device(one) == without_device(system)]
+        seeds = [one for one in alike if one.state == SystemState.TRAINED or not one.archived]
+        if any(one.state != SystemState.TRAINED for one in seeds):
+            return None
+        if sum(not one.archived for one in seeds) < 2:
+            return None  # chosen already: what people archived or took back since then stays so
+        best = max(seeds, key=lambda one: -1.0 if one.validation_mrr is None else one.validation_mrr)
+        System.objects.filter(pk__in=[one.pk for one in seeds]).update(archived=True)
+        System.objects.filter(pk=best.pk).update(archived=False)
+    return best
+
+
+def without_device(system: System) -> dict[str, object]:
+    """The settings that make a system what it is: where it is computed is none of them.
+
+    Those that its row is too old to have are as they were meant.
+    """
+    return {key: value for key, value in with_neutral(system.settings).items() if key != "device"}

@@ -1,0 +1,158 @@
+"""Scoring forms: how query vectors and entity features become scores, in training, ranking and top-k alike.
+
+A system names one (`SystemSpec.form`):
+
+- dot: query · feature
+- euclidean: −‖query − feature‖₂
+- link: a function of the products query · feature and of ‖feature‖² (`SystemSpec.compare`)
+- pointwise: any function of a query and a feature, coordinate by coordinate (`SystemSpec.compare`)
+- model: pointwise by a function of the model too, which may have weights (`pooling/systems/pykeen_model.py`)
+
+The bias of the entity is added to each. All but the last two cost one matrix product; those are computed in blocks
+of entities, so that its memory does not grow with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+if TYPE_CHECKING:
+    from pooling.systems import SystemSpec
+
+# Floats of a pointwise block [B, c, d]: 4 MB stay in the cache of a CPU core, a GPU wants more at once.
+BLOCK_FLOATS_CPU, BLOCK_FLOATS_GPU = 1 << 20, 1 << 26
+SMALLEST = 1e-8  # under a root while training: its slope is infinite at zero
+
+Tensor = torch.Tensor
+Compare = Callable[..., Tensor]
+
+
+class Form(Protocol):
+    """Scores of B queries [B, q]; differentiable unless `out` is given, a buffer that is written and returned."""
+
+    def prepare(self, features: Tensor) -> Tensor | None:
+        """What is needed of features [C, f] for every batch; None: nothing."""
+
+    def columns(
+        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Against the same C entities, features [C, f], bias [C]: scores [B, C]."""
+
+    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+        """Against n entities of each query's own, features [B, n, f], bias [B, n]: scores [B, n]."""
+
+
+def _products(query: Tensor, features: Tensor) -> Tensor:
+    """query [B, f] · features [B, n, f] -> [B, n]."""
+    return torch.einsum("bf,bnf->bn", query, features)
+
+
+class Dot:
+    """query · feature + bias."""
+
+    def prepare(self, features: Tensor) -> Tensor | None:
+        return None
+
+    def columns(
+        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        if out is None:
+            scores = query @ features.T
+            return scores if bias is None else scores + bias
+        out = torch.mm(query, features.T, out=out)
+        return out if bias is None else out.add_(bias)
+
+    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+        scores = _products(query, features)
+        return scores if bias is None else scores + bias
+
+
+class Link:
+    """`compare(products, query, squares)` + bias.
+
+    products [B, n] of the first f numbers of each query with the features, query [B, q] whole (q ≥ f: the rest is the
+    link's own), squares = ‖feature‖² [C] or [B, n]. `compare` may write into products where it needs no gradient.
+    """
+
+    def __init__(self, compare: Compare) -> None:
+        self.compare = compare
+
+    def prepare(self, features: Tensor) -> Tensor | None:
+        return (features * features).sum(-1)
+
+    def columns(
+        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        squares = self.prepare(features) if prepared is None else prepared
+        products = torch.mm(query[:, : features.shape[1]], features.T, out=out)
+        scores = self.compare(products, query, squares)
+        if bias is not None:
+            scores = scores + bias if out is None else scores.add_(bias)
+        return scores if out is None or scores is out else out.copy_(scores)
+
+    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+        products = _products(query[:, : features.shape[-1]], features)
+        scores = self.compare(products, query, self.prepare(features))
+        return scores if bias is None else scores + bias
+
+
+def euclidean(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
+    """−‖q − f‖ by ‖q‖² + ‖f‖² − 2 q·f, which rounding may push below zero."""
+    own = (query * query).sum(1, keepdim=True)
+    if torch.is_grad_enabled() and products.requires_grad:
+        return -(squares - 2 * products + own).clamp_min(SMALLEST).sqrt()
+    return products.mul_(-2).add_(squares).add_(own).clamp_(min=0).sqrt_().neg_()
+
+
+class Pointwise:
+    """`compare(query [B, 1, q], features [1 or B, n, f]) -> [B, n]` + bias, block by block of the entities."""
+
+    def __init__(self, compare: Compare) -> None:
+        self.compare = compare
+
+    def prepare(self, features: Tensor) -> Tensor | None:
+        return None
+
+    def columns(
+        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        limit = BLOCK_FLOATS_CPU if features.device.type == "cpu" else BLOCK_FLOATS_GPU
+        step = max(1, limit // max(query.shape[0] * features.shape[1], 1))
+        parts = []
+        for start in range(0, len(features), step):
+            block = features[None, start : start + step]
+            if out is not None:
+                out[:, start : start + step] = self.compare(query[:, None], block)
+            elif torch.is_grad_enabled():  # backward computes a block again instead of keeping all of them
+                parts.append(checkpoint(self.compare, query[:, None], block, use_reentrant=False))
+            else:
+                parts.append(self.compare(query[:, None], block))
+        scores = torch.cat(parts, 1) if out is None else out
+        if bias is None:
+            return scores
+        return scores + bias if out is None else scores.add_(bias)
+
+    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+        scores = self.compare(query[:, None], features)
+        return scores if bias is None else scores + bias
+
+
+def form_of(spec: SystemSpec, model: Any = None) -> Form:
+    """The form that a system names; of its `model`, where the form is model."""
+    if spec.form == "dot":
+        return Dot()
+    if spec.form == "euclidean":
+        return Link(euclidean)
+    assert spec.compare is not None  # checked when the spec was made
+    if spec.form == "model":
+        return Pointwise(partial(spec.compare, model))
+    return Link(spec.compare) if spec.form == "link" else Pointwise(spec.compare)

@@ -1,0 +1,79 @@
+"""Losses of a batch of scores: cross-entropy, binary cross-entropy, self-adversarial negative sampling.
+
+Label smoothing ε, for the first two: a right answer keeps 1 − ε of its label, and every entity gets ε / E.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+LOWEST = torch.finfo(torch.float32).min
+
+
+class Cells(NamedTuple):
+    """Scores of a batch, and which of them are right answers.
+
+    scores [B, C]; row and place [A]: the cells of the right answers, at least one in each row; log_weight [B, C]:
+    logarithm of how many entities a cell stands for, 0 at right answers, −inf where it does not count; None: all
+    entities are there.
+    """
+
+    scores: Tensor
+    row: Tensor
+    place: Tensor
+    log_weight: Tensor | None
+    num_entities: int
+
+
+def cross_entropy(cells: Cells, smoothing: float) -> Tensor:
+    """Mean over the right answers of −log softmax, each against all cells of its row.
+
+    Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR.
+    """
+    scores, weight = cells.scores, cells.log_weight
+    right = scores[cells.row, cells.place]
+    total = torch.logsumexp(scores if weight is None else scores + weight, 1)
+    loss = total[cells.row] - (1 - smoothing) * right
+    if smoothing:
+        loss = loss - smoothing * _mean_score(cells)[cells.row]
+    return loss.mean()
+
+
+def binary_cross_entropy(cells: Cells, smoothing: float) -> Tensor:
+    """Sum over the entities of the binary cross-entropy of each, mean over the rows.
+
+    The source takes the mean over the entities too. The sum weighs as much against n3 and l2 on every graph, and its
+    slopes stay far above what Adam takes for zero. Source: Dettmers et al. (2018), Convolutional 2D knowledge graph
+    embeddings, AAAI.
+    """
+    scores, weight = cells.scores, cells.log_weight
+    each = softplus(scores)  # of a wrong one; that of a right one is softplus(s) − s
+    total = (each if weight is None else each * weight.exp()).sum()
+    total = total - (1 - smoothing) * scores[cells.row, cells.place].sum()
+    if smoothing:
+        total = total - smoothing * _mean_score(cells).sum()
+    return total / len(scores)
+
+
+def _mean_score(cells: Cells) -> Tensor:
+    """Mean score over all entities, estimated where some were drawn: [B]."""
+    weight = cells.log_weight
+    return (cells.scores if weight is None else cells.scores * weight.exp()).sum(1) / cells.num_entities
+
+
+def self_adversarial(
+    right: Tensor, row: Tensor, wrong: Tensor, known: Tensor, margin: float, temperature: float
+) -> Tensor:
+    """Mean over the right answers of −log σ(γ + s) − Σ p log σ(−s' − γ), p = softmax(α s') without gradient.
+
+    right [A]: scores s of the right answers of the rows `row` [A]; wrong [B, n]: scores s' of the drawn entities;
+    known [B, n]: drawn, but a right answer of the row, and left out. Source: Sun et al. (2019), RotatE, ICLR, eq. 5.
+    """
+    with torch.no_grad():
+        share = torch.softmax((temperature * wrong).masked_fill(known, LOWEST), 1).masked_fill(known, 0)
+    against = (share * softplus(wrong + margin)).sum(1)  # [B]
+    return (softplus(-margin - right) + against[row]).mean()

@@ -1,0 +1,21 @@
+"""Products in full float32, as exact ranks need them, whatever else the process has allowed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+
+
+@contextlib.contextmanager
+def full_precision() -> Iterator[None]:
+    """Turn TF32 (GPU) and bfloat16 (CPU) products off within; put back what was set."""
+    matmul, cudnn = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(matmul)
+        torch.backends.cudnn.allow_tf32 = cudnn

@@ -1,0 +1,88 @@
+"""The best entities of each question, chunk by chunk of the entities.
+
+A threshold that at least k scores of a row reach leaves few of them: the k-th best so far, or the k-th largest maximum
+of 2k to 4k groups of columns, which takes one read and a small top-k (torch.topk over whole rows takes three times as
+long). What is left becomes one whole number each, score before place in the tie order: no two are equal, so
+that neither the order among equal scores nor the chunks can change the result.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+# Columns that are looked at in one go: what is picked from them is bounded, even where all scores are equal.
+PIECE = 1 << 14
+LAST = (1 << 32) - 1
+NONE = -0x7F800001 << 32  # the key of no candidate: its score is −inf
+
+
+class Top:
+    """The k best of each of `rows` questions so far. `place` int64[E] is where each entity stands in the tie order."""
+
+    def __init__(self, rows: int, k: int, place: Tensor) -> None:
+        self.k, self.place = k, place
+        self.best = torch.full((rows, k), NONE, device=place.device)  # keys, descending
+
+    def add(self, scores: Tensor, first: int) -> None:
+        """Take in scores [B, W] of entities first … first + W; −inf is no candidate."""
+        for start in range(0, scores.shape[1], PIECE):
+            self._add_piece(scores[:, start : start + PIECE], first + start)
+
+    def _add_piece(self, scores: Tensor, first: int) -> None:
+        lowest = torch.finfo(torch.float32).min
+        threshold = torch.maximum(_score(self.best[:, -1]), _reached(scores, self.k)).clamp_min(lowest)
+        row, column = _at_least(scores, threshold[:, None])
+        if not len(row):
+            return
+        key = _key(scores[row, column], self.place[first + column])
+        count = torch.bincount(row, minlength=len(scores))
+        start = count.cumsum(0) - count
+        keys = torch.full(
+            (len(scores), int(count.max())), NONE, device=key.device
+        )  # [B, most that a row has]
+        keys[row, torch.arange(len(row), device=key.device) - start[row]] = key
+        self.best = torch.topk(torch.cat([self.best, keys], 1), self.k, dim=1).values
+
+    def result(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Entities int[B, k] (−1: none) and scores float32[B, k] (−inf there); `order` inverts `place`."""
+        best = self.best.cpu()
+        place = np.where(best == NONE, 0, LAST - (best & LAST))
+        return np.where(best == NONE, -1, order[place]), _score(best).numpy()
+
+
+def _key(score: Tensor, place: Tensor) -> Tensor:
+    """One int64 each that ascends with the score and, where scores are equal, descends with the place."""
+    bits = (score + 0.0).view(torch.int32)  # a float's bits ascend with it; −0 and 0 are the same score
+    ascending = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # … and descend where it is negative
+    return (ascending.long() << 32) | (LAST - place)
+
+
+def _score(key: Tensor) -> Tensor:
+    """The score float32 of each key."""
+    ascending = (key >> 32).int()
+    bits = torch.where(ascending < 0, ascending ^ 0x7FFFFFFF, ascending)
+    return bits.view(torch.float32)
+
+
+def _reached(scores: Tensor, k: int) -> Tensor:
+    """A score [B] that at least k of each row reach: the k-th largest maximum of groups of columns; else −inf."""
+    while (width := scores.shape[1]) >= 4 * k:
+        size = min(16, width // (2 * k))  # of a group: columns far apart, so that a read takes whole lines
+        # Last columns that fill no group are left out: the bound holds without them.
+        scores = scores[:, : width // size * size].unflatten(1, (size, -1)).amax(1)
+    if scores.shape[1] < k:
+        return scores.new_full((len(scores),), -torch.inf)
+    return torch.topk(scores, k, dim=1, sorted=False).values.amin(1)
+
+
+def _at_least(scores: Tensor, threshold: Tensor) -> tuple[Tensor, Tensor]:
+    """Row and column of the scores [B, W] that reach the threshold [B, 1], row by row."""
+    if scores.device.type != "cpu":
+        row, column = torch.nonzero(scores >= threshold, as_tuple=True)
+        return row, column
+    # numpy compares and searches booleans five times faster than torch
+    found = np.flatnonzero(scores.numpy() >= threshold.numpy())
+    row, column = (torch.from_numpy(x) for x in np.divmod(found, scores.shape[1]))
+    return row, column

@@ -1,0 +1,118 @@
+"""AttE: the head is rotated and reflected, attention weighs the two, and a translation follows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pooling.systems.checks import multiple_of, no_dropout
+from pooling.systems.spec import SystemSpec, Value
+from pooling.systems.tables import tables
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FIRST_STD = 1e-3  # of entities and translations, as in the paper
+
+
+def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+    """Tables of entities, biases, and of what belongs to a relation: angles, translation, attention."""
+    import torch
+
+    size, entities, relations = int(settings["embedding_dim"]), info.num_entities, info.num_relations
+
+    def angles() -> Tensor:
+        return torch.empty(relations, size // 2).uniform_(-math.pi, math.pi)
+
+    return tables(
+        {
+            "entity": FIRST_STD * torch.randn(entities, size),
+            "head_bias": torch.zeros(entities),
+            "tail_bias": torch.zeros(entities),
+            "rotation": angles(),
+            "reflection": angles(),
+            "translation": FIRST_STD * torch.randn(relations, size),
+            "attention": FIRST_STD * torch.randn(relations, size),
+        }
+    )
+
+
+def rotate(vector: Tensor, angle: Tensor) -> Tensor:
+    """Turn each pair of coordinates of [B, d] by its angle [B, d / 2]."""
+    import torch
+
+    x, y = vector.unflatten(1, (-1, 2)).unbind(2)  # [B, d] -> 2 × [B, d / 2]
+    cosine, sine = angle.cos(), angle.sin()
+    return torch.stack([cosine * x - sine * y, sine * x + cosine * y], 2).flatten(1)
+
+
+def reflect(vector: Tensor, angle: Tensor) -> Tensor:
+    """Mirror each pair of coordinates at the line of half its angle."""
+    import torch
+
+    x, y = vector.unflatten(1, (-1, 2)).unbind(2)
+    cosine, sine = angle.cos(), angle.sin()
+    return torch.stack([cosine * x + sine * y, sine * x - cosine * y], 2).flatten(1)
+
+
+def moved(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """q = attention over rotation and reflection of h, plus r; [B, d]."""
+    import torch
+
+    v = model.vectors
+    h = v["entity"][entity]
+    both = torch.stack([rotate(h, v["rotation"][relation]), reflect(h, v["reflection"][relation])], 1)
+    logits = (both * v["attention"][relation].unsqueeze(1)).sum(2) / math.sqrt(h.shape[1])  # [B, 2]
+    return (logits.softmax(1).unsqueeze(2) * both).sum(1) + v["translation"][relation]
+
+
+def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """2q and b_h − ‖q‖², [B, d + 1]: with the features the product is −‖q − t‖² + b_h + b_t."""
+    import torch
+
+    q = moved(model, entity, relation)
+    rest = model.vectors["head_bias"][entity] - (q * q).sum(1)
+    return torch.cat([2 * q, rest.unsqueeze(1)], 1)
+
+
+def features(model: Any) -> tuple[Tensor, Tensor]:
+    """t and a one, [E, d + 1]; bias b_t − ‖t‖²."""
+    import torch
+
+    t = model.vectors["entity"]
+    return torch.cat([t, t.new_ones(len(t), 1)], 1), model.vectors["tail_bias"] - (t * t).sum(1)
+
+
+def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
+    """Head, translation and answer, [B, d] each: angles have no size to keep small."""
+    v = model.vectors
+    return [v["entity"][entity], v["translation"][relation], v["entity"][answer]]
+
+
+def check(settings: Mapping[str, Value]) -> None:
+    """Coordinates are turned in pairs, and the last of the query is none."""
+    multiple_of(2, "AttE", settings)
+    no_dropout("AttE", settings)
+
+
+SPEC = SystemSpec(
+    name="atte",
+    label="AttE",
+    family="translational",
+    description="Rotates and reflects the head, weighs the two by attention, and translates the result to the tail.",
+    source="Chami et al. (2020), Low-dimensional hyperbolic knowledge graph embeddings, ACL",
+    formula="−‖q − t‖² + b_h + b_t, q = α_rot Rot(θ_r) h + α_ref Ref(φ_r) h + r, "
+    "α = softmax of a_r · Rot(θ_r) h / √d and a_r · Ref(φ_r) h / √d",
+    note="Rotations and reflections are stored as angles; weights and scores are in single precision, not in double. "
+    "Trained with cross-entropy against shared negatives; the paper has vectors of 32 to 500 numbers, the preset 256.",
+    build=build,
+    query=query,
+    features=features,
+    form="dot",
+    factors=factors,
+    small={},
+    large={"learning_rate": 0.003, "optimizer": "adam", "decay": 0.1, "epochs": 20},
+    extra_settings={},
+    check=check,
+)

@@ -1,0 +1,88 @@
+"""BiQUE: a relation shifts the head and multiplies it in the biquaternions, which holds rotations of both kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pooling.systems.checks import multiple_of
+from pooling.systems.spec import SystemSpec, Value, init_std
+from pooling.systems.tables import tables
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+PARTS = 8  # reals of a biquaternion: complex numbers w, x, y, z of w + xi + yj + zk, real and imaginary parts
+
+
+def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+    """Tables of d / 8 biquaternions; factors start as random as entities do."""
+    import torch
+
+    size, std = int(settings["embedding_dim"]), float(settings["init_std"])
+    return tables(
+        {
+            "entity": std * torch.randn(info.num_entities, size),
+            "shift": std * torch.randn(info.num_relations, size),
+            "factor": std * torch.randn(info.num_relations, size),
+        }
+    )
+
+
+def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """(h + r₊) ⊗ r×, [B, d]."""
+    v = model.vectors
+    return hamilton(v["entity"][entity] + v["shift"][relation], v["factor"][relation])
+
+
+def hamilton(a: Tensor, b: Tensor) -> Tensor:
+    """Products of biquaternions [B, d]: Hamilton's, with complex coefficients (their root of −1 commutes)."""
+    import torch
+
+    def coefficients(x: Tensor) -> tuple[Tensor, ...]:
+        # [B, d] -> [B, d / 8, 4, 2] -> 4 × complex [B, d / 8]
+        return torch.view_as_complex(x.unflatten(1, (-1, 4, 2)).contiguous()).unbind(2)
+
+    (aw, ax, ay, az), (bw, bx, by, bz) = coefficients(a), coefficients(b)
+    w = aw * bw - ax * bx - ay * by - az * bz
+    x = aw * bx + ax * bw + ay * bz - az * by
+    y = aw * by - ax * bz + ay * bw + az * bx
+    z = aw * bz + ax * by - ay * bx + az * bw
+    return torch.view_as_real(torch.stack([w, x, y, z], 2)).flatten(1)
+
+
+def features(model: Any) -> tuple[Tensor, None]:
+    """Entity vectors [E, d], no bias."""
+    return model.vectors["entity"], None
+
+
+def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
+    """Lengths of the biquaternions of head, relation and answer, [B, d / 8] each."""
+    v = model.vectors
+    vectors = (v["entity"][entity], v["shift"][relation], v["factor"][relation], v["entity"][answer])
+    return [x.unflatten(1, (-1, PARTS)).norm(dim=2) for x in vectors]
+
+
+def check(settings: Mapping[str, Value]) -> None:
+    """A biquaternion has eight real numbers."""
+    multiple_of(PARTS, "BiQUE", settings)
+
+
+SPEC = SystemSpec(
+    name="bique",
+    label="BiQUE",
+    family="decomposition",
+    description="Shifts the head, multiplies it by the relation in the biquaternions, and compares that with the tail.",
+    source="Guo and Kok (2021), BiQUE: biquaternionic embeddings of knowledge graphs, EMNLP",
+    formula="((h + r₊) ⊗ r×) · t, ⊗ Hamilton's product of biquaternions, · over their eight real parts",
+    note="Dropout on the query takes the place of the weighted N3; the setting n3 counts a biquaternion's length.",
+    build=build,
+    query=query,
+    features=features,
+    form="dot",
+    factors=factors,
+    small={"dropout": 0.2, "init_std": 0.1},
+    large={"embedding_dim": 128, "dropout": 0.4, "init_std": 0.01},
+    extra_settings={"init_std": init_std},
+    check=check,
+)

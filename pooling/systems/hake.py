@@ -1,0 +1,105 @@
+"""HAKE: moduli tell the levels of a hierarchy apart, phases the entities of one level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pooling.systems.checks import no_dropout, no_penalty
+from pooling.systems.spec import SystemSpec, Value
+from pooling.systems.tables import tables
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+    """Phases from the whole circle, small moduli of either sign; relations start as the identity of moduli."""
+    import torch
+
+    size = int(settings["embedding_dim"])
+    reach = (float(settings["margin"]) + 2) / size  # of the authors' first weights
+
+    def phases(number: int) -> Tensor:
+        return torch.empty(number, size).uniform_(-math.pi, math.pi)
+
+    return tables(
+        {
+            "entity_phase": phases(info.num_entities),
+            "entity_modulus": torch.empty(info.num_entities, size).uniform_(-reach, reach),
+            "relation_phase": phases(info.num_relations),
+            "relation_modulus": torch.ones(info.num_relations, size),
+            "relation_bias": torch.zeros(info.num_relations, size),
+        },
+        others={"weights": torch.tensor([1.0, reach / 2])},  # of moduli and of phases (λ)
+    )
+
+
+def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """(h_p + r_p) / 2, λ₁ h_m ∘ (r_m + r'_m), λ₁ (1 − r'_m) and λ₂: [B, 3d + 1]."""
+    import torch
+
+    v = model.vectors
+    of_modulus, of_phase = model.others["weights"]
+    half = (v["entity_phase"][entity] + v["relation_phase"][relation]) / 2
+    modulus = v["relation_modulus"][relation].abs()
+    bias = torch.maximum(v["relation_bias"][relation].clamp(max=1), -modulus)
+    moved = v["entity_modulus"][entity] * (modulus + bias)
+    return torch.cat([half, of_modulus * moved, of_modulus * (1 - bias), of_phase.expand(len(half), 1)], 1)
+
+
+def features(model: Any) -> tuple[Tensor, None]:
+    """t_p / 2 and t_m, [E, 2d], no bias."""
+    import torch
+
+    return torch.cat([model.vectors["entity_phase"] / 2, model.vectors["entity_modulus"]], 1), None
+
+
+def compare(query: Tensor, features: Tensor) -> Tensor:
+    """−λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ Σ |sin((h_p + r_p − t_p) / 2)|."""
+    import torch
+
+    half, moved, weight = query[..., :-1].chunk(3, -1)
+    tail_half, tail_modulus = features.chunk(2, -1)
+    phase = torch.linalg.vector_norm(torch.sin(half - tail_half), ord=1, dim=-1)
+    modulus = torch.linalg.vector_norm(torch.addcmul(moved, weight, tail_modulus, value=-1), dim=-1)
+    return -modulus - query[..., -1] * phase
+
+
+def check(settings: Mapping[str, Value]) -> None:
+    """The last number of the query is no coordinate, and angles have no size."""
+    no_dropout("HAKE", settings)
+    no_penalty("HAKE", settings)
+
+
+SPEC = SystemSpec(
+    name="hake",
+    label="HAKE",
+    family="translational",
+    description="Scales the head's modulus, which stands for its level in a hierarchy, and turns its phase.",
+    source="Zhang et al. (2020), Learning hierarchy-aware knowledge graph embeddings for link prediction, AAAI",
+    formula="−λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ ‖sin((h_p + r_p − t_p) / 2)‖₁, "
+    "with r_m > 0 and −r_m ≤ r'_m ≤ 1",
+    note=(
+        "Both weights λ are learned, and the mixed bias r' is in, as in the authors' best figures. The margin γ is of "
+        "the loss, not of the score. The paper has 1000 numbers and 256 negatives, the presets have far fewer."
+    ),
+    build=build,
+    query=query,
+    features=features,
+    form="pointwise",
+    compare=compare,
+    small={"loss": "self-adversarial", "margin": 6.0, "num_negatives": 32},
+    large={
+        "embedding_dim": 128,
+        "learning_rate": 0.01,
+        "optimizer": "adam",
+        "loss": "self-adversarial",
+        "num_negatives": 64,
+        "decay": 0.1,
+        "epochs": 20,
+    },
+    extra_settings={},
+    check=check,
+)

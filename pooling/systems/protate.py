@@ -1,0 +1,88 @@
+"""pRotatE: RotatE with phases only, so that relations add angles on a torus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pooling.systems.checks import no_dropout, no_penalty
+from pooling.systems.spec import SystemSpec, Value
+from pooling.systems.tables import tables
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+    """Phases drawn from the whole circle, and the modulus that all entities share."""
+    import torch
+
+    size = int(settings["embedding_dim"])
+    return tables(
+        {
+            "entity": torch.empty(info.num_entities, size).uniform_(-math.pi, math.pi),
+            "relation": torch.empty(info.num_relations, size).uniform_(-math.pi, math.pi),
+        },
+        # Half of the range of RotatE's first weights, as in the authors' settings
+        others={"modulus": torch.tensor([(float(settings["margin"]) + 2) / size / 2])},
+    )
+
+
+def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """θ_h + θ_r and m, [B, d + 1]."""
+    import torch
+
+    v = model.vectors
+    angle = v["entity"][entity] + v["relation"][relation]
+    return torch.cat([angle, model.others["modulus"].expand(len(angle), 1)], 1)
+
+
+def features(model: Any) -> tuple[Tensor, None]:
+    """Angles θ_t [E, d], no bias."""
+    return model.vectors["entity"], None
+
+
+def compare(query: Tensor, features: Tensor) -> Tensor:
+    """−m Σ |sin(θ_h + θ_r − θ_t)|."""
+    import torch
+
+    sine = torch.sin(query[..., :-1] - features)
+    return -query[..., -1] * torch.linalg.vector_norm(sine, ord=1, dim=-1)
+
+
+def check(settings: Mapping[str, Value]) -> None:
+    """The last number of the query is no coordinate, and angles have no size."""
+    no_dropout("pRotatE", settings)
+    no_penalty("pRotatE", settings)
+
+
+SPEC = SystemSpec(
+    name="protate",
+    label="pRotatE",
+    family="translational",
+    description="Entities are angles, a relation turns them; the tail's angles should be those of the turned head.",
+    source="Sun et al. (2019), RotatE: knowledge graph embedding by relational rotation in complex space, ICLR",
+    formula="−m Σ |sin(θ_h + θ_r − θ_t)|, with one learned m",
+    note=(
+        "The angle in the sine is whole, as in the authors' program; the paper halves it. The margin γ belongs to the "
+        "loss, not to the score. The paper has 1000 numbers and 256 negatives, the presets have far fewer."
+    ),
+    build=build,
+    query=query,
+    features=features,
+    form="pointwise",
+    compare=compare,
+    small={"loss": "self-adversarial", "margin": 6.0, "num_negatives": 32},
+    large={
+        "embedding_dim": 128,
+        "learning_rate": 0.01,
+        "optimizer": "adam",
+        "loss": "self-adversarial",
+        "num_negatives": 64,
+        "decay": 0.1,
+        "epochs": 20,
+    },
+    extra_settings={},
+    check=check,
+)

@@ -1,0 +1,123 @@
+"""Any other model of PyKEEN by its class name (`pykeen:PairRE`), scored by its own interaction: slow, but it works.
+
+Query and feature are the model's representations of head and relation, and of the tail, laid out flat; the interaction
+compares them block by block, as `score_t` does with all at once. Relations are reciprocal, as for all systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from pooling.systems.spec import SystemSpec, Value
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+PREFIX = "pykeen:"
+
+
+def pykeen_model(name: str) -> SystemSpec:
+    """The system `pykeen:CLASS`; ValueError names near classes where PyKEEN has no such model, or none that fits."""
+    model = _class_of(name.removeprefix(PREFIX))
+    label = model.__name__
+
+    def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+        try:
+            return model(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
+        except Exception as error:  # each model has demands of its own
+            raise ValueError(
+                f"PyKEEN cannot build {label} from triples and embedding_dim={settings['embedding_dim']} alone: {error}"
+            ) from error
+
+    return SystemSpec(
+        name=f"{PREFIX}{label}",
+        label=f"{label} (PyKEEN)",
+        family="other",
+        description=f"PyKEEN's {label} with PyKEEN's own settings, scored by its own function: slower than the others.",
+        source=_source_of(model),
+        formula="the interaction function of the model",
+        build=build,
+        query=query,
+        features=features,
+        form="model",
+        compare=compare,
+        needs_train=True,
+        small={},
+        large={"learning_rate": 0.003, "optimizer": "adam", "embedding_dim": 64},
+        extra_settings={},
+    )
+
+
+def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """Representations of head and relation, flat, [B, q]."""
+    heads = [model.entity_representations[i] for i in model.interaction.head_indices]
+    parts = [table(entity) for table in heads] + [table(relation) for table in model.relation_representations]
+    return _flat(parts)
+
+
+def features(model: Any) -> tuple[Tensor, None]:
+    """Representations of the tails, flat, [E, f], no bias of ours."""
+    tails = [model.entity_representations[i] for i in model.interaction.tail_indices]
+    return _flat([table(None) for table in tails]), None
+
+
+def compare(model: Any, query: Tensor, features: Tensor) -> Tensor:
+    """Scores [B, n] by the interaction, of queries [B, 1, q] and features [1 or B, n, f]."""
+    entities, net = model.entity_representations, model.interaction
+    heads = [entities[i] for i in net.head_indices]
+    both = _parts(query, [*heads, *model.relation_representations])
+    tails = _parts(features, [entities[i] for i in net.tail_indices])
+    h, r, t = (x[0] if len(x) == 1 else x for x in (both[: len(heads)], both[len(heads) :], tails))
+    scores: Tensor = net(h=h, r=r, t=t)
+    return scores.expand(query.shape[0], features.shape[1])
+
+
+def _flat(parts: Sequence[Tensor]) -> Tensor:
+    """Tensors [B, *shape], real or complex, as one [B, q]."""
+    import torch
+
+    return torch.cat([(torch.view_as_real(x) if x.is_complex() else x).reshape(len(x), -1) for x in parts], 1)
+
+
+def _parts(flat: Tensor, tables: Sequence[Any]) -> list[Tensor]:
+    """What `_flat` laid out, [*, *, q], as tensors [*, *, *shape] of the tables."""
+    import torch
+
+    parts, start = [], 0
+    for table in tables:
+        is_complex = getattr(table, "is_complex", False)
+        shape = (*table.shape, 2) if is_complex else table.shape
+        end = start + torch.Size(shape).numel()
+        part = flat[..., start:end].unflatten(-1, shape) if shape else flat[..., start]
+        parts.append(torch.view_as_complex(part.contiguous()) if is_complex else part)
+        start = end
+    return parts
+
+
+def _class_of(label: str) -> Any:
+    """PyKEEN's model class of this name, in whatever case."""
+    from inspect import signature
+
+    from pykeen.models import ERModel, model_resolver
+
+    known = {
+        cls.__name__.lower(): cls
+        for cls in model_resolver.lookup_dict.values()
+        if issubclass(cls, ERModel) and "embedding_dim" in signature(cls).parameters
+    }
+    if label.lower() not in known:
+        near = get_close_matches(label.lower(), known, n=3)
+        hint = f"did you mean {' or '.join(PREFIX + known[x].__name__ for x in near)}? " if near else ""
+        raise ValueError(
+            f"PyKEEN has no model {label!r} that can be used here: {hint}there are "
+            + ", ".join(sorted(cls.__name__ for cls in known.values()))
+        )
+    return known[label.lower()]
+
+
+def _source_of(model: Any) -> str:
+    """The first line of the class's docstring that says what it is."""
+    lines = [line.strip() for line in (model.__doc__ or "").splitlines() if line.strip()]
+    return f"PyKEEN 1.11, pykeen.models.{model.__name__}" + (f": {lines[0]}" if lines else "")

@@ -1,0 +1,92 @@
+"""Query2Box: a question is a box, and its answers are the entities in it or close to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pooling.systems.checks import no_dropout
+from pooling.systems.spec import SystemSpec
+from pooling.systems.tables import tables
+
+if TYPE_CHECKING:
+    from pykeen.triples import KGInfo
+    from torch import Tensor
+
+INSIDE = 0.02  # α: how much distance within the box counts, against 1 outside of it
+
+
+def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
+    """Entities are points; a relation moves a box (centers) and widens it (offsets)."""
+    import torch
+
+    dim = settings["embedding_dim"]
+    reach = (settings["margin"] + 2) / dim  # of the authors' first weights: distances start near the margin
+    points = torch.empty(info.num_entities, dim).uniform_(-reach, reach)
+    centers = torch.empty(info.num_relations, dim).uniform_(-reach, reach)
+    offsets = torch.empty(info.num_relations, dim).uniform_(0, reach)
+    return tables({"entity": points, "center": centers, "offset": offsets})
+
+
+def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
+    """Center of the box and its offset times 1 − α, [B, 2d]; the box of the entity itself has no extent."""
+    import torch
+
+    table = model.vectors
+    offset = (1 - INSIDE) * table["offset"][relation].abs()
+    return torch.cat([table["entity"][entity] + table["center"][relation], offset], 1)
+
+
+def features(model: Any) -> tuple[Tensor, None]:
+    """Entity points [E, d], no bias."""
+    return model.vectors["entity"], None
+
+
+def compare(query: Tensor, points: Tensor) -> Tensor:
+    """−Σ relu(δ − o) + α min(δ, o) with δ = |t − c|, written as −Σ max(αδ, δ − (1 − α)o): [B, n]."""
+    import torch
+
+    center, offset = query.chunk(2, -1)
+    distance = (points - center).abs()
+    return -torch.maximum(INSIDE * distance, distance - offset).sum(-1)
+
+
+def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
+    """Points of head and answer, center and offset of the relation, [B, d] each."""
+    points, v = model.vectors["entity"], model.vectors
+    return [points[entity], v["center"][relation], v["offset"][relation], points[answer]]
+
+
+def check(settings: Mapping[str, Any]) -> None:
+    """A box without some of its sides is another question."""
+    no_dropout("Query2Box", settings)
+
+
+SPEC = SystemSpec(
+    name="query2box",
+    label="Query2Box",
+    family="query",
+    description="Moves the head's point to a box as wide as the relation has answers; tails in the box come first.",
+    source="Ren et al. (2020), Query2box: reasoning over knowledge graphs in vector space using box embeddings, ICLR",
+    formula=f"−‖relu(|t − c| − o)‖₁ − {INSIDE}‖min(|t − c|, o)‖₁ with center c = h + r_c and offset o = |r_o|",
+    note="One hop only: no intersections, unions or longer paths, so neither their training questions nor the networks "
+    "that intersect boxes. The paper's γ belongs to the self-adversarial loss (margin).",
+    build=build,
+    query=query,
+    features=features,
+    form="pointwise",
+    compare=compare,
+    factors=factors,
+    small={"embedding_dim": 32, "epochs": 10},
+    large={
+        "learning_rate": 0.001,
+        "optimizer": "adam",
+        "loss": "self-adversarial",
+        "num_negatives": 128,
+        "margin": 24.0,
+        "decay": 0.1,
+        "epochs": 40,
+    },
+    extra_settings={},
+    check=check,
+)

@@ -1,0 +1,45 @@
+"""Models of our own: named tables of vectors and small networks, with what the rest of the program asks of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
+
+def tables(
+    vectors: Mapping[str, Tensor],
+    nets: Mapping[str, Module] | None = None,
+    constants: Mapping[str, Tensor] | None = None,
+    others: Mapping[str, Tensor] | None = None,
+) -> Any:
+    """A model of learned tensors, networks and fixed tensors, by name.
+
+    `model.vectors[name]` are parameters with a row for each entity or each inverse-aware relation, which people take
+    away as embeddings; `model.others[name]` parameters of any other kind, `model.nets[name]` modules,
+    `model.constants[name]` buffers that are kept out of the checkpoint, since they follow from graph and settings.
+    Dots are no part of a name.
+    """
+    import torch
+
+    class Tables(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.vectors = torch.nn.ParameterDict(dict(vectors))
+            self.others = torch.nn.ParameterDict(dict(others or {}))
+            self.nets = torch.nn.ModuleDict(dict(nets or {}))
+            self.fixed = list(constants or {})
+            for name, value in (constants or {}).items():
+                self.register_buffer(f"constant_{name}", value, persistent=False)
+
+        @property
+        def constants(self) -> dict[str, Tensor]:
+            return {name: getattr(self, f"constant_{name}") for name in self.fixed}
+
+        def post_parameter_update(self) -> None:
+            """PyKEEN's models put their constraints back here; ours have none."""
+
+    return Tables()

@@ -1,0 +1,136 @@
+"""What managers do with one system: train a new one, clone, train anew, archive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from pooling.domain import system_upkeep
+from pooling.domain.job import live_workers
+from pooling.domain.system_compare import shown
+from pooling.errors import UserError
+from pooling.forms import SystemForm
+from pooling.models import Graph, System
+from pooling.permissions import manager_required
+from pooling.systems import Entry, SystemSpec, get_system
+from pooling.systems.spec import with_neutral
+
+
+@manager_required
+def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
+    """One system of a kind, with all of its settings."""
+    graph = get_object_or_404(Graph, name=name)
+    seed = system_upkeep.free_seed(graph, kind)
+    initial = {"name": system_upkeep.free_name(graph, f"{kind}-s{seed}" if seed else kind), "seed": seed}
+    return _add(request, graph, _spec(kind), initial, {})
+
+
+@manager_required
+def clone(request: HttpRequest, name: str, system: str) -> HttpResponse:
+    """A new system that begins with the settings of another."""
+    found = _system(name, system)
+    initial = {
+        "name": system_upkeep.free_name(found.graph, found.name),
+        "seed": system_upkeep.free_seed(found.graph, found.kind),
+        **_initial(found),
+    }
+    return _add(request, found.graph, _spec(found.kind), initial, {"original": found})
+
+
+def _add(
+    request: HttpRequest, graph: Graph, spec: Entry, initial: dict[str, Any], context: dict[str, Any]
+) -> HttpResponse:
+    form = SystemForm(graph, spec, request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        asked = form.cleaned_data
+        try:
+            made = system_upkeep.add_system(
+                graph, spec.name, name=asked["name"], seed=asked["seed"], overrides=asked["settings"],
+                device=asked["device"], user=request.user,  # type: ignore[arg-type]  # signed in
+            )  # fmt: skip
+        except UserError as error:
+            form.refuse(str(error))
+        else:
+            messages.success(request, f"Training of {made.name} is queued.")
+            return redirect("system", graph.name, made.name)
+    return _form(request, graph, spec, form, context)
+
+
+@manager_required
+def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
+    """The same row, trained from the start; offered while nothing rests on it."""
+    found = _system(name, system)
+    spec = _spec(found.kind)
+    used = system_upkeep.uses_of(found)
+    if used and request.method != "POST":
+        messages.error(request, f"{found.name} stays as it is, since {' and '.join(used)}: clone it instead.")
+        return redirect("system", name, system)
+    form = SystemForm(
+        found.graph, spec, request.POST or None, named=False, initial={"seed": found.seed, **_initial(found)}
+    )
+    if request.method == "POST" and form.is_valid():
+        asked = form.cleaned_data
+        try:
+            system_upkeep.train_anew(
+                found, seed=asked["seed"], overrides=asked["settings"], device=asked["device"],
+                user=request.user,  # type: ignore[arg-type]  # signed in
+            )  # fmt: skip
+        except UserError as error:
+            form.refuse(str(error))
+        else:
+            messages.success(request, f"{found.name} is trained anew: its job is queued.")
+            return redirect("system", name, system)
+    return _form(request, found.graph, spec, form, {"again": found})
+
+
+@manager_required
+@require_POST
+def archive(request: HttpRequest, name: str, system: str) -> HttpResponse:
+    found = _system(name, system)
+    try:
+        system_upkeep.archive(found, request.user)  # type: ignore[arg-type]  # signed in
+    except UserError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(
+            request, f"{found.name} is archived. Pools that use it keep it; it can be taken back."
+        )
+    return redirect("system", name, system)
+
+
+@manager_required
+@require_POST
+def restore(request: HttpRequest, name: str, system: str) -> HttpResponse:
+    found = _system(name, system)
+    system_upkeep.restore(found, request.user)  # type: ignore[arg-type]  # signed in
+    messages.success(request, f"{found.name} is in the lists again.")
+    return redirect("system", name, system)
+
+
+def _system(graph: str, name: str) -> System:
+    return get_object_or_404(System.objects.select_related("graph"), graph__name=graph, name=name)
+
+
+def _spec(kind: str) -> Entry:
+    try:
+        return get_system(kind)
+    except ValueError as error:
+        raise Http404(str(error)) from error
+
+
+def _initial(system: System) -> dict[str, Any]:
+    """The settings of a system as its form has them; an older row's silence is no wish for today's preset."""
+    models = isinstance(_spec(system.kind), SystemSpec)
+    settings = with_neutral(system.settings) if models else system.settings
+    return {"device" if key == "device" else f"set_{key}": shown(value) for key, value in settings.items()}
+
+
+def _form(
+    request: HttpRequest, graph: Graph, spec: Entry, form: SystemForm, context: dict[str, Any]
+) -> HttpResponse:
+    context |= {"graph": graph, "spec": spec, "form": form, "no_worker": not live_workers().exists()}
+    return render(request, "pooling/system_form.html", context)

@@ -1,0 +1,5 @@
+"""The people of the page tests, for a real browser."""
+
+from tests.evaluation.views.conftest import sign_in
+
+__all__ = ["sign_in"]

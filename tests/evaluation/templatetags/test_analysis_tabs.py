@@ -1,0 +1,83 @@
+"""What is undefined is explained under its table: a title attribute is no help on a phone or on paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from evaluation.domain.analysis import Column, Table, cell
+from evaluation.templatetags.analysis_tabs import undefined_reasons, why_undefined
+
+MISSING = "the run did not return 12 of 40 answers"
+
+
+def table(*rows: list[Any], measures: tuple[str, ...] = ("Micro MR", "MAP")) -> dict[str, Any]:
+    columns = [{"key": "system", "label": "System", "kind": "system", "note": ""}]
+    columns += [{"key": name, "label": name, "kind": "value", "note": ""} for name in measures]
+    return {"key": "t", "title": "T", "columns": columns, "rows": rows, "best": [], "foot": []}
+
+
+def undefined(reason: str) -> dict[str, Any]:
+    return {"value": None, "reason": reason}
+
+
+def test_reason_names_its_columns_and_rows():
+    found = undefined_reasons(table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25]))
+    assert found == ["Micro MR: the run did not return 12 of 40 answers (conve)"]
+
+
+def test_reason_stands_once_and_without_rows_where_all_have_it():
+    rows = [[name, undefined("one system only."), undefined("one system only.")] for name in "ab"]
+    assert undefined_reasons(table(*rows)) == ["all columns: one system only"]
+    rows = [["a", undefined("x"), undefined("y")], ["b", 1.0, undefined("y")]]
+    assert undefined_reasons(table(*rows)) == ["Micro MR: x (a)", "MAP: y"]
+
+
+def test_many_columns_rows_and_reasons_are_cut_short():
+    names = tuple("ABCDEFG")
+    row = [undefined("x")] * 6 + [1.0]
+    found = undefined_reasons(table(*[[str(i), *row] for i in range(7)], ["z", *[1.0] * 7], measures=names))
+    assert found == ["A, B, C, D and 2 more: x (0, 1, 2, 3 and 3 more)"]
+    found = undefined_reasons(table(["a", *row[:2], 1.0], measures=("A, disjoint", "B, disjoint", "C")))
+    assert found == ["A, disjoint / B, disjoint: x"]
+    many = table(*[[f"s{i}", undefined(f"reason {i}"), 1.0] for i in range(20)])
+    assert undefined_reasons(many)[7:] == ["Micro MR: reason 7 (s7)", "and 12 more reasons"]
+
+
+def test_rows_that_are_no_systems_are_named_with_what_they_are():
+    shown = table([0, undefined("x"), 1.0], [1, 2.0, 1.0])
+    shown["columns"][0] |= {"label": "Depth", "kind": "count"}
+    assert undefined_reasons(shown) == ["Micro MR: x (Depth 0)"]
+
+
+def test_defined_table_has_no_line():
+    assert undefined_reasons(table(["a", 1.0, {"value": 0.0, "low": 0.0, "high": 1.0}])) == []
+    assert why_undefined(table(["a", 1.0, 2.0])) == ""
+
+
+def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
+    shown = Table(
+        "t", "T", [Column("system", "<b>System", "system"), Column("mr", "<i>MR")],
+        [["<u>a", cell(float("nan"), "no <answer>")], ["b", 1.0]],
+    )  # fmt: skip
+    line = '<p class="muted small">Undefined: &lt;i&gt;MR: no &lt;answer&gt; (&lt;u&gt;a).</p>'
+    assert why_undefined(shown) == line
+    assert line in render_to_string("evaluation/report_table.html", {"table": shown})
+    section = {
+        "key": "s",
+        "title": "S",
+        "text": "t",
+        "caption": "c",
+        "notes": [],
+        "chart": None,
+        "finding": "",
+    }
+    rows = table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25])
+    html = render_to_string(
+        "evaluation/section.html", {"section": {**section, "tables": [rows]}, "is_live": False}
+    )
+    assert (
+        '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (conve).</p>'
+        in html
+    )

@@ -1,0 +1,16 @@
+"""The help pages; who may read them is in tests/pages/test_access.py."""
+
+from __future__ import annotations
+
+
+def test_help_page_is_the_documentation_with_its_contents(sign_in):
+    page = sign_in("researcher").get("/help/evaluation").content.decode()
+    assert "<h1>Evaluation</h1>" in page
+    assert '<li><a href="#discriminative-power">Discriminative power</a></li>' in page
+    assert '<h2 id="discriminative-power">Discriminative power</h2>' in page
+    assert '<a href="/help/measures">measures.md</a>' in page
+
+
+def test_unknown_help_page_is_404(sign_in):
+    client = sign_in("manager")
+    assert [client.get(f"/help/{page}").status_code for page in ("settings", "nothing")] == [404, 404]

@@ -1,0 +1,230 @@
+"""The page of label sets: who may see and import, and what the table says."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from annotation.domain.person import add_person
+from annotation.domain.withdraw import withdraw_labels
+from annotation.models import Campaign
+from evaluation import forms
+from evaluation.domain.label_table import label_rows
+from evaluation.domain.labelset import label_set, label_sets
+from evaluation.domain.qrels import freeze_qrels
+from evaluation.domain.standing import standing
+from evaluation.domain.table import pool_table
+from evaluation.models import Qrels
+from pooling.artifacts import artifact_path
+from pooling.models import Pool
+from tests.annotation.world import answer, slot_for
+from tests.factories import names_of
+
+PAGE = "/pools/p/evaluation/labels"
+MANAGER = SimpleNamespace(_site_roles=frozenset({"manager"}))
+RESEARCHER = SimpleNamespace(_site_roles=frozenset({"researcher"}))
+
+
+def rows_of(html: str) -> dict[str, list[str]]:
+    """Key -> the texts of its row."""
+    found = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", html.partition("</thead>")[2], re.S):
+        key = re.search(r'<span class="help mono">(.*?)</span>', row)
+        if key:
+            cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row.replace(key[0], ""), re.S)
+            found[key[1]] = [
+                " ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).replace("\xa0", " ").split())
+                for cell in cells
+            ]
+    return found
+
+
+def upload(pool: Pool, *labels: str, name: str = "theirs.tsv") -> SimpleUploadedFile:
+    """A file that gives the first pooled triples these labels."""
+    triples = pool.triples.order_by("id").values_list("head", "relation", "tail")
+    lines = [[*names_of(pool.graph, t), label] for t, label in zip(triples, labels, strict=False)]
+    return SimpleUploadedFile(name, "".join("\t".join(line) + "\n" for line in lines).encode())
+
+
+def annotated(pool: Pool, *names: str) -> None:
+    """Each of these people labels the first item: yes."""
+    campaign = Campaign.objects.get(pool=pool)
+    item = campaign.items.order_by("order").first()
+    assert item is not None
+    for name in names:
+        person, _ = add_person(name, "annotator", campaign, consented=True)
+        answer(person, slot_for(campaign, person, item), "Y")
+
+
+@pytest.mark.parametrize(
+    ("role", "seen", "posted", "kept"),
+    [
+        ("manager", 200, 302, ["theirs"]), ("researcher", 200, 403, []), ("annotator", 403, 403, []),
+        ("adjudicator", 403, 403, []), ("guest", 403, 403, []), ("stranger", 302, 302, []),
+    ],
+)  # fmt: skip
+def test_who_may_see_label_sets_and_who_may_import(sign_in, labelled: Pool, role, seen, posted, kept):
+    client = sign_in(role)
+    page = client.get(PAGE)
+    assert page.status_code == seen
+    assert ("current labels" in page.content.decode()) == (seen == 200)
+    data = {"name": "theirs", "format": "tsv", "file": upload(labelled, "1")}
+    assert client.post(PAGE, data).status_code == posted
+    assert list(Qrels.objects.values_list("name", flat=True)) == kept
+
+
+def test_the_table_says_what_is_in_each_label_set(sign_in, labelled: Pool):
+    freeze_qrels(labelled, "v1")
+    client = sign_in("manager")
+    annotated(labelled, "ann")
+    client.post(PAGE, {"name": "theirs", "format": "tsv", "file": upload(labelled, "1", "0")})
+    html = client.get(PAGE).content.decode()
+    found, table = rows_of(html), pool_table(labelled)
+    keys = [choice.key for choice in label_sets(labelled, MANAGER)]
+    assert list(found) == keys
+    assert {"depth:0", "depth:5", "qrels:v1", "imported:theirs", "annotator:1"} < set(keys)
+    for key in keys:
+        chosen = label_set(labelled, table, key)
+        counts, questions = chosen.counts(), chosen.question_counts()
+        shares = [f"{100 * n / questions.answered:.1f} %" for n in questions[1:]]
+        numbers = [*map(str, counts.values()), str(questions.answered), *shares]
+        assert found[key][1:8] == numbers
+    assert found["current"][3] != found["depth:1"][3]
+    qrels = Qrels.objects.get(name="theirs")
+    assert found["imported:theirs"][0] == " ".join(["imported theirs", *qrels.notes])
+    assert found["imported:theirs"][8] == f"{qrels.created_at:%Y-%m-%d %H:%M} manager"
+    assert found["qrels:v1"][8].endswith(" server")
+    assert found["seeds"][8] == "–"
+    assert f'href="/pools/{labelled.name}/export"' in html
+
+
+def test_names_of_annotators_are_for_managers_only(sign_in, labelled: Pool):
+    manager, researcher = sign_in("manager"), sign_in_again("researcher")
+    annotated(labelled, "secret-ann")
+    answers = [client.get(PAGE) for client in (manager, researcher)]
+    for_managers, for_researchers = (page.content.decode() for page in answers)
+    assert rows_of(for_managers)["annotator:1"][0] == "annotator 1 (secret-ann)"
+    assert rows_of(for_researchers)["annotator:1"][0] == "annotator 1"
+    assert "secret-ann" not in for_researchers
+    assert [page["Cache-Control"] for page in answers] == ["no-store", "no-store"]
+
+
+def sign_in_again(role: str):
+    """A second person beside the fixture's, whose campaign is open already."""
+    from django.test import Client
+
+    from tests.factories import make_person
+
+    client = Client()
+    client.force_login(make_person(role, role), backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def test_an_annotator_without_labels_that_count_and_a_damaged_file_are_said(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    annotated(labelled, "ann", "ben")
+    campaign = Campaign.objects.get(pool=labelled)
+    first = campaign.members.get(person__username="ann").person
+    withdraw_labels(campaign, first)
+    path = artifact_path(freeze_qrels(labelled, "v1").artifact)
+    path.write_bytes(b"something else")
+    found = rows_of(client.get(PAGE).content.decode())
+    assert found["annotator:1"][1] == "No label of this annotator counts: all were withdrawn."
+    assert "is not the file that was written" in found["qrels:v1"][1]
+    assert len(found["annotator:2"]) == 9
+
+
+def test_labels_as_they_stood_at_a_time(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    html = client.get(PAGE, {"until": "2026-03-02T12:00"}).content.decode()
+    assert next(iter(rows_of(html))) == "until:2026-03-02T12:00:00Z"
+    row = rows_of(html)["until:2026-03-02T12:00:00Z"]
+    chosen = label_set(labelled, pool_table(labelled), "until:2026-03-02T12:00")
+    assert row[0] == "labels until 2026-03-02 12:00 UTC No triple had been judged by then."
+    assert row[1:5] == [str(n) for n in chosen.counts().values()]
+    assert 'value="2026-03-02T12:00"' in html
+    for wrong, why in (
+        ("<b>", "is no time: write it as in until:2026-03-02T12:00"),
+        ((timezone.now() + timedelta(days=1)).isoformat(), "has not come yet"),
+    ):
+        html = client.get(PAGE, {"until": wrong}).content.decode()
+        assert why in html and "<b>" not in html
+        assert list(rows_of(html)) == [choice.key for choice in label_sets(labelled, RESEARCHER)]
+
+
+def test_an_import_says_what_is_odd_and_a_refusal_why(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    wrong = client.post(PAGE, {"name": "a", "format": "tsv", "file": upload(labelled, "1", "yes", "<i>")})
+    html = wrong.content.decode()
+    assert wrong.status_code == 200 and "Nothing was imported." in html
+    assert "theirs.tsv:2: label &#x27;yes&#x27; is none of 1, 0, -1" in html
+    assert "theirs.tsv:3: label &#x27;&lt;i&gt;&#x27; is none of" in html and "<i>" not in html
+    assert not Qrels.objects.exists()
+    done = client.post(PAGE, {"name": "a", "format": "tsv", "file": upload(labelled, "1")}, follow=True)
+    assert done.redirect_chain == [(PAGE, 302)]
+    html = done.content.decode()
+    assert f"Imported qrels a. {Qrels.objects.get().notes[0]}" in html
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "a b"}, "Enter a valid “slug”"),
+        ({"format": "csv"}, "csv is not one of the available choices."),
+        ({"file": ""}, "Choose a file."),
+        ({"file": SimpleUploadedFile("x", b"")}, "The file is empty."),
+        (
+            {"file": SimpleUploadedFile("x", b"y" * 101)},
+            "The file has 101 bytes; at most 100 can be sent here.",
+        ),
+    ],
+)
+def test_a_form_that_cannot_be_used_is_explained(sign_in, labelled: Pool, monkeypatch, change, message):
+    monkeypatch.setattr(forms, "MOST_BYTES", 100)
+    data = {"name": "a", "format": "tsv", "file": SimpleUploadedFile("x", b"y")} | change
+    assert message in sign_in("manager").post(PAGE, data).content.decode()
+    assert not Qrels.objects.exists()
+
+
+def test_without_runs_the_page_says_what_to_do_and_still_imports(sign_in, labelled: Pool):
+    for system in labelled.systems.all():
+        system.run.delete()
+    client = sign_in("manager")
+    data = {"name": "theirs", "format": "tsv", "file": upload(labelled, "1")}
+    html = client.post(PAGE, data, follow=True).content.decode()
+    assert "No system has the rank rows that pool p needs: run score_runs p" in html
+    assert "<table" not in html and Qrels.objects.count() == 1
+
+
+def test_imported_qrels_are_not_among_the_frozen_ones(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    client.post(PAGE, {"name": "theirs", "format": "tsv", "file": upload(labelled, "1")}, follow=True)
+    assert Qrels.objects.get().origin == "imported"
+    html = client.get("/pools/p/export").content.decode()
+    assert "theirs" not in html and "Nothing is frozen yet" in html
+    assert client.post("/pools/p/export/theirs/write").status_code == 404
+    assert standing(labelled).qrels == 0
+
+
+def test_a_pool_that_is_not_there_has_no_label_sets(sign_in):
+    assert sign_in("manager").get("/pools/q/evaluation/labels").status_code == 404
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_number_of_queries_does_not_grow_with_label_sets(
+    sign_in, labelled: Pool, django_assert_num_queries, count: int
+):
+    sign_in("manager")
+    annotated(labelled, *("ann", "ben")[:count])
+    for i in range(count):
+        freeze_qrels(labelled, f"v{i}")
+    table = pool_table(labelled)
+    with django_assert_num_queries(10):
+        rows = label_rows(labelled, table, MANAGER)
+    assert len(rows) == 9 + count + min(count, 2)

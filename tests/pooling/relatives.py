@@ -1,0 +1,40 @@
+"""A graph with one rule that is easy to see, and a system that has mined it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pooling.domain.graph import import_graph
+from pooling.domain.graph_tsv import read_tsv
+from pooling.domain.job import execute
+from pooling.domain.system import create_systems
+from pooling.enums import JobKind
+from pooling.models import Graph, System
+from tests.factories import make_job
+
+
+def make_relatives(folder: Path) -> Graph:
+    """Seven brothers of parents; five of them are known as uncles, two are to be found."""
+    folder.mkdir()
+    uncles = [(f"b{i}", "uncleOf", f"c{i}") for i in range(7)]
+    train = [(f"b{i}", "brotherOf", f"p{i}") for i in range(7)] + [
+        (f"p{i}", "parentOf", f"c{i}") for i in range(7)
+    ]
+    for split, rows in {"train": train + uncles[:5], "valid": uncles[5:6], "test": uncles[6:]}.items():
+        (folder / f"{split}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    (folder / "relation_templates.tsv").write_text(
+        "parentOf\tIs {subject} mum or dad of {object}?\t"
+        "Whose mum or dad is {subject}?\tWho is mum or dad of {object}?\n"
+    )
+    return import_graph("relatives", read_tsv(folder), options={})
+
+
+def mine_relatives(folder: Path) -> System:
+    """The rules of the relatives, mined by a job; needs a transactional database."""
+    (system,) = create_systems(make_relatives(folder), ["rules"], {"min_confidence": "0.3"})
+    job = make_job(JobKind.TRAIN, system=system)
+    assert execute(job.pk, "w") is True
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("done", "")
+    system.refresh_from_db()
+    return system

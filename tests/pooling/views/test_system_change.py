@@ -1,0 +1,196 @@
+"""Pages on which managers set up, clone, retrain and archive a system."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from pooling.enums import SystemState
+from pooling.models import Job, System
+from pooling.systems import resolve_settings
+from pooling.systems.spec import NEUTRAL
+from tests.pages.world import make_job, make_system
+
+URL = "/graphs/town/systems/rotate"
+
+
+def field(html: str, name: str) -> str:
+    """The value that a field of the form begins with; of a list the chosen one."""
+    if found := re.search(rf'<input [^>]*name="{name}"[^>]*>', html):
+        value = re.search(r'value="([^"]*)"', found[0])
+        return value[1] if value else ""
+    options = re.search(rf'<select name="{name}".*?</select>', html, re.S)
+    assert options is not None, name
+    return re.search(r'<option value="([^"]*)" selected', options[0])[1]
+
+
+def test_a_new_system_begins_with_its_preset(graph, manager):
+    html = manager.get("/graphs/town/train/conve").content.decode()
+    assert [field(html, name) for name in ("name", "seed", "set_epochs")] == ["conve", "0", ""]
+    assert re.search(r'name="set_channels"[^>]*placeholder="32"', html)
+    assert '<option value="" selected>preset: adam</option>' in html
+    make_system(graph, "conve")
+    html = manager.get("/graphs/town/train/conve").content.decode()
+    assert [field(html, name) for name in ("name", "seed")] == ["conve-s1", "1"]
+
+
+def test_a_new_system_is_trained_with_what_was_set(graph, manager):
+    sent = {"name": "small", "seed": "4", "device": "cpu", "set_channels": "8", "set_optimizer": "adagrad"}
+    assert manager.post("/graphs/town/train/conve", sent)["Location"] == "/graphs/town/systems/small"
+    made = System.objects.get()
+    assert (made.kind, made.seed, made.settings["channels"], made.settings["optimizer"]) == (
+        "conve", 4, 8, "adagrad",
+    )  # fmt: skip
+    assert made.settings["feature_map_dropout"] == 0.2  # of the preset
+    assert Job.objects.get().system == made
+
+
+def test_a_clone_begins_with_the_settings_of_the_other(graph, manager):
+    make_system(
+        graph, "rotate", settings={"embedding_dim": 32, "scale": 2.0, "device": "cpu", "optimizer": "adagrad"}
+    )
+    html = manager.get(f"{URL}/clone").content.decode()
+    names = ("name", "seed", "device", "set_embedding_dim", "set_scale", "set_optimizer", "set_epochs")
+    assert [field(html, name) for name in names] == ["rotate-2", "1", "cpu", "32", "2", "adagrad", ""]
+    sent = {"name": "rotate-2", "seed": "1", "device": "cpu", "set_embedding_dim": "16", "set_scale": "2"}
+    assert manager.post(f"{URL}/clone", sent)["Location"] == "/graphs/town/systems/rotate-2"
+    settings = System.objects.get(name="rotate-2").settings
+    assert (settings["embedding_dim"], settings["scale"], settings["optimizer"]) == (16, 2.0, "adam")
+    assert System.objects.get(name="rotate").settings["embedding_dim"] == 32
+
+
+@pytest.mark.parametrize(
+    ("changed", "at", "message"),
+    [
+        (
+            {"set_embedding_dim": "1"},
+            "set_embedding_dim",
+            "setting embedding_dim=1: must be a whole number from 2",
+        ),
+        ({"name": "two words"}, "name", "Enter a valid “slug”"),
+        ({"name": "rotate"}, "", "Graph town has a system rotate already: choose another name."),
+        ({"seed": "-1"}, "seed", "Ensure this value is greater than or equal to 0."),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field_and_starts_nothing(
+    changed: dict, at: str, message: str, graph, manager
+):
+    make_system(graph, "rotate")
+    sent = {"name": "other", "seed": "1", "device": "cpu", **changed}
+    form = manager.post(f"{URL}/clone", sent).context["form"]
+    errors = {name or "": [str(e) for e in found] for name, found in form.errors.items()}
+    assert list(errors) == [at or "__all__"]
+    assert errors[at or "__all__"][0].startswith(message)
+    assert (System.objects.count(), Job.objects.count()) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "value", "message"),
+    [
+        ("roth", "embedding_dim", "7", "embedding_dim is 7: RotH needs"),
+        ("rotate", "loss", "self-adversarial", "loss=self-adversarial with num_negatives=0: "),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused_at_the_field_named(
+    graph, manager, kind, setting, value, message
+):
+    sent = {"name": "other", "seed": "1", "device": "cpu", f"set_{setting}": value}
+    form = manager.post(f"/graphs/town/train/{kind}", sent).context["form"]
+    assert list(form.errors) == [f"set_{setting}"]
+    assert form.errors[f"set_{setting}"][0].startswith(message)
+    assert not System.objects.exists()
+
+
+def test_retrain_is_offered_while_nothing_rests_on_the_system(graph, manager):
+    make_system(graph, "rotate", run=False)
+    assert f'href="{URL}/retrain"' in manager.get(URL).content.decode()
+    html = manager.get(f"{URL}/retrain").content.decode()
+    assert 'name="name"' not in html
+    assert (
+        manager.post(f"{URL}/retrain", {"seed": "5", "device": "cpu", "set_epochs": "3"})["Location"] == URL
+    )
+    system = System.objects.get()
+    assert (system.name, system.seed, system.settings["epochs"], system.state) == ("rotate", 5, 3, "waiting")
+    html = manager.get(URL).content.decode()  # now a job works on it
+    assert f'href="{URL}/retrain"' not in html
+    assert f'action="{URL}/archive"' not in html
+
+
+def sent_back(html: str, settings: dict) -> dict[str, str]:
+    """What a browser sends where nothing was changed."""
+    keys = [key for key in settings if key != "device"]
+    return {name: field(html, name) for name in ["seed", "device", *(f"set_{key}" for key in keys)]}
+
+
+def test_an_unchanged_retrain_has_the_same_settings(graph, manager):
+    settings = resolve_settings("rotate", 10, 10, {"learning_rate": 0.0123456789, "max_seconds": 1234567.0})
+    settings["device"] = "cpu"
+    make_system(graph, "rotate", run=False, settings=settings)
+    html = manager.get(f"{URL}/retrain").content.decode()
+    assert manager.post(f"{URL}/retrain", sent_back(html, settings))["Location"] == URL
+    assert System.objects.get().settings == settings
+
+
+def test_what_an_older_row_does_not_say_is_not_the_preset_of_today(graph, manager):
+    preset = resolve_settings("hake", 10, 10, {})
+    assert preset["loss"] == "self-adversarial"
+    old = {key: value for key, value in preset.items() if key not in NEUTRAL}
+    make_system(graph, "rotate", kind="hake", run=False, settings={**old, "device": "cpu"})
+    for page in ("clone", "retrain"):
+        html = manager.get(f"{URL}/{page}").content.decode()
+        assert {key: field(html, f"set_{key}") for key in NEUTRAL} == {
+            "loss": "cross-entropy", "margin": "9", "temperature": "1", "smoothing": "0", "n3": "0", "l2": "0",
+            "precision": "full",
+        }  # fmt: skip
+    assert manager.post(f"{URL}/retrain", sent_back(html, preset))["Location"] == URL
+    assert System.objects.get().settings == {**old, **NEUTRAL, "device": "cpu"}
+
+
+def test_a_system_that_mines_rules_has_no_losses_to_fill_in(graph, manager):
+    make_system(graph, "rotate", kind="rules", run=False, settings={"device": "cpu"})
+    form = manager.get(f"{URL}/clone").context["form"]
+    assert sorted(form.initial) == ["device", "name", "seed"]
+
+
+def test_a_system_with_a_run_is_not_retrained(graph, manager):
+    make_system(graph, "rotate")
+    html = manager.get(URL).content.decode()
+    assert f'href="{URL}/retrain"' not in html
+    assert "It stays as it is, since it has a run: to train it otherwise, clone it." in html
+    assert "clone it instead" in manager.get(f"{URL}/retrain", follow=True).content.decode()
+    form = manager.post(f"{URL}/retrain", {"seed": "5", "device": "cpu"}).context["form"]
+    assert form.non_field_errors() == ["rotate stays as it is, since it has a run: clone it instead."]
+    assert System.objects.get().state == SystemState.TRAINED
+
+
+def test_archiving_and_taking_back(graph, manager):
+    make_system(graph, "rotate")
+    assert "rotate is archived" in manager.post(f"{URL}/archive", follow=True).content.decode()
+    assert System.objects.get().archived is True
+    html = manager.post(f"{URL}/restore", follow=True).content.decode()
+    assert "rotate is in the lists again" in html
+    assert System.objects.get().archived is False
+
+
+def test_archiving_waits_for_the_job(graph, manager):
+    job = make_job(system=make_system(graph, "rotate", state=SystemState.TRAINING))
+    html = manager.post(f"{URL}/archive", follow=True).content.decode()
+    assert f"Job {job.pk} is at work on rotate: cancel it first" in html
+    assert System.objects.get().archived is False
+
+
+def test_a_model_of_pykeen_can_be_cloned(graph, manager):
+    make_system(graph, "pykeen-PairRE", kind="pykeen:PairRE")
+    html = manager.get("/graphs/town/systems/pykeen-PairRE").content.decode()
+    assert "PyKEEN's model PairRE, scored by its own functions." in unescape(html)
+    html = manager.get("/graphs/town/systems/pykeen-PairRE/clone").content.decode()
+    assert [field(html, name) for name in ("name", "set_embedding_dim")] == ["pykeen-PairRE-2", "64"]
+
+
+def test_a_system_of_an_unknown_kind_can_only_be_archived(graph, manager):
+    make_system(graph, "oddity", kind="oddity", run=False)
+    html = manager.get("/graphs/town/systems/oddity").content.decode()
+    assert ("/clone" in html, "/retrain" in html, "/archive" in html) == (False, False, True)
+    assert manager.get("/graphs/town/systems/oddity/clone").status_code == 404
