@@ -21,6 +21,15 @@ class CampaignState(models.TextChoices):
     CLOSED = "closed"  # labels can no longer be given or changed
 
 
+class BatchOrigin(models.TextChoices):
+    """Why triples were given to people."""
+
+    ALL = "all", "everything at once"
+    ORDER = "order", "next in the order of judging"
+    AUDIT = "audit", "audit sample of filtered triples"
+    EXTENSION = "extension", "the pool was extended"
+
+
 class EvidenceRule(models.TextChoices):
     BOTH = "both", "for yes and no"
     YES = "yes", "for yes"

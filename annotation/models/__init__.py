@@ -1,3 +1,4 @@
+from annotation.models.batch import Batch
 from annotation.models.campaign import Campaign, GuidelineVersion, Invitation, Membership, Source
 from annotation.models.check import Check, Gold
 from annotation.models.flag import Flag
@@ -7,6 +8,7 @@ from annotation.models.question import QuestionTemplate
 from annotation.models.slot import Item, Slot
 
 __all__ = [
+    "Batch",
     "Campaign",
     "Check",
     "CheckLabel",

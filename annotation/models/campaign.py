@@ -28,10 +28,31 @@ class Campaign(models.Model):
     seed = models.PositiveIntegerField(
         default=0, help_text="of the random order in which questions are given out"
     )
+    order = models.CharField(
+        max_length=20, default="depth", help_text="of judging, a name in the registry of orders"
+    )
+    order_settings = models.JSONField(
+        default=dict, help_text="those of the order; its seed is the campaign's"
+    )
+    batch_size = models.PositiveIntegerField(
+        default=0, help_text="triples released at a time, whole question groups; 0: everything at once"
+    )
+    budget = models.PositiveIntegerField(
+        null=True, blank=True, help_text="labels of people after which no batch is released"
+    )
+    target_tau = models.FloatField(
+        null=True, blank=True,
+        help_text="no batch is released once the lower end of tau's 95 % interval is at least this",
+    )  # fmt: skip
+    target_measure = models.CharField(max_length=40, default="micro_mrr")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=models.Q(target_tau=None) | models.Q(target_tau__gt=0, target_tau__lte=1),
+                name="campaign_target_tau_possible",
+            ),
             models.CheckConstraint(
                 condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"
             ),

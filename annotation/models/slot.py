@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.crypto import salted_hmac
 
 from annotation.enums import ItemState, SlotState
+from annotation.models.batch import Batch
 from annotation.models.campaign import Campaign
 from annotation.models.question import QuestionTemplate
 from pooling.models import PooledTriple
@@ -34,6 +35,15 @@ class Item(models.Model):
     # adjudicators who were given it as a dispute: they have seen labels of it, and never label it themselves
     seen_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
     settled_at = models.DateTimeField(null=True, blank=True)
+    # how it came to people; nothing of this leaves the server towards an annotator
+    batch = models.ForeignKey(Batch, null=True, blank=True, on_delete=models.PROTECT, related_name="items")
+    place = models.PositiveIntegerField(
+        null=True, blank=True, help_text="in the sequence of the order; none: it came with its question"
+    )
+    probability = models.FloatField(null=True, blank=True, help_text="of being drawn, where it was drawn")
+    arm = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="index of the run that the order followed, where it follows runs"
+    )
 
     class Meta:
         ordering = ["order"]

@@ -22,6 +22,13 @@ class Pool(models.Model):
     seed_source = models.CharField(max_length=200, help_text="file, or share and seed of the sample")
     filters = models.JSONField(default=list, help_text="names of the filters that were applied")
     report = models.JSONField(default=list, help_text="irregular lines of an imported pool")
+    growth = models.JSONField(
+        default=list,
+        help_text="one entry an extension: when (ISO time), what (words), triples, to_people (what it added)",
+    )
+    frozen_at = models.DateTimeField(
+        null=True, blank=True, help_text="from then on it neither grows nor is filtered"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
