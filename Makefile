@@ -44,9 +44,10 @@ serve: environment
 	@$(PY) manage.py migrate --verbosity 0
 	@$(PY) manage.py serve --bind 127.0.0.1:$(PORT)
 
-# Tests of one file stay in one process: what they prepare together is prepared once.
+# Tests of one file stay in one process: what they prepare together is prepared once. Files start in the order of
+# tests/conftest.py, the longest first; pytest-xdist would start those with the most tests first.
 test: environment
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Exit code 5: no test is marked slow.
 test-slow: environment

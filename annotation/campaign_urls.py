@@ -7,6 +7,7 @@ from annotation.views import (
     check,
     guidelines,
     inbox,
+    order,
     quality,
     question,
     question_file,
@@ -18,6 +19,7 @@ from annotation.views import (
 urlpatterns = [
     path("pools/<slug:name>/campaign", campaign.campaign, name="campaign"),
     path("pools/<slug:name>/campaign/rules", campaign.rules, name="campaign-rules"),
+    path("pools/<slug:name>/campaign/order", order.order, name="campaign-order"),
     path("pools/<slug:name>/campaign/inbox", inbox.inbox, name="inbox"),
     path("pools/<slug:name>/campaign/triples", triple.triples, name="campaign-triples"),
     path("pools/<slug:name>/campaign/triples/<int:pk>", triple.triple, name="campaign-triple"),

@@ -30,6 +30,17 @@ class BatchOrigin(models.TextChoices):
     EXTENSION = "extension", "the pool was extended"
 
 
+class TargetMeasure(models.TextChoices):
+    """By which the order of systems can be said to be known well enough to stop."""
+
+    MICRO_MRR = "micro_mrr", "micro MRR"
+    MICRO_HITS = "micro_hits@10", "micro Hits@10"
+    MACRO_MRR = "macro_mrr", "macro MRR"
+    MACRO_HITS = "macro_hits@10", "macro Hits@10"
+    MAP = "map@20", "MAP@20"
+    NDCG = "ndcg@20", "nDCG@20"
+
+
 class EvidenceRule(models.TextChoices):
     BOTH = "both", "for yes and no"
     YES = "yes", "for yes"

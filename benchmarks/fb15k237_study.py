@@ -117,7 +117,8 @@ class Study:
         )
 
     def pool(self) -> str:
-        from pooling.domain.pool import import_pool, pool_counts
+        from pooling.domain.pool import import_pool
+        from pooling.domain.pool_report import pool_counts
         from pooling.models import Pool
 
         folder = self.data / "fb-test-s"

@@ -2,19 +2,23 @@
 
     python benchmarks/pool.py --quick     1,000 seeds; the last line is the main ratio
     python benchmarks/pool.py             up to the 20,466 seeds of FB15k-237; writes its table into docs/benchmarks.md
+    … --database-url postgresql://postgres@127.0.0.1:5432/test     and on that server, in a database of its own
 
 Candidates are drawn (benchmarks/scratch.py), depth is 10. The peer is a pandas groupby that finds the same triples,
 smallest depths and provenance from the same arrays; the results are compared before the times are. Filtering and
-storing (SQLite) have no peer. Memory is the growth of the process's peak, where /proc tells it.
+storing have no peer. Memory is the growth of the process's peak, where /proc tells it; that of a database server is
+its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -91,10 +95,8 @@ def median_seconds(act: Callable[[], object], repeats: int) -> float:
 def measure(graph: Graph, seeds: int, repeats: int) -> Row:
     """Gather, compare, time and store a pool of so many seeds."""
     from pooling.domain.graph import open_graph
-    from pooling.domain.pool import store_pooled
     from pooling.kernels.pool import gather
     from pooling.kernels.questions import questions_of
-    from pooling.models import Pool
 
     arrays = open_graph(graph)
     rng = np.random.default_rng(seeds)
@@ -107,20 +109,56 @@ def measure(graph: Graph, seeds: int, repeats: int) -> Row:
     del theirs
     gather_seconds = median_seconds(lambda: gather(questions, candidates, DEPTH), repeats)
     pandas_seconds = median_seconds(lambda: pandas_gather(questions, candidates, DEPTH), repeats)
+    seconds, memory, stored = store(graph, chosen, questions, candidates)
+    assert stored == len(ours.triples), f"{stored} triples were stored of {len(ours.triples)}"
+    return Row(seeds, len(ours.findings), stored, gather_seconds, pandas_seconds, seconds, memory)
+
+
+def store(
+    graph: Graph, seeds: np.ndarray, questions: Questions, candidates: list[np.ndarray]
+) -> tuple[float, int | None, int]:
+    """Gather, filter and store one pool: seconds, bytes of memory, pooled triples."""
+    from pooling.domain.graph import open_graph
+    from pooling.domain.pool import store_pooled
+    from pooling.kernels.pool import gather
+    from pooling.models import Pool
+
     pool = Pool.objects.create(
-        graph=graph, name=f"p{seeds}", origin="built", depth=DEPTH, seed_source="drawn",
+        graph=graph, name=f"p{len(seeds)}", origin="built", depth=DEPTH, seed_source="drawn",
         contributors=[f"s{i}" for i in range(SYSTEMS)], filters=["category-head", "category-tail", "types"],
     )  # fmt: skip
     before = forget_peak()
     begin = time.perf_counter()
-    store_pooled(pool, gather(questions, candidates, DEPTH), chosen, arrays)
-    store_seconds = time.perf_counter() - begin
+    store_pooled(pool, gather(questions, candidates, DEPTH), seeds, open_graph(graph))
+    seconds = time.perf_counter() - begin
     after = peak_bytes()
-    memory = None if before is None or after is None else after - before
     stored = pool.triples.count()
-    assert stored == len(ours.triples), f"{stored} triples were stored of {len(ours.triples)}"
-    pool.delete()
-    return Row(seeds, len(ours.findings), stored, gather_seconds, pandas_seconds, store_seconds, memory)
+    pool.triples.all()._raw_delete(pool.triples.db)  # the next size must not pay for this one
+    return seconds, None if before is None or after is None else after - before, stored
+
+
+def stored_on(server: str, sizes: Sequence[int]) -> list[tuple[float, int | None]]:
+    """Seconds and bytes of storing pools of these sizes on a server: Django knows one database a process."""
+    command = [sys.executable, __file__, "--database-url", server, "--only-store", *map(str, sizes)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return [(seconds, memory) for seconds, memory in json.loads(done.stdout)]
+
+
+def only_store(server: str, sizes: Sequence[int]) -> None:
+    """What stored_on starts."""
+    from pooling.kernels.questions import questions_of
+
+    told = []
+    with scratch_site(server):
+        from pooling.domain.graph import open_graph
+
+        graph = make_graph(max(sizes), np.random.default_rng(1))
+        for size in sizes:
+            chosen = open_graph(graph).test[:size]
+            questions, _, _ = questions_of(chosen)
+            candidates = draw_candidates(len(questions.side), SYSTEMS, np.random.default_rng(size))
+            told.append(store(graph, chosen, questions, candidates)[:2])
+    print(json.dumps(told))
 
 
 def forget_peak() -> int | None:
@@ -142,34 +180,52 @@ def peak_bytes() -> int | None:
     return found[0] if found else None
 
 
+def stored_cells(triples: int, found: tuple[float, int | None] | None) -> str:
+    """Seconds, triples a second and MiB."""
+    if found is None:
+        return "not run | |"
+    seconds, memory = found
+    mebibytes = "not known" if memory is None else f"{memory / 2**20:,.0f}"
+    return f"{seconds:.1f} | {triples / seconds:,.0f} | {mebibytes}"
+
+
 def main() -> None:
     """Run, print, and in the full form write the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="1,000 seeds, within a minute; nothing written")
-    quick = parser.parse_args().quick
+    parser.add_argument(
+        "--database-url", default="", metavar="URL", help="a PostgreSQL server, as a second store"
+    )
+    parser.add_argument("--only-store", nargs="+", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.only_store:
+        only_store(options.database_url, options.only_store)
+        return
+    quick, server = options.quick, options.database_url
     sizes, repeats = (SIZES[:1], 3) if quick else (SIZES, 3)
+    on_server = stored_on(server, sizes) if server else [None] * len(sizes)
     table = [
-        "| seeds | findings | pooled triples | gather, s | pandas, s | ratio | all with filter and store, s"
-        " | pooled triples/s | peak memory, MiB |",
-        "|---" * 9 + "|",
+        "| seeds | findings | pooled triples | gather, s | pandas, s | ratio | SQLite: all with filter and store, s"
+        " | pooled triples/s | peak memory, MiB | PostgreSQL: the same, s | pooled triples/s | peak memory, MiB |",
+        "|---" * 12 + "|",
     ]
     ratios = []
     with scratch_site():
         graph = make_graph(max(sizes), np.random.default_rng(1))
-        for size in sizes:
+        for size, elsewhere in zip(sizes, on_server, strict=True):
             row = measure(graph, size, repeats)
             ratios.append(row.pandas / row.gather)
-            memory = "not known" if row.memory is None else f"{row.memory / 2**20:,.0f}"
             table.append(
                 f"| {size:,} | {row.findings:,} | {row.triples:,} | {row.gather:.2f} | {row.pandas:.2f}"
-                f" | {ratios[-1]:.1f} | {row.store:.1f} | {row.triples / row.store:,.0f} | {memory} |"
+                f" | {ratios[-1]:.1f} | {stored_cells(row.triples, (row.store, row.memory))}"
+                f" | {stored_cells(row.triples, elsewhere)} |"
             )
             print(table[-1], flush=True)
     if not quick:
         intro = (
-            f"{SYSTEMS} systems, depth {DEPTH}, both questions of every seed; drawn candidates, SQLite. The ratio is"
+            f"{SYSTEMS} systems, depth {DEPTH}, both questions of every seed; drawn candidates. The ratio is"
             " of pandas' time to ours for gathering the same triples, depths and provenance; the results are equal."
         )
         write_section("pool", "\n".join(["## Pool", "", intro, "", *table]))

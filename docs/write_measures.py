@@ -17,7 +17,14 @@ Shown unless others are asked for: {usual}. Any cut-off can be asked for by name
 """  # noqa: E501
 
 
+ESTIMATED = """## Estimated from a sample
+
+`estimate` and the page *Estimates* give {measured} and what follows, each with a 95 % interval, for a pool of which a random sample is judged; how is in [evaluation.md](evaluation.md#estimates). p_i is the probability that triple i is drawn, p_ij that both are.
+"""  # noqa: E501
+
+
 def text() -> str:
+    from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
     from evaluation.measures import MEASURES, USUAL
 
     usual = ", ".join(f"`{measure.name}`" for measure in USUAL)
@@ -33,6 +40,11 @@ def text() -> str:
             f"Parameters: {measure.parameters}.\n\n"
             + (f"Caution: {measure.caution}\n\n" if measure.caution else "")
             + f"Source: {measure.source}.\n"
+        )
+    parts.append(ESTIMATED.format(measured=", ".join(f"`{name}`" for name in MEASURED)))
+    for one in (*COUNTS, *LISTS):
+        parts.append(
+            f"### {one.label}\n\n`{one.name}`\n\n{one.description}\n\n    {one.formula}\n\nSource: {one.source}.\n"
         )
     return "\n".join(parts)
 

@@ -15,7 +15,7 @@ Written by `docs/write_systems.py` from the registry (`pooling/systems/`) and `d
 
 A system is a model with its settings and seed. All that learn vectors are trained with reciprocal relations, so that every question asks for a tail, of a relation or of its inverse; in a formula h, r and t are the vectors of head, relation and tail. Trained unless others are asked for: {usual}.
 
-`python manage.py train_systems GRAPH --systems rotate,conve --set epochs=40 --seeds 3 --best` trains three seeds of each and archives all but the best by validation MRR (a tie goes to the lower seed). `--systems all` trains every one of this page, `--systems pykeen:PairRE` another model of PyKEEN's by its class name, which the browser can clone but not set up. A setting goes to those systems that have it. In the browser the systems page of a graph trains what is ticked, *Set up* gives all settings of one system, and *Compare systems* shows curves, time, memory and settings side by side.
+`python manage.py train_systems GRAPH --systems rotate,conve --set epochs=40 --seeds 3 --best` trains three seeds of each and archives all but the best by validation MRR (a tie goes to the lower seed). `--systems all` trains every one of this page, `--systems pykeen:PairRE` another model of PyKEEN's by its class name. A setting goes to those systems that have it. In the browser the systems page of a graph trains what is ticked, *Set up* gives all settings of one system, *Any other PyKEEN model* those of one by its class name, and *Compare systems* shows curves, time, memory and settings side by side.
 
 What rests on a system must not change: one that has a run or is in a pool is not trained anew but cloned. An archived system is in no list and no new pool; the pools that use it keep it. A training whose loss diverges keeps its best epoch, and the page of the system says so. Memory is estimated before a training starts, and one that does not fit is refused with the figure. Peak memory on the pages is that of the GPU, or of the worker with its libraries.
 
@@ -25,7 +25,7 @@ Researchers and managers take them from the page of a trained system. They come 
 
 | file | what it holds |
 |---|---|
-| `weights.safetensors` | all weights by name; graph, kind, seed and settings as metadata |
+| `weights.safetensors` | all weights by name; graph, kind, seed and settings as metadata. A tensor that has several names has the first only: load with `strict=False` |
 | `entities.npy` | one row an entity: its tables side by side, in order of their names in the weights; complex numbers as pairs of real and imaginary part |
 | `entities.tsv` | row, key and label of each entity |
 | `relations.npy` | two rows a relation: 2r where its tail is asked for, 2r + 1 where its head is |

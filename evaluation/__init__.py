@@ -21,11 +21,9 @@ if TYPE_CHECKING:
         by_popularity,
         by_relation,
         by_side,
-        divergence,
         group_means,
         relation_counts,
         reweighted,
-        shares,
     )
     from evaluation.kernels.live import LiveSums
     from evaluation.kernels.places import bootstrap_places
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from evaluation.kernels.values import Values, means, values
     from evaluation.measures import MEASURES, Measure, known_names, parse_measure
     from evaluation.notebooks import compare, correlate, evaluate, per_answer, per_question, reasons
+    from pooling.kernels.shares import divergence, shares
 
 _HOMES = {
     "evaluation.notebooks": ("compare", "correlate", "evaluate", "per_answer", "per_question", "reasons"),
@@ -56,9 +55,10 @@ _HOMES = {
         "accumulation_curve", "depth_curve", "half_curve", "question_stability", "stability_curve",
     ),
     "evaluation.kernels.groups": (
-        "boxes", "by_category", "by_popularity", "by_relation", "by_side", "divergence", "group_means",
-        "relation_counts", "reweighted", "shares",
+        "boxes", "by_category", "by_popularity", "by_relation", "by_side", "group_means",
+        "relation_counts", "reweighted",
     ),
+    "pooling.kernels.shares": ("divergence", "shares"),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

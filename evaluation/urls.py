@@ -1,6 +1,17 @@
 from django.urls import path
 
-from evaluation.views import analysis, evaluation, export, help, labels, question, report, status, triple
+from evaluation.views import (
+    analysis,
+    evaluation,
+    export,
+    help,
+    labels,
+    question,
+    report,
+    reuse,
+    status,
+    triple,
+)
 
 urlpatterns = [
     path("", status.home, name="home"),
@@ -34,7 +45,9 @@ urlpatterns = [
         "pools/<slug:name>/evaluation/<slug:key>/<slug:part>/compute", analysis.analysis_compute,
         name="analysis-compute",
     ),
+    path("pools/<slug:name>/evaluation/reusability/add-system", reuse.extend, name="reusability-extend"),
     path("pools/<slug:name>/export", export.export, name="export"),
+    path("pools/<slug:name>/export/trec/<str:file>", export.export_trec_file, name="export-trec-file"),
     path("pools/<slug:name>/export/<slug:qrels>/write", export.export_start, name="export-start"),
     path("pools/<slug:name>/export/<slug:qrels>/download", export.export_download, name="export-download"),
 ]  # fmt: skip

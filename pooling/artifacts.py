@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from pooling.errors import UserError
+from pooling.kernels.files import written_aside
 
 
 class ArtifactError(UserError):
@@ -24,24 +24,15 @@ def artifact_path(relative: str) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Give a path beside `path` to write to; rename it onto `path` at the end.
-
-    If anything fails (no disk space, a kill), what stood at `path` before is still there, whole.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """`written_aside` for people: ArtifactError says what could not be written, where, and what to do."""
     try:
-        yield aside
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
-        aside.replace(path)
+        with written_aside(path) as aside:
+            yield aside
     except OSError as error:
         raise ArtifactError(
             f"{path.name} could not be written to {path.parent}: {error.strerror or error}. "
             "What was there before is unchanged; free some disk space and repeat the step."
         ) from error
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -8,15 +8,18 @@ from typing import Any
 
 from django import forms
 
+from pooling.domain.run_import import NOT_KNOWN, check_name
 from pooling.domain.system_compare import shown
-from pooling.enums import SystemState
-from pooling.kernels.filters import FILTERS
+from pooling.enums import PoolState
+from pooling.errors import UserError
 from pooling.models import Graph
-from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting
+from pooling.systems import COMMON_SETTINGS, FAMILIES, SYSTEMS, USUAL, Entry, Setting, get_system
+from pooling.systems.pykeen_model import MODELS, PREFIX
 
-SEED_FILE_BYTES = 5_000_000
+RUN_FILE_BYTES, RUN_BYTES_UNPACKED = 5_000_000, 10_000_000  # done within two seconds
 SET = "set_"  # before the key of a setting: a system may have one called name
 MAIN_SETTINGS = ("embedding_dim", "epochs", "batch_size", "learning_rate", "optimizer", "dropout")
+OTHER_MODELS = [label for label in MODELS if label.lower() not in SYSTEMS]  # the rest has a file of its own
 DEVICES = [("auto", "auto: a GPU where there is one"), ("cpu", "CPU"), ("cuda", "GPU")]
 
 
@@ -141,77 +144,73 @@ class SystemForm(SettingsForm):
         self.add_settings(spec.settings, {key: shown(preset[key]) for key in spec.settings})
 
 
-class PoolForm(forms.Form):
-    """Where a pool comes from: seeds, systems, depth, filters."""
+class PykeenForm(forms.Form):
+    """A model of PyKEEN by the name of its class; the value is its entry."""
+
+    use_required_attribute = False
+
+    model = forms.CharField(
+        label="Class name",
+        max_length=80,
+        widget=forms.TextInput(attrs={"list": "pykeen-models", "autocomplete": "off", "spellcheck": "false"}),
+        help_text=f"One of the {len(OTHER_MODELS)} that the field offers, PairRE say.",
+        error_messages={"required": "Give the name of a class."},
+    )
+
+    def clean_model(self) -> Entry:
+        try:
+            return get_system(PREFIX + self.cleaned_data["model"].removeprefix(PREFIX))
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    @property
+    def models(self) -> list[str]:
+        return OTHER_MODELS
+
+
+class RunForm(forms.Form):
+    """A run that was made elsewhere."""
 
     use_required_attribute = False
 
     name = forms.SlugField(
-        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
+        label="Name of the system", max_length=80, help_text="Letters, digits, - and _; new in this graph."
     )
-    systems = forms.MultipleChoiceField(
-        label="Systems",
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one trained system."},
-    )
-    depth = forms.IntegerField(
-        label="Depth",
-        initial=10,
-        min_value=1,
-        max_value=100,
-        help_text="Candidates taken from each run per question.",
-    )
-    sample = forms.FloatField(
-        label="Share of test triples",
-        initial=0.05,
-        min_value=0,
-        max_value=1,
+    family = forms.ChoiceField(label="Family", choices=[(name, name) for name in (NOT_KNOWN, *FAMILIES)])
+    pool = forms.ChoiceField(
+        label="It answers",
         required=False,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Seed triples drawn from test: 0.05 is one in twenty. Not used with a seed file.",
+        help_text="Questions of a pool that the run lacks count as not returned. With the graph chosen, a pool sees "
+        "the run only if it answers all of its questions.",
     )
-    seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
-    seeds_file = forms.FileField(
-        label="Seed file",
-        required=False,
-        help_text="Instead of a sample: TSV of head, relation, tail, all of test.",
-    )
-    filters = forms.MultipleChoiceField(
-        label="Filters",
-        required=False,
-        choices=[(f.name, f.label) for f in FILTERS.values()],
-        initial=list(FILTERS),
-        widget=forms.CheckboxSelectMultiple,
-        help_text="What a filter takes is assumed negative, and no person is asked.",
+    file = forms.FileField(
+        label="Run file",
+        help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz, at most "
+        f"{RUN_FILE_BYTES // 10**6} MB ({RUN_BYTES_UNPACKED // 10**6} MB unpacked). Larger ones: import_run on the "
+        "server.",
     )
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        trained = list(
-            graph.systems.filter(state=SystemState.TRAINED, archived=False)
-            .order_by("id")
-            .values_list("kind", "name")
-        )
-        systems = self.fields["systems"]
-        assert isinstance(systems, forms.MultipleChoiceField)
-        systems.choices = [(name, name) for _, name in trained]
-        # one system of each kind unless more are asked for: a pool is deep enough with one
-        first: dict[str, str] = {}
-        for kind, name in trained:
-            first.setdefault(kind, name)
-        systems.initial = list(first.values())
+        pools = graph.pools.filter(state=PoolState.READY).order_by("name").values_list("name", flat=True)
+        pool = self.fields["pool"]
+        assert isinstance(pool, forms.ChoiceField)
+        self.graph = graph
+        pool.choices = [("", f"questions of graph {graph.name}"), *((name, f"pool {name}") for name in pools)]
 
-    def clean_seeds_file(self) -> Any:
-        file = self.cleaned_data["seeds_file"]
-        if file is not None and file.size > SEED_FILE_BYTES:
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        try:
+            check_name(self.graph, name)
+        except UserError as error:
+            raise forms.ValidationError(str(error)) from error
+        return name
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > RUN_FILE_BYTES:
             raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; at most {SEED_FILE_BYTES:,} can be sent here. "
-                "Use build_pool --seeds on the server instead."
+                f"The file has {file.size:,} bytes; at most {RUN_FILE_BYTES:,} can be sent here. "
+                "Use import_run on the server instead."
             )
         return file
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not cleaned.get("seeds_file") and not cleaned.get("sample") and "sample" not in self.errors:
-            self.add_error("sample", "Give a share above 0, or a seed file.")
-        return cleaned

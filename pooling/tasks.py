@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from pooling.domain import job as jobs
-from pooling.domain import pool, run, system  # noqa: F401 - they register what their jobs do
+from pooling.domain import pool, pool_growth, run, system  # noqa: F401 - they register what their jobs do
 from pooling.models import Worker
 
 

@@ -1,6 +1,18 @@
 from django.urls import path
 
-from pooling.views import filter, graph, job, pool, run, system, system_change, system_rules
+from pooling.views import (
+    filter,
+    graph,
+    job,
+    pool,
+    pool_growth,
+    pool_overlap,
+    run,
+    seeds,
+    system,
+    system_change,
+    system_rules,
+)
 
 urlpatterns = [
     path("graphs", graph.graphs, name="graphs"),
@@ -16,12 +28,20 @@ urlpatterns = [
         "graphs/<slug:name>/systems/<slug:system>/rules.tsv", system_rules.system_rules, name="system-rules"
     ),
     path("graphs/<slug:name>/compare", system.compared, name="systems-compare"),
+    path("graphs/<slug:name>/compare/<slug:chart>.csv", system.compared_csv, name="systems-compare-csv"),
     path("graphs/<slug:name>/train/<slug:kind>", system_change.new, name="system-new"),
     path("graphs/<slug:name>/runs", run.runs, name="runs"),
+    path("graphs/<slug:name>/runs/<slug:system>.txt.gz", run.run_file, name="run-file"),
     path("systems", system.all_systems, name="systems-all"),
     path("pools", pool.pools, name="pools"),
     path("pools/new", pool.new, name="pool-new"),
     path("pools/<slug:name>/triples", pool.triples, name="pool-triples"),
+    path("pools/<slug:name>/seeds", seeds.seeds, name="pool-seeds"),
+    path("pools/<slug:name>/seeds.csv", seeds.seeds_csv, name="pool-seeds-csv"),
+    path("pools/<slug:name>/overlap", pool_overlap.overlap, name="pool-overlap"),
+    path("pools/<slug:name>/overlap.csv", pool_overlap.overlap_csv, name="pool-overlap-csv"),
+    path("pools/<slug:name>/growth", pool_growth.growth, name="pool-growth"),
+    path("pools/<slug:name>/freeze", pool_growth.freeze, name="pool-freeze"),
     path("pools/<slug:name>/filter", filter.filter_page, name="pool-filter"),
     path("jobs", job.jobs, name="jobs"),
     path("jobs/<int:pk>", job.job, name="job"),

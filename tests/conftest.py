@@ -6,11 +6,19 @@ A test marked `postgres`, `redis`, `browser` or `data` skips where that is not t
 import os
 import shutil
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.conf import settings as django_settings
+
+# the same examples every time, however slow a busy machine is
+hypothesis.settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("repeatable")
 
 
 def _listens(port: int) -> bool:
@@ -47,8 +55,22 @@ NEEDS: dict[str, Callable[[], str]] = {
 }
 
 
+# the files that take longest, longest first: begun last, they would keep one process while the others are done
+LONG = (
+    "commands/test_demo", "annotation/test_concurrency", "pooling/test_worker_killed", "pages/test_accessible",
+    "evaluation/browser", "annotation/browser", "systems/test_learning",
+)  # fmt: skip
+
+
+def place(item: pytest.Item) -> int:
+    path = item.path.as_posix()
+    return next((place for place, name in enumerate(LONG) if name in path), len(LONG))
+
+
+@pytest.hookimpl(trylast=True)  # pytest-django sorts too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what cannot run here: skipped with its reason, or left to fail in `pytest_runtest_setup` in CI."""
+    """The long ones first. Mark what cannot run here: skipped with its reason, or left to fail in CI at its setup."""
+    items.sort(key=place)
     reasons = dict.fromkeys(NEEDS, "")
     for name in {mark.name for item in items for mark in item.iter_markers() if mark.name in NEEDS}:
         reasons[name] = NEEDS[name]()
@@ -61,10 +83,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def wait_out_midnight(seconds: int = 60) -> None:
+    """What a test did before midnight UTC is not of today after it: none begins in the last minute of a day."""
+    left = 86_400 - time.time() % 86_400
+    if left < seconds:
+        time.sleep(left)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    wait_out_midnight()
     for name, value in item.user_properties:
         if name == "missing":
             pytest.fail(f"{value}, and CI=true does not allow skipping", pytrace=False)
+    if item.get_closest_marker("browser"):
+        from playwright.sync_api import expect
+
+        expect.set_options(timeout=60_000)  # 5 s are not much where the machine is busy
 
 
 @pytest.fixture(autouse=True)

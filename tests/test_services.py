@@ -36,7 +36,7 @@ class Site:
         """Standard output of a management command; its exit code must be 0."""
         done = subprocess.run(
             [sys.executable, "manage.py", *command], cwd=settings.BASE_DIR, env=self.environment,
-            capture_output=True, text=True, timeout=120,
+            capture_output=True, text=True, timeout=600,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}: {done.stderr[-3000:]}"
         return done.stdout
@@ -73,7 +73,7 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
             command, cwd=settings.BASE_DIR, env=site.environment, stdout=log, stderr=log, process_group=0
         )
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not site.count("pooling_worker"):
             assert process.poll() is None and time.monotonic() < end, (site.folder / "worker.log").read_text()
             time.sleep(0.2)

@@ -70,10 +70,11 @@ def site(tmp_path_factory) -> Iterator[Site]:
         cwd=settings.BASE_DIR, env=site.environment,
     )  # fmt: skip
     try:
-        for _ in range(120):
+        for _ in range(600):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", site.port)) == 0:
                     break
+            assert server.poll() is None, "the server ended before anybody could reach it"
             time.sleep(0.5)
         yield site
     finally:
@@ -136,7 +137,7 @@ GUARD_MS = 350  # a key pressed while the question changes counts for nothing; s
 
 
 def press(page, key: str) -> None:
-    page.wait_for_timeout(GUARD_MS)
+    page.evaluate(f"new Promise((done) => requestAnimationFrame(() => setTimeout(done, {GUARD_MS})))")
     page.keyboard.press(key)
 
 
@@ -210,7 +211,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     rita.page.wait_for_function(
         "v => document.querySelector('#figures > [data-version]').dataset.version !== v",
         arg=before,
-        timeout=10_000,
+        timeout=60_000,
     )
     assert rita.page.evaluate("window.neverLoadedAgain") is True
     positives = int(site.manage("pool_report", POOL, "--json").split('"positive": ')[1].split(",")[0])

@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
@@ -21,6 +22,7 @@ from annotation.enums import Answer, CampaignState, FlagKind
 from annotation.models import Campaign, Check, Label, Slot, Source
 from annotation.models.slot import ADJUDICATION
 from pooling.domain.graph import open_graph
+from pooling.enums import FilterReason
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -153,8 +155,10 @@ def result_data(result: SubmitResult) -> dict[str, Any]:
 
 def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     today, total = label_counts(user, campaign)
-    # gold items among them: more answers than there are triples would tell that some were gold
-    return {"today": today, "total": total, "items": campaign.items.count() + campaign.golds.count()}
+    # released or not: a count that grows would tell of batches. Audited triples and gold items among them: more
+    # answers than there are triples would tell that some were not of the pool
+    asked = campaign.pool.triples.filter(Q(reason=FilterReason.NONE) | Q(item__isnull=False)).count()
+    return {"today": today, "total": total, "items": asked + campaign.golds.count()}
 
 
 def labels_data(user: User, campaign: Campaign, own: list[OwnLabel]) -> list[dict[str, Any]]:

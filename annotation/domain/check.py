@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.domain.label_file import LabelLine, read_label_file
@@ -188,7 +188,8 @@ def gold_from_pool(
 def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
     """What `gold_from_pool` draws from: seed triples, and triples filtered for their type, whose question is asked."""
     asked = _asked(campaign)
-    filtered = campaign.pool.triples.filter(reason=FilterReason.TYPES)
+    # a triple of the audit sample is asked in earnest
+    filtered = campaign.pool.triples.filter(reason=FilterReason.TYPES, item=None)
     yes, no = (
         [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
         for triples in (campaign.pool.seeds.all(), filtered)
@@ -203,7 +204,9 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
     whose question has no other candidate, since it would be told by standing alone.
     """
     graph = open_graph(campaign.pool.graph)
-    to_people = set(campaign.items.values_list("triple__head", "triple__relation", "triple__tail"))
+    # released or not, and those of an audit sample
+    asked_of_people = campaign.pool.triples.filter(Q(reason=FilterReason.NONE) | Q(item__isnull=False))
+    to_people = set(asked_of_people.values_list("head", "relation", "tail"))
     asked = _asked(campaign)
     problems, rows = [], []
     for line in read_label_file(path, graph):

@@ -1,7 +1,5 @@
 """The hours that people worked, for their pay: everything they answered counts, also what enters no judgement."""
 
-import csv
-import io
 from collections import defaultdict
 from datetime import UTC, date
 from typing import NamedTuple
@@ -15,10 +13,10 @@ from annotation.enums import CampaignRole
 from annotation.models import Campaign, CheckLabel, Label, Membership, SurplusLabel
 from pooling.domain.audit import record
 from pooling.enums import AuditAct
+from pooling.spreadsheet import csv_of
 
 COLUMNS = ("person", "roles", "date", "labels", "active_hours", "away_hours")
 _MS_AN_HOUR = 3_600_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class Hours(NamedTuple):
@@ -60,27 +58,10 @@ def hours(campaign: Campaign) -> list[Hours]:
 def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
     """`hours` as CSV with a header, cells made safe for spreadsheets; the download is noted in the audit log."""
     rows = hours(campaign)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        cells = (
-            row.person,
-            row.roles,
-            row.day.isoformat(),
-            row.labels,
-            f"{row.active_hours:.4f}",
-            f"{row.away_hours:.4f}",
-        )
-        writer.writerow([safe_cell(str(cell)) for cell in cells])
+    cells = [(*row[:4], f"{row.active_hours:.4f}", f"{row.away_hours:.4f}") for row in rows]
     with transaction.atomic():
         record(by, AuditAct.HOURS_EXPORTED, pool=campaign.pool, about=f"{len(rows)} rows")
-    return text.getvalue()
-
-
-def safe_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe goes before what would begin one."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return csv_of([COLUMNS, *cells])
 
 
 def roles_in(campaign: Campaign) -> dict[int, str]:

@@ -165,6 +165,15 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
 
     Bad lines are skipped and named; the same file again adds nothing.
     """
+    lines, report = labels_of_pool(pool, path)
+    with transaction.atomic():
+        _add_lines(lines, path, report)
+        _judge_imported(pool, {pk for pk, _ in lines}, report)
+    return report
+
+
+def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]], ImportReport]:
+    """The labels of a file that are of pooled triples, with their ids, and a report of its lines. Changes nothing."""
     report = ImportReport()
     triples = {
         (head, relation, tail): (pk, reason)
@@ -199,10 +208,7 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
             first_line.setdefault(pk, line.line)
             report.notes += [SkippedLine(line.line, note) for note in notes]
             lines.append((pk, line))
-    with transaction.atomic():
-        _add_lines(lines, path, report)
-        _judge_imported(pool, set(first_line), report)
-    return report
+    return lines, report
 
 
 def _add_lines(lines: list[tuple[int, LabelLine]], path: Path, report: ImportReport) -> None:

@@ -8,6 +8,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.domain.queue import PLACES
+from annotation.domain.release import unreleased
 from annotation.enums import CampaignRole, ItemState, SiteRole, SlotState
 from annotation.models import Campaign, Flag, Item, Label, Slot
 
@@ -27,6 +28,7 @@ class Overview:
     held: int  # questions in somebody's hands now
     pace_ms: float | None  # median active time of the last labels
     reports: int  # that nobody has answered
+    unreleased: int  # triples for people that no batch has brought them yet
 
     @property
     def left(self) -> int:
@@ -59,6 +61,7 @@ def overview(campaign: Campaign) -> Overview:
         items=sum(items.values()), settled=items.get(ItemState.SETTLED, 0),
         disputed=items.get(ItemState.DISPUTED, 0), undecided=items.get(ItemState.UNDECIDED, 0),
         **slots, pace_ms=pace(campaign), reports=open_reports(campaign).count(),
+        unreleased=unreleased(campaign.pool).count(),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.domain.inbox import new_answers
 from annotation.domain.queue import waiting_disputes, waiting_items
+from annotation.domain.release import may_release
 from annotation.enums import CampaignRole, SlotState
 from annotation.models import Campaign, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION
@@ -60,7 +61,11 @@ def own_progress(user: User) -> list[OwnProgress]:
 
 
 def _has_questions(campaign: Campaign, user: User, held: QuerySet[Slot]) -> bool:
-    return held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
+    return (
+        held.exclude(number=ADJUDICATION).exists()
+        or waiting_items(campaign, user).exists()
+        or may_release(campaign)  # a claim would release the next batch
+    )
 
 
 def _disputes(campaign: Campaign, user: User, held: QuerySet[Slot]) -> int:

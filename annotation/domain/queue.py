@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.domain.moves import claimable, move_checks, move_slots
+from annotation.domain.release import release_when_short
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.models import Campaign, Check, Flag, Item, Label, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION
@@ -37,6 +38,18 @@ def claim_new(
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
         return [], set()
+    slots, new = _claim(campaign, user, count, now)
+    waiting = waiting_items(campaign, user, now=now)
+    while len(slots) < count and release_when_short(campaign, waiting.exists):
+        slots, more = _claim(campaign, user, count, now)
+        new |= more
+        if slots and not more:
+            break  # what waits is just being taken by others
+    return slots, new
+
+
+def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[list[Slot], set[int]]:
+    """As `claim_new`, of what is released."""
     for wait in (False, True):
         # Rows that another claim is just taking are skipped; only when nothing is left are they waited for.
         new: set[int] = set()

@@ -15,7 +15,8 @@ from annotation.domain.check import claim_questions
 from annotation.domain.label import submit
 from annotation.domain.label_file import Triple
 from annotation.domain.person import add_person
-from annotation.domain.queue import claim_disputed, release
+from annotation.domain.queue import PLACES, claim_disputed, release
+from annotation.domain.release import unreleased
 from annotation.domain.source import verified
 from annotation.enums import Answer, CampaignRole, ItemState, SlotState
 from annotation.models import Campaign, Check, Label, Slot
@@ -68,11 +69,14 @@ class _Run:
             item__campaign=campaign, annotator__in=[*self.people, self.adjudicator], supersedes=None
         ).count()
         self.done = 0
-        self.cutoff = campaign.items.count() - round(campaign.items.count() * how.leave)
+        later = unreleased(campaign.pool).count()
+        items = campaign.items.count() + later
+        self.cutoff = items - round(items * how.leave)
         waiting = Slot.objects.filter(
             item__campaign=campaign, item__order__lt=self.cutoff, item__state=ItemState.OPEN
         ).exclude(state__in=[SlotState.ANSWERED, SlotState.WITHDRAWN])
-        self.total = min(waiting.count(), self._left())
+        of_later = len(PLACES) * max(0, later - round(items * how.leave))
+        self.total = min(waiting.count() + of_later, self._left())
         self.start = time.monotonic()
 
     def run(self) -> Simulated:

@@ -17,6 +17,7 @@ TABS = (
     ("campaign", "Overview", "campaign"),
     ("people", "People", "campaign-people"),
     ("rules", "Rules", "campaign-rules"),
+    ("order", "Order", "campaign-order"),
     ("sources", "Sources", "campaign-sources"),
     ("guidelines", "Guidelines", "campaign-guidelines"),
     ("inbox", "Inbox", "inbox"),

@@ -11,19 +11,21 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from annotation.domain.campaign import open_campaign
+from annotation.domain.order import DEFAULT_ORDER
 from annotation.domain.overview import Outlook, Overview, outlook, overview
+from annotation.domain.release import stop_reason
 from annotation.domain.rules import set_rules, set_state
 from annotation.enums import CampaignState
 from annotation.forms_campaign import RulesForm, StateForm
+from annotation.forms_order import RELEASE_IN_BROWSER, OpenForm
 from annotation.models import Campaign
 from annotation.views.page import find_campaign
 from pooling.enums import FilterReason
 from pooling.errors import UserError
+from pooling.kernels.orders import ORDERS
 from pooling.models import Pool
 from pooling.permissions import can_manage, evaluator_required, manager_required
 
-# above this many triples a campaign takes longer to open than a page may take to answer
-OPEN_IN_BROWSER = 50_000
 RULES = ("evidence_rule", "lease_minutes", "undo_minutes", "gold_percent", "contact")
 _TOLD = {
     CampaignState.OPEN: "The campaign is open: questions are given out.",
@@ -68,18 +70,33 @@ def campaign(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "annotation/campaign_detail.html", context)
 
 
-def _not_open(request: HttpRequest, pool: Pool) -> HttpResponse:
+def _not_open(request: HttpRequest, pool: Pool, form: OpenForm | None = None) -> HttpResponse:
     to_people = pool.triples.filter(reason=FilterReason.NONE).count()
-    context = {"pool": pool, "to_people": to_people, "in_browser": to_people <= OPEN_IN_BROWSER}
+    context = {
+        "pool": pool,
+        "to_people": to_people,
+        "in_browser": to_people <= RELEASE_IN_BROWSER,
+        "form": form or OpenForm(),
+        "orders": ORDERS.values(),
+    }
     return render(request, "annotation/campaign_closed.html", context)
 
 
 def _open(request: HttpRequest, pool: Pool) -> HttpResponse:
+    # a bare request opens it in the usual way, everything at once
+    form = OpenForm({"order": DEFAULT_ORDER, "batch_size": 0, "audit_percent": 0} | request.POST.dict())
+    if not form.is_valid():
+        return _not_open(request, pool, form)
+    asked = form.cleaned_data
     try:
-        open_campaign(pool, created_by=request.user)  # type: ignore[arg-type]  # signed in
-        messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
+        open_campaign(
+            pool, order=asked["order"], order_settings=asked["settings"], batch_size=asked["batch_size"],
+            audit=asked["audit_percent"] / 100, created_by=request.user,  # type: ignore[arg-type]  # signed in
+        )  # fmt: skip
     except UserError as error:
-        messages.error(request, str(error))
+        form.add_error(None, str(error))
+        return _not_open(request, pool, form)
+    messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
     return redirect("campaign", pool.name)
 
 
@@ -123,7 +140,13 @@ def _steps(campaign: Campaign, standing: Overview, people: Outlook) -> list[Step
             else f"{standing.reports:,} reports wait for an answer."
         )
         steps.append(Step(text, "Answer reports", reverse("inbox", args=[pool])))
-    if not standing.left and not standing.disputed:
+    if standing.unreleased and not standing.left:
+        reason = stop_reason(campaign)
+        text = f"All that is released is judged or in hand; {standing.unreleased:,} triples are not released yet."
+        steps.append(
+            Step(f"{text} {reason}".strip(), "See the order", reverse("campaign-order", args=[pool]))
+        )
+    elif not standing.left and not standing.disputed:
         steps.append(Step("All items are judged.", "See the evaluation", reverse("evaluation", args=[pool])))
     return steps
 

@@ -54,6 +54,15 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Action:
+    """A button for managers under a section: POST to a route of the pool, with hidden fields."""
+
+    label: str
+    route: str
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Section:
     key: str
     title: str
@@ -63,9 +72,13 @@ class Section:
     chart: Chart | None = None
     finding: str = ""  # what it says, in words
     notes: Sequence[str] = ()  # what to beware of: undefined values and why, systems left out
+    actions: Sequence[Action] = ()
 
     def content(self) -> Json:
-        return asdict(self)
+        found = asdict(self)
+        if not self.actions:
+            del found["actions"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,7 @@ class Analysis:
     settings: tuple[str, ...]
     parts: tuple[Part, ...] = field(default=())
     also: tuple[str, ...] = ()  # label sets that it reads whatever the settings say
+    version: Callable[[Pool], str] | None = None  # of what else it rests on beside labels and ranks
 
     def part(self, key: str) -> Part:
         return next(part for part in self.parts if part.key == key)

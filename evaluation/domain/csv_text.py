@@ -1,10 +1,8 @@
 """A table of the evaluation as CSV."""
 
-import csv
-import io
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula
+from pooling.spreadsheet import csv_of
 
 
 def csv_text(table: dict[str, Any]) -> str:
@@ -12,8 +10,6 @@ def csv_text(table: dict[str, Any]) -> str:
 
     The foot stays out: a reader would take it for a system called n. It is in the JSON of the page.
     """
-    out = io.StringIO()
-    writer = csv.writer(out)
     columns, rows = table["columns"], table["rows"]
     more = [
         [
@@ -26,24 +22,17 @@ def csv_text(table: dict[str, Any]) -> str:
     reasons = any(isinstance(c, dict) and c.get("reason") for row in rows for c in row)
     head = [name for column, extra in zip(columns, more, strict=True)
             for name in (column["key"], *(f"{column['key']}_{e}" for e in extra))]  # fmt: skip
-    writer.writerow([*head, *(["undefined"] if reasons else [])])
+    lines: list[list[Any]] = [[*head, *(["undefined"] if reasons else [])]]
     for row in rows:
         line: list[Any] = []
         for value, extra in zip(row, more, strict=True):
             inner = value if isinstance(value, dict) else {"value": value}
-            line += [_plain(inner.get("value")), *(_plain(inner.get(e)) for e in extra)]
+            line += [inner.get("value"), *(inner.get(e) for e in extra)]
         if reasons:
             said = [
                 f"{column['label']}: {value['reason']}"
                 for column, value in zip(columns, row, strict=True) if isinstance(value, dict) and value.get("reason")
             ]  # fmt: skip
             line.append("; ".join(said))
-        writer.writerow(line)
-    return out.getvalue()
-
-
-def _plain(value: Any) -> Any:
-    """Text of a graph or a person must not become a formula in a spreadsheet."""
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    return "" if value is None else value
+        lines.append(line)
+    return csv_of(lines)

@@ -33,7 +33,8 @@ from evaluation.kernels.values import values
 from pooling.domain.graph import closed_world, import_graph
 from pooling.domain.graph_sources import FamilyOptions, family_tree
 from pooling.domain.job import start_job
-from pooling.domain.pool import create_pool, pool_counts
+from pooling.domain.pool import create_pool
+from pooling.domain.pool_report import pool_counts
 from pooling.domain.system import create_systems
 from pooling.enums import FilterReason, JobKind, JobState, PoolState, SystemState
 from pooling.models import Graph, Job, Pool

@@ -1,30 +1,25 @@
 """The test set as people take it away: triples, judgements, TREC files, numbers, checksums."""
 
 import hashlib
-import re
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 
-from annotation.domain.question import templates_at
 from evaluation.domain import figures
 from evaluation.domain.qrels import STATE_NAMES, read_qrels, state_counts
-from evaluation.domain.table import EvaluationError, pool_table
+from evaluation.domain.table import EvaluationError
+from evaluation.domain.trec import evaluated, pool_run, qrels_lines, topics, trec_files
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import ArtifactError
 from pooling.domain.graph import open_graph
-from pooling.domain.run_files import RunError, question_id, read_topk
-from pooling.domain.template import fill
+from pooling.domain.trec import write_lines
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.questions import Questions, questions_of
-from pooling.kernels.rows import find, question_keys
-from pooling.models import Pool, Run
+from pooling.kernels.questions import questions_of
+from pooling.models import Pool
 
 
 def export_test_set(qrels: Qrels, folder: Path, strict: bool = False) -> list[Path]:
@@ -33,16 +28,24 @@ def export_test_set(qrels: Qrels, folder: Path, strict: bool = False) -> list[Pa
     train, valid and test.tsv make a graph folder again: test holds the positives. `strict` leaves assumed negatives
     unjudged (-1) in the TREC qrels.
     """
-    check_folder(folder)
-    pool = qrels.pool
-    graph = open_graph(pool.graph)
     triples, state = read_qrels(qrels)
+    return _write(folder, _files(qrels, open_graph(qrels.pool.graph), triples, state, strict))
+
+
+def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bool = False) -> list[Path]:
+    """Write topics, pool, qrels and runs in TREC form to a new or empty folder; the labels of now, or of `qrels`."""
+    check_folder(folder)
+    return _write(folder, trec_files(pool, qrels, strict).items())
+
+
+def _write(folder: Path, files: Iterable[tuple[str, Iterable[str]]]) -> list[Path]:
+    """Write the files aside, with their checksums, then rename the folder."""
+    check_folder(folder)
     aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         aside.mkdir(parents=True)
-        for name, lines in _files(qrels, graph, triples, state, strict):
-            with (aside / name).open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{line}\n" for line in lines)
+        for name, lines in files:
+            write_lines(aside / name, lines)
         sums = [f"{_sha256(path)}  {path.name}" for path in sorted(aside.iterdir())]
         (aside / "SHA256SUMS").write_text("\n".join(sums) + "\n")
         if folder.exists():
@@ -75,18 +78,17 @@ def _files(
 ) -> Iterator[tuple[str, Iterable[str]]]:
     pool = qrels.pool
     positive = triples[state == LabelState.POSITIVE]
-    questions, tail_question, head_question = questions_of(triples)
-    ids = _ids(questions, graph)
+    questions, _, _ = questions_of(triples)
     yield "train.tsv", _triples(graph.train, graph)
     yield "valid.tsv", _triples(graph.valid, graph)
     yield "test.tsv", _triples(_ordered(positive), graph)
     yield "entity_labels.tsv", (f"{k}\t{v}" for k, v in zip(graph.entities, graph.labels, strict=True) if v)
     yield "judgements.tsv", _judgements(qrels, graph, triples, state)
     yield "topics.tsv", topics(pool, questions, qrels.created_at)
-    yield "qrels.txt", _trec_qrels(graph, triples, state, ids, tail_question, head_question, strict)
+    yield "qrels.txt", qrels_lines(graph, triples, state, strict)
     yield "known_test.tsv", _triples(_ordered(_unsampled(pool, graph)), graph)
-    for system in _evaluated(pool):
-        yield f"run-{system}.txt", _trec_run(pool, system, questions, ids)
+    for system in evaluated(pool):
+        yield f"run-{system}.txt", pool_run(pool, system, questions)
     yield "README.md", _readme(qrels, len(questions.side), state, strict)
 
 
@@ -107,13 +109,6 @@ def _triples(triples: np.ndarray, graph: GraphArrays) -> Iterator[str]:
         yield f"{graph.entities[h]}\t{graph.relations[r]}\t{graph.entities[t]}"
 
 
-def _ids(questions: Questions, graph: GraphArrays) -> list[str]:
-    return [
-        question_id(s, graph.entities[e], graph.relations[r])
-        for s, e, r in zip(*(x.tolist() for x in questions), strict=True)
-    ]
-
-
 def _judgements(qrels: Qrels, graph: GraphArrays, triples: np.ndarray, state: np.ndarray) -> Iterator[str]:
     """head, relation, tail, state, and why: seed, filter, people or import."""
     pooled = {
@@ -125,83 +120,6 @@ def _judgements(qrels: Qrels, graph: GraphArrays, triples: np.ndarray, state: np
         depth, reason = pooled.get((h, r, t), (0, ""))
         keys = f"{graph.entities[h]}\t{graph.relations[r]}\t{graph.entities[t]}"
         yield f"{keys}\t{STATE_NAMES[LabelState(value)]}\t{depth}\t{reason}"
-
-
-def trec_word(text: str) -> str:
-    """A key as a word of a space-separated file: white space and % percent-encoded."""
-    return re.sub(r"[\s%]", lambda match: quote(match[0]), text)
-
-
-def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> Iterator[str]:
-    """question id, side, entity, relation, text: one question a line, in the template's words of that time."""
-    graph = open_graph(pool.graph)
-    templates = templates_at(pool.graph, when)
-    yield "question\tside\tentity\trelation\ttext"
-    columns = zip(_ids(questions, graph), *(x.tolist() for x in questions), strict=True)
-    for identifier, side, entity, relation in columns:
-        template = templates[relation]
-        text = template.head_question if side else template.tail_question
-        words = fill(text, subject=graph.label(entity), object=graph.label(entity))
-        keys = f"{graph.entities[entity]}\t{graph.relations[relation]}"
-        yield f"{identifier}\t{'head' if side else 'tail'}\t{keys}\t{words}"
-
-
-def pool_topics(pool: Pool) -> Iterator[str]:
-    """Topics of the pool's seed questions."""
-    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
-    return topics(pool, questions_of(seeds)[0])
-
-
-def _trec_qrels(
-    graph: GraphArrays, triples: np.ndarray, state: np.ndarray, ids: list[str],
-    tail_question: np.ndarray, head_question: np.ndarray, strict: bool,
-) -> Iterator[str]:  # fmt: skip
-    """`qid 0 entity rel`, both questions of every triple; 1 positive, 0 negative, -1 unjudged."""
-    relevance = {
-        LabelState.POSITIVE: 1, LabelState.NEGATIVE: 0, LabelState.UNJUDGED: -1,
-        LabelState.ASSUMED_NEGATIVE: -1 if strict else 0,
-    }  # fmt: skip
-    value = np.array([relevance[LabelState(s)] for s in state.tolist()], dtype=np.int64)
-    question = np.concatenate([tail_question, head_question])
-    entity = np.concatenate([triples[:, 2], triples[:, 0]])
-    both = np.concatenate([value, value])
-    for i in np.lexsort((entity, question)).tolist():
-        yield f"{ids[question[i]]} 0 {trec_word(graph.entities[entity[i]])} {both[i]}"
-
-
-def _trec_run(pool: Pool, system: str, questions: Questions, ids: list[str]) -> Iterator[str]:
-    """Six columns, score = -rank: each question's candidates in strict order, as far as the run holds them all."""
-    table = pool_table(pool)
-    graph, ranks = table.graph, table.pool.table
-    row = table.systems.index(system)
-    keys = question_keys(questions, graph.num_entities, graph.num_relations)
-    topk = read_topk(
-        Run.objects.select_related("system__graph").get(system__graph=pool.graph, system__name=system)
-    )
-    stored, asked = find(topk.keys, keys), find(table.question_keys, keys)
-    for identifier, at, question in zip(ids, stored.tolist(), asked.tolist(), strict=True):
-        rows = slice(ranks.start[question], ranks.start[question + 1])
-        exact = dict(zip(ranks.entity[rows].tolist(), ranks.strict[row, rows].tolist(), strict=True))
-        for rank, entity in enumerate(
-            merge_candidates(exact, topk.entity[at].tolist() if at >= 0 else []), 1
-        ):
-            yield f"{identifier} Q0 {trec_word(graph.entities[entity])} {rank} {-rank} {system}"
-
-
-def merge_candidates(exact: dict[int, int], candidates: list[int]) -> list[int]:
-    """Entities of a question in strict order, up to the first position that the run does not hold.
-
-    exact: entity -> position of its pooled triples and seed answers; candidates: the stored first ones, best first
-    (-1: no more), which lack the seed answers and stand in the places that these leave free.
-    """
-    by_position = {position: entity for entity, position in exact.items()}
-    merged: list[int] = []
-    waiting = iter(entity for entity in candidates if entity >= 0 and entity not in exact)
-    while True:
-        entity = by_position.get(len(merged) + 1)
-        if entity is None and (entity := next(waiting, None)) is None:
-            return merged
-        merged.append(entity)
 
 
 def _readme(qrels: Qrels, num_questions: int, state: np.ndarray, strict: bool) -> Iterator[str]:
@@ -239,16 +157,8 @@ def _readme(qrels: Qrels, num_questions: int, state: np.ndarray, strict: bool) -
     yield "| SHA256SUMS | checksums of all of these |"
 
 
-def _evaluated(pool: Pool) -> list[str]:
-    """Systems with all rank rows of the pool; labels can be taken away without any."""
-    try:
-        return pool_table(pool).systems
-    except RunError:
-        return []
-
-
 def _metrics_table(pool: Pool, qrels: Qrels) -> Iterator[str]:
-    if not _evaluated(pool):
+    if not evaluated(pool):
         yield "No system of this graph has a complete run for this pool, so there are no measures."
         return
     content = figures.metrics(pool, f"qrels:{qrels.name}")

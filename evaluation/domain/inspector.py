@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.domain.question import templates_at
-from evaluation.domain.export import merge_candidates
 from evaluation.domain.history import Evidence, evidence_of
 from evaluation.domain.inventory import ANSWERS, LEGEND, REASONS, Inventory, Shown
 from evaluation.domain.search import FIRST
 from evaluation.domain.table import PoolTable, pool_table
 from pooling.domain.run_files import SIDES, read_topk
 from pooling.domain.template import fill
+from pooling.domain.trec import merge_candidates
 from pooling.enums import FilterReason
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.rows import find

@@ -13,6 +13,7 @@ from annotation.domain.judgement import labels_version
 from annotation.enums import JudgementOrigin, Verdict
 from evaluation.domain.table import remembered
 from pooling.domain.graph import open_graph
+from pooling.domain.pool_report import contents_version
 from pooling.enums import FilterReason
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.pool import PROVENANCE
@@ -145,8 +146,7 @@ class Inventory:
 
 def inventory(pool: Pool) -> Inventory:
     """The triples of the pool under the labels of this moment, from memory while nothing changed."""
-    last = pool.triples.order_by("-id").values_list("id", flat=True).first()
-    own = (pool.pk, pool.created_at, last)
+    own = (pool.pk, pool.created_at, contents_version(pool))
     labels = labels_version(pool)
     stock = remembered(_stocks, own, lambda: _stock(pool))
     return remembered(_inventories, (*own, labels), lambda: _inventory(pool, stock, labels))

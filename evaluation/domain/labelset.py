@@ -122,13 +122,22 @@ def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") 
     if key == "full-test":
         note = "The full test set has its own questions; original and grown are the same for it."
         return replace(chosen, note=note)
+    if key.partition(":")[0] in QRELS:  # a pool may have been given seeds since
+        return replace(
+            chosen, asked=questions_asked(table, table.is_test & (chosen.state != LabelState.NOT_POOLED))
+        )
     return replace(chosen, asked=original_questions(table))
 
 
 def original_questions(table: PoolTable) -> np.ndarray:
     """Whether a question of the rank table is the tail or head question of a seed triple, bool [questions]."""
-    seeds = rows_of(table.triples[table.is_seed])
-    keys = question_keys(seeds, table.graph.num_entities, table.graph.num_relations)
+    return questions_asked(table, table.is_seed)
+
+
+def questions_asked(table: PoolTable, seeds: np.ndarray) -> np.ndarray:
+    """Whether a question of the rank table is the tail or head question of one of these, bool[triples]."""
+    rows = rows_of(table.triples[seeds])
+    keys = question_keys(rows, table.graph.num_entities, table.graph.num_relations)
     return np.isin(table.question_keys, keys)
 
 
@@ -151,7 +160,8 @@ def _label_set(pool: Pool, table: PoolTable, key: str) -> LabelSet:
         return _annotator(pool, table, int(argument))
     if kind in QRELS and argument:
         state = qrels_state(table, get_qrels(pool, argument, QRELS[kind]))
-        return LabelSet(key, f"{'imported' if kind == 'imported' else 'qrels'} {argument}", state, table.pool)
+        name = f"{'imported' if kind == 'imported' else 'qrels'} {argument}"
+        return LabelSet(key, name, state, table.pool_of(table.is_test & (state != LabelState.NOT_POOLED)))
     raise EvaluationError(f"Unknown label set {key[:200]!r}: give {HELP}.")
 
 

@@ -18,7 +18,7 @@ from evaluation.domain.analyses.hsd import PERMUTATIONS
 from evaluation.domain.analyses.stability import REPEATS
 from evaluation.domain.analysis import Cell, Column, Context, Json, Table, label_caption
 from evaluation.domain.table import systems_with_runs
-from pooling.domain.pool import pool_counts
+from pooling.domain.pool_report import pool_counts
 from pooling.enums import FilterReason, PoolOrigin
 from pooling.errors import UserError
 from pooling.models import Pool

@@ -45,7 +45,8 @@ def rests_on(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> 
     own = _of_part(part, settings)
     chosen = () if part.labels else analysis.also
     sets = [getattr(own, name) for name in ("labels", "against") if name in analysis.settings]
-    return version_of(pool, [*sets, *chosen] or ["current"])
+    found = version_of(pool, [*sets, *chosen] or ["current"])
+    return f"{found}/{analysis.version(pool)}" if analysis.version else found
 
 
 def _of_part(part: Part, settings: Settings) -> Settings:

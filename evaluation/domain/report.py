@@ -5,17 +5,22 @@ from typing import Any
 from django.db.models import Count
 
 from evaluation.domain.qrels import pooled_state, state_counts
-from pooling.domain.pool import pool_counts, pool_families, pool_overlap
+from pooling.domain.filter import left_out
+from pooling.domain.pool_report import pool_counts, pool_families, pool_overlap
 from pooling.models import Pool
 
 
 def pool_report(pool: Pool) -> dict[str, Any]:
-    """Counts by reason, category, depth, system, family; states of seeds and pooled triples; overlap of systems."""
+    """Counts by reason, category, depth, system, family; states of seeds and pooled triples; overlap of systems.
+
+    `left_out` counts known facts and repeated findings, which no filter takes since no pool holds them.
+    """
     by_depth = pool.triples.order_by("depth").values_list("depth").annotate(n=Count("id"))
     names = pool.contributors
     together, alone = pool_overlap(pool)
     return {
         **pool_counts(pool),
+        "left_out": left_out(pool)._asdict(),
         "by_depth": {str(depth): n for depth, n in by_depth},
         "by_system": {name: int(together[i, i]) for i, name in enumerate(names)},
         "only_by": {name: int(alone[i]) for i, name in enumerate(names)},

@@ -31,6 +31,9 @@ class Settings:
     alpha: float = 0.05
     k: int = 10
     seed: int = 7
+    share: float = (
+        0.9  # judged share of its first candidates from which a system that was not pooled is comparable
+    )
 
     @property
     def assumed_is_judged(self) -> bool:
@@ -85,6 +88,8 @@ def _parse(name: str, values: list[str], given: Mapping[str, Any]) -> Any:
         return _one_of(name, value, ASSUMED)
     if name == "alpha":
         return _number(name, value, float, 0.0001, 0.5)
+    if name == "share":
+        return _number(name, value, float, 0, 1)
     return _number(name, value, int, *((1, 1000) if name == "k" else (0, 2**31 - 1)))
 
 

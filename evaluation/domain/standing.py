@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
+from annotation.domain.release import UNRELEASED
 from annotation.enums import SlotState, Verdict
 from annotation.models import Campaign, Item, Judgement, Membership, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION
@@ -26,6 +27,7 @@ class Standing:
     seeds: int
     pooled: int
     to_people: int
+    unreleased: int  # of these, those that no batch of the campaign has brought to people yet
     relations_asked: int
     relations_worded: int
     campaign: Campaign | None
@@ -58,6 +60,7 @@ def standing(pool: Pool) -> Standing:
     triples = pool.triples.aggregate(
         pooled=Count("id"),
         to_people=Count("id", filter=Q(reason=FilterReason.NONE)),
+        unreleased=Count("id", filter=UNRELEASED),
         relations=Count("relation", distinct=True, filter=Q(reason=FilterReason.NONE)),
     )
     jobs = list(
@@ -86,6 +89,7 @@ def standing(pool: Pool) -> Standing:
         seeds=seeds,
         pooled=triples["pooled"],
         to_people=triples["to_people"],
+        unreleased=triples["unreleased"],
         relations_asked=triples["relations"],
         relations_worded=_worded(pool),
         campaign=campaign,

@@ -86,6 +86,7 @@ _STAGE_OF_JOB = {
     JobKind.TRAIN: "systems",
     JobKind.SCORE: "runs",
     JobKind.BUILD_POOL: "pool",
+    JobKind.EXTEND_POOL: "pool",
     JobKind.EVALUATE: "measures",
     JobKind.EXPORT: "test-set",
 }
@@ -186,7 +187,9 @@ def _labels(at: Standing) -> Told:
     items = sum(at.items.values())
     people = at.members.get(CampaignRole.ANNOTATOR, 0)
     figures = [*imported, Figure("labels", at.labels, 2 * items), Figure("annotators", people)]
-    if not at.items.get(ItemState.OPEN):
+    if at.unreleased:
+        figures.insert(-1, Figure("triples not released yet", at.unreleased, at.to_people))
+    if not at.items.get(ItemState.OPEN) and not at.unreleased:
         return Told(State.DONE, figures)
     url = reverse("campaign", args=[name])
     if people < 2:
@@ -211,7 +214,8 @@ def _adjudication(at: Standing) -> Told:
         )
     if disputed:
         return Told(State.RUNNING, figures)
-    return Told(State.RUNNING if at.items.get(ItemState.OPEN) else State.DONE, figures)
+    more = at.items.get(ItemState.OPEN) or at.unreleased
+    return Told(State.RUNNING if more else State.DONE, figures)
 
 
 def _qrels(at: Standing) -> Told:

@@ -9,19 +9,19 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from django.db.models import Q, QuerySet
 
 from annotation.domain.judgement import labels_version
 from evaluation.kernels.prepared import Prepared, prepare
 from evaluation.kernels.table import RankTable, without_known
 from pooling.domain.graph import open_graph
+from pooling.domain.pool_report import contents_version
 from pooling.domain.run_files import RunError, read_ranks
-from pooling.enums import SystemState
+from pooling.domain.system import shown_systems, systems_with_runs
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Questions, answers_csr, questions_of
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
-from pooling.models import Pool, PooledTriple, Run, System
+from pooling.models import Pool, PooledTriple, Run
 
 KEPT = 4
 Key = TypeVar("Key")
@@ -60,6 +60,18 @@ class PoolTable:
         """Positions among the pool's candidates: unsampled test answers are known facts, and gone."""
         return prepare(without_known(self.ranks, self.is_test & ~self.is_seed))
 
+    def pool_of(self, seeds: np.ndarray) -> Prepared:
+        """The same as when these, bool[n], were the seeds: qrels that are older than a seed stay as they were."""
+        if np.array_equal(seeds, self.is_seed):
+            return self.pool
+        return remembered(
+            self._earlier, seeds.tobytes(), lambda: prepare(without_known(self.ranks, self.is_test & ~seeds))
+        )
+
+    @cached_property
+    def _earlier(self) -> OrderedDict[bytes, Prepared]:
+        return OrderedDict()
+
     @cached_property
     def full_test(self) -> Prepared:
         """Positions among E without train and valid, for the full test set; rows of its own triples only."""
@@ -72,29 +84,14 @@ class PoolTable:
         return dict(zip(self.pooled_id[places].tolist(), places.tolist(), strict=True))
 
 
-def shown_systems(pool: Pool) -> QuerySet[System]:
-    """The systems of the pool's graph; of archived ones those that the pool uses."""
-    used = Q(archived=False) | Q(pk__in=pool.systems.values("pk"))
-    return System.objects.filter(used, graph_id=pool.graph_id)
-
-
-def systems_with_runs(pool: Pool) -> list[System]:
-    """The systems that can be evaluated on the pool, oldest first."""
-    return list(
-        shown_systems(pool).filter(state=SystemState.TRAINED, run__isnull=False)
-        .select_related("run", "graph").order_by("id")
-    )  # fmt: skip
-
-
 def ranks_version(pool: Pool) -> str:
-    """Changes when a run changes, a system is added or archived, or triples are pooled."""
+    """Changes when a run changes, a system is added or archived, triples are pooled or filtered anew."""
     runs = (
         Run.objects.filter(system__in=shown_systems(pool))
         .order_by("system_id")
         .values_list("sha256", flat=True)
     )
-    last = PooledTriple.objects.filter(pool=pool).order_by("-id").values_list("id", flat=True).first()
-    return hashlib.sha256(f"{list(runs)} {last}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{list(runs)} {contents_version(pool)}".encode()).hexdigest()[:16]
 
 
 def version(pool: Pool) -> str:

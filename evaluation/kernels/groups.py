@@ -1,6 +1,6 @@
 """Means by side, relation, relation category and popularity of the answer, and what relations weigh.
 
-Sources: spec/metrics.md §2 (groups, relation shares; [IR] table 4), §3 (divergence of relation shares).
+Source: spec/metrics.md §2 (groups, relation shares; [IR] table 4).
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from evaluation.kernels.prepared import Prepared
 from evaluation.kernels.state import States, positive
 from evaluation.kernels.table import Flags, Floats, Ints, RankTable
 from evaluation.kernels.values import GroupMeans, Values, side_by_category
+from pooling.kernels.degrees import BAND_EDGES, band, band_names
 
 SIDES = ("tail", "head")  # by the number that a rank table gives a side
-BAND_EDGES = (1, 5, 20, 100)  # the largest degree of each band but the last, which has no end
-SMOOTHING = 0.5  # triples added to each relation before shares are compared (Jeffreys' prior)
 
 
 @dataclass(frozen=True)
@@ -73,27 +72,6 @@ def by_popularity(table: RankTable, state: States, degree: Ints, edges: Sequence
     return Groups(band_names(edges), of_question, band(row_degree, edges))
 
 
-def entity_degree(triples: Ints, entities: int) -> NDArray[np.int64]:
-    """In how many of the triples [n, 3] each entity appears, [entities]; a loop (h, r, h) counts once."""
-    head, tail = triples[:, 0], triples[:, 2]
-    both = np.concatenate([head, tail[tail != head]])
-    return np.bincount(both, minlength=entities)
-
-
-def band(degree: Ints, edges: Sequence[int] = BAND_EDGES) -> NDArray[np.int64]:
-    """The band of each degree: 0 up to edges[0], 1 up to edges[1], …, len(edges) above the last."""
-    if list(edges) != sorted(set(edges)):
-        raise ValueError(f"the edges of the bands must ascend: {tuple(edges)}")
-    return np.searchsorted(np.asarray(edges), degree, side="left").astype(np.int64)
-
-
-def band_names(edges: Sequence[int] = BAND_EDGES) -> tuple[str, ...]:
-    """ "0-1", "2-5", …, "over 100"."""
-    lows = [0, *(edge + 1 for edge in edges[:-1])]
-    named = [str(low) if low == high else f"{low}-{high}" for low, high in zip(lows, edges, strict=True)]
-    return (*named, f"over {edges[-1]}")
-
-
 def group_means(values: Values, groups: Groups) -> GroupMeans:
     """Means [systems, groups] and the units in each; nan for a group that is empty or has an undefined unit.
 
@@ -108,12 +86,6 @@ def relation_counts(prepared: Prepared, counted: Flags, relations: int) -> NDArr
     relation = np.full(counted.shape, -1, dtype=np.int64)
     relation[table.triple] = table.relation[table.question]  # both rows of a triple have its relation
     return np.bincount(relation[counted & (relation >= 0)], minlength=relations)
-
-
-def shares(counts: NDArray[np.integer | np.floating]) -> Floats:
-    """Counts [relations] as shares that add up to 1; nan if all are 0."""
-    total = counts.sum()
-    return counts / total if total else np.full(counts.shape, np.nan)
 
 
 @dataclass(frozen=True)
@@ -137,24 +109,6 @@ def reweighted(by_relation: GroupMeans, weight: Floats) -> Reweighted:
         return Reweighted(np.full(by_relation.mean.shape[0], np.nan), 1.0 if total > 0 else np.nan)
     value: Floats = by_relation.mean[:, used] @ (weight[used] / kept)
     return Reweighted(value, max(0.0, 1.0 - kept / total))  # two orders of summation: never -0.0 %
-
-
-def divergence(counts: Ints, reference: Ints, smoothing: float = SMOOTHING) -> float:
-    """Kullback-Leibler divergence D(counts ‖ reference) of relation shares, in nats.
-
-    `smoothing` triples are added to every relation that has a triple in either, on both sides, so that a relation
-    that only one of them has does not make it infinite. nan if either has no triple at all.
-    """
-    either = (counts > 0) | (reference > 0)
-    if not counts.any() or not reference.any():
-        return float("nan")
-    p = shares(counts[either] + smoothing)
-    q = shares(reference[either] + smoothing)
-    used = p > 0
-    with np.errstate(
-        divide="ignore"
-    ):  # without smoothing a relation may have no share in the reference: infinite
-        return float(np.sum(p[used] * np.log(p[used] / q[used])))
 
 
 @dataclass(frozen=True)

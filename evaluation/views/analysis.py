@@ -25,6 +25,7 @@ from evaluation.domain.parts import (
     start_part,
 )
 from evaluation.domain.report_overview import OVERVIEW
+from evaluation.domain.reuse import not_comparable
 from evaluation.domain.settings import ASSUMED, QUESTION_SETS, Settings, offered_measures, parse_settings
 from evaluation.domain.table import EvaluationError, pool_table
 from evaluation.measures import parse_measure
@@ -84,6 +85,7 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
         context |= {"version": page_version(pool), "shown": _shown(pool, analysis, settings)}
         if any(shown.is_old and not shown.part.heavy for shown in context["shown"]):
             context["version"] += WAITING
+        context["not_comparable"] = not_comparable(pool)
         figures = [shown.figure for shown in context["shown"] if shown.figure]
         context["left_out"] = next((f.content["left_out"] for f in figures), [])
         context["charts"] = [

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from evaluation.domain.analyses import ANALYSES
 from evaluation.domain.dashboard import overview, page_version
 from evaluation.domain.report_overview import RANKINGS, overview_chart
+from evaluation.domain.reuse import not_comparable
 from evaluation.domain.settings import RANKING
 from pooling.errors import UserError
 from pooling.models import Pool
@@ -21,6 +22,7 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
     context: dict[str, object] = {"pool": pool, "analyses": ANALYSES}
     try:
         context |= overview(pool, measure if measure in RANKING else RANKING[0])
+        context["not_comparable"] = not_comparable(pool)
         # the page draws its chart itself; this is for who takes it away
         context["charts"] = [{**asdict(overview_chart(context)), "key": RANKINGS}] if context["lines"] else []
     except UserError as error:

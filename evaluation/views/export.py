@@ -3,21 +3,29 @@
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from evaluation.domain.archive import archive_of
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
+from evaluation.domain.trec import trec_lists
 from evaluation.enums import QrelsOrigin
 from evaluation.models import Qrels
 from pooling.domain.job import start_job
+from pooling.domain.trec import encoded
 from pooling.enums import JobKind, JobState
 from pooling.errors import UserError
 from pooling.models import Pool
 from pooling.permissions import can_manage, evaluator_required
+
+TREC_FILES = (
+    ("topics.tsv", "the questions of all seeds and pooled triples"),
+    ("pool.txt", "what is pooled, all -1"),
+    ("qrels.txt", "1 positive, 0 negative or assumed, -1 unjudged"),
+)
 
 
 class FreezeForm(forms.Form):
@@ -48,8 +56,28 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
         {"qrels": qrels, "job": jobs.get(qrels.name), "archive": archive_of(qrels)}
         for qrels in pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
     ]
-    context = {"pool": pool, "form": form, "rows": rows, "report": pool_report(pool), "working": bool(jobs)}
+    context = {
+        "pool": pool,
+        "form": form,
+        "rows": rows,
+        "trec": TREC_FILES,
+        "report": pool_report(pool),
+        "working": bool(jobs),
+    }
     return render(request, "evaluation/export.html", context)
+
+
+@require_safe
+@evaluator_required
+def export_trec_file(request: HttpRequest, name: str, file: str) -> HttpResponseBase:
+    """Topics, pool or qrels of this moment; runs are in the test set, and on the page of runs."""
+    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    files = trec_lists(pool)
+    if file not in files:
+        raise Http404(f"A pool has no TREC file {file[:80]}: it has {', '.join(files)}.")
+    response = StreamingHttpResponse(encoded(files[file], gz=False), content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}-{file}"'
+    return response
 
 
 @require_POST

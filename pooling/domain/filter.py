@@ -1,36 +1,172 @@
 """Filtering: which pooled triples are assumed negatives, and why."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, Sum
+from django.db.models.functions import Length
 
+from pooling.domain.audit import record
+from pooling.domain.graph import open_graph
+from pooling.domain.pool_rows import read_rows
+from pooling.domain.seeds import seed_array
+from pooling.enums import AuditAct, JobKind, JobState, PoolOrigin, PoolState
+from pooling.errors import PoolError
 from pooling.kernels.filters import Found, apply_filters, parse_filters
-from pooling.kernels.graph import GraphArrays
-from pooling.kernels.pool import Gathered
+from pooling.kernels.graph import GraphArrays, Ids
+from pooling.kernels.pool import PROVENANCE, Gathered
+from pooling.models import Job, Pool
+
+_BATCH = 5000  # rows in one statement
 
 
-def found_by(gathered: Gathered, seeds: np.ndarray, graph: GraphArrays) -> Found:
-    """What filters see. Triples without findings (imported) count as found by every seed question they answer."""
+def found_by(
+    gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None
+) -> Found:
+    """What filters see. The `unnamed`, bool[n], count as found by every seed question they answer; by default those
+    without a finding."""
     triples = gathered.triples
     counts = np.diff(gathered.indptr)
     owner = np.repeat(np.arange(len(triples)), counts)
     by_tail, by_head = np.zeros(len(triples), bool), np.zeros(len(triples), bool)
     by_tail[owner[gathered.findings["side"] == 0]] = True
     by_head[owner[gathered.findings["side"] == 1]] = True
-    bare = counts == 0
-    if bare.any():
-        e = graph.num_entities
-        tail_questions = seeds[:, 1].astype(np.int64) * e + seeds[:, 0]
-        head_questions = seeds[:, 1].astype(np.int64) * e + seeds[:, 2]
-        relation = triples[:, 1].astype(np.int64) * e
-        by_tail |= bare & np.isin(relation + triples[:, 0], tail_questions)
-        by_head |= bare & np.isin(relation + triples[:, 2], head_questions)
-    return Found(triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges)
+    unnamed = counts == 0 if unnamed is None else unnamed
+    if unnamed.any():
+        tail, head = answered(triples, seeds, graph.num_entities)
+        by_tail |= unnamed & tail
+        by_head |= unnamed & head
+    return Found(
+        triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges, graph.train
+    )
 
 
-def reasons(gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, names: Sequence[str]) -> np.ndarray:
-    """The filter that takes each triple, '' where people judge it; str[n]."""
-    return apply_filters(found_by(gathered, seeds, graph), names)
+def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
+    """Triples of which the file of an imported pool says not who found them, bool[n]; `gathered` begins as the pool
+    does. What systems here found of them since says nothing of who had found them there."""
+    n = len(gathered.triples)
+    named = np.zeros(n, dtype=bool)
+    if pool.origin != PoolOrigin.IMPORTED:
+        return named
+    contributors_there = (
+        len(pool.contributors) - pool.systems.count()
+    )  # those from here came later, at the end
+    owner = np.repeat(np.arange(n), np.diff(gathered.indptr))
+    named[owner[gathered.findings["system"] < contributors_there]] = True
+    of_file = pool.triples.count() - sum(entry["triples"] for entry in pool.growth)
+    named[of_file:] = True
+    return ~named
 
 
-__all__ = ["found_by", "parse_filters", "reasons"]
+def answered(triples: Ids, seeds: Ids, num_entities: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whether triples int32[n, 3] answer a tail question, and a head question, of seeds int32[m, 3]; bool[n] each."""
+
+    def keys(of: Ids, column: int) -> np.ndarray:
+        return of[:, 1].astype(np.int64) * num_entities + of[:, column]
+
+    return np.isin(keys(triples, 0), keys(seeds, 0)), np.isin(keys(triples, 2), keys(seeds, 2))
+
+
+def reasons(
+    gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, names: Sequence[str], unnamed: np.ndarray | None = None
+) -> np.ndarray:  # fmt: skip
+    """The filter that takes each triple, '' where people judge it; str[n]. `unnamed` as in found_by."""
+    return apply_filters(found_by(gathered, seeds, graph, unnamed), names)
+
+
+# -- other filters for a pool that is there ---------------------------------------------------------------------
+
+
+def why_filters_stay(pool: Pool) -> str:
+    """Why the filters of a pool cannot be changed any more, or not now; '' if they can."""
+    if pool.frozen_at:
+        return f"Pool {pool.name} is frozen: its filters stay as they are."
+    # the people side hangs itself on the pool; its items were made of what these filters left
+    if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
+        return (
+            f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
+        )
+    making = Q(kind__in=(JobKind.BUILD_POOL, JobKind.EXTEND_POOL))
+    if Job.objects.filter(making, pool=pool, state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
+        return f"Pool {pool.name} is being built or extended: change its filters when that job is done."
+    if pool.state != PoolState.READY:
+        return f"Pool {pool.name} is {pool.state}: its filters can be changed once it is ready."
+    return ""
+
+
+def filter_counts(pool: Pool, names: Sequence[str]) -> dict[str, int]:
+    """How many pooled triples each of these filters would take, by name in their order; '' those left to people."""
+    _, gathered, _ = read_rows(pool)
+    taken = Counter(_reasons_of(pool, gathered, names).tolist())
+    return {name: taken[name] for name in (*names, "")}
+
+
+def _reasons_of(pool: Pool, gathered: Gathered, names: Sequence[str]) -> np.ndarray:
+    unnamed = unnamed_finders(pool, gathered)
+    return reasons(gathered, seed_array(pool), open_graph(pool.graph), names, unnamed)
+
+
+def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) -> int:
+    """Filter a pool anew by other filters; how many triples changed their reason. PoolError while it must stay.
+
+    Labels made elsewhere stay: a label beats a filter.
+    """
+    with transaction.atomic():
+        held = Pool.objects.select_for_update().select_related("graph").get(pk=pool.pk)
+        if why := why_filters_stay(held):
+            raise PoolError(why)
+        ids, gathered, old = read_rows(held)
+        new = _reasons_of(held, gathered, names)
+        changed = new != old
+        for name in dict.fromkeys(new[changed].tolist()):
+            rows = ids[changed & (new == name)].tolist()
+            for at in range(0, len(rows), _BATCH):
+                held.triples.filter(pk__in=rows[at : at + _BATCH]).update(reason=name)
+        Pool.objects.filter(pk=held.pk).update(filters=list(names))
+        about = f"{', '.join(names) or 'none'}: {np.count_nonzero(new != '')} of {len(new)} filtered"
+        record(user, AuditAct.POOL_FILTERED, pool=held, about=about)
+    pool.filters = list(names)
+    return int(changed.sum())
+
+
+# -- what no pool holds -----------------------------------------------------------------------------------------
+
+
+class LeftOut(NamedTuple):
+    """What is left out without a switch (kernels.filters.ALWAYS)."""
+
+    known: int  # answers of the pool's questions that train, valid or unsampled test tell: never candidates
+    duplicates: int  # findings of a triple that another finding had brought already
+
+
+def left_out(pool: Pool) -> LeftOut:
+    graph, seeds = open_graph(pool.graph), seed_array(pool)
+    known = sum(
+        int(sum(side.sum() for side in answered(facts, seeds, graph.num_entities)))
+        for facts in (graph.train, graph.valid, graph.test)
+    )
+    found = pool.triples.exclude(provenance=b"")
+    size = found.aggregate(size=Sum(Length("provenance")))["size"] or 0
+    repeated = [entry["count"] for entry in pool.report if entry.get("kind") == "repeated triple"]
+    return LeftOut(
+        known - 2 * len(seeds),  # each seed answers its own two questions
+        int(size) // PROVENANCE.itemsize - found.count() + sum(repeated),
+    )
+
+
+__all__ = [
+    "LeftOut",
+    "answered",
+    "filter_counts",
+    "found_by",
+    "left_out",
+    "parse_filters",
+    "reasons",
+    "refilter_pool",
+    "unnamed_finders",
+    "why_filters_stay",
+]

@@ -39,6 +39,7 @@ QUEUES = {
     JobKind.TRAIN: "gpu",
     JobKind.SCORE: "gpu",
     JobKind.BUILD_POOL: "gpu",
+    JobKind.EXTEND_POOL: "gpu",
     JobKind.EVALUATE: "cpu",
     JobKind.EXPORT: "cpu",
 }

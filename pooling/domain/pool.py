@@ -3,31 +3,34 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from pooling.domain import filter as filters
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.pool_files import read_pool_file, read_seed_file
-from pooling.domain.run import TOP_K, score_for_pool, score_system
+from pooling.domain.pool_rows import write_rows
+from pooling.domain.run import check_depth, score_for_pool, score_system
 from pooling.domain.run_files import read_topk
+from pooling.domain.seeds import draw_seeds, seed_array
 from pooling.domain.system import get_systems
-from pooling.enums import AuditAct, JobKind, PoolOrigin, PoolState
+from pooling.enums import AuditAct, JobKind, JobState, PoolOrigin, PoolState
 from pooling.errors import PoolError
+from pooling.kernels.filters import DEFAULT_FILTERS
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.overlap import Overlap, overlap
-from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
+from pooling.kernels.pool import PROVENANCE, Gathered, gather
 from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import find, question_keys
-from pooling.models import Graph, Job, Pool, PooledTriple, SeedTriple, System
-from pooling.systems import FAMILIES, family_of_kind
+from pooling.models import Graph, Job, Pool, Run, SeedTriple, System
 
-DEFAULT_FILTERS = ("category-head", "category-tail", "types")
+BATCH = 5000  # rows in one statement
 
 
 class Finding(NamedTuple):
@@ -59,33 +62,28 @@ def unpack_provenance(packed: bytes | memoryview, contributors: Sequence[str]) -
 
 def create_pool(
     graph: Graph, *, name: str, systems: Sequence[str] | None = None, depth: int = 10, sample: float | None = None,
-    seed: int | None = None, seeds_file: Path | None = None, filters: Sequence[str] = DEFAULT_FILTERS,
+    count: int | None = None, stratify: str = "", seed: int | None = None, seeds_file: Path | None = None,
+    filters: Sequence[str] = DEFAULT_FILTERS,
 ) -> Pool:  # fmt: skip
-    """The pool's row and its seeds; a BUILD_POOL job gathers the rest (build_pool)."""
+    """The pool's row and its seeds; a BUILD_POOL job gathers the rest (build_pool).
+
+    Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds).
+    """
     _check_name(name)
-    if not 1 <= depth <= TOP_K:
-        raise PoolError(
-            f"Depth {depth}: a run holds the first {TOP_K} candidates of a question; give 1 to {TOP_K}."
-        )
     chosen = get_systems(graph, systems)
+    check_depth(depth, chosen)
     arrays = open_graph(graph)
     if seeds_file is not None:
         seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
     else:
-        share, seed = 0.05 if sample is None else sample, 42 if seed is None else seed
-        if not 0 < share <= 1:
-            raise PoolError(f"Sample {share}: give a share of the test triples above 0 and at most 1.")
-        if not len(arrays.test):
-            raise PoolError(f"Graph {graph.name} has no test triples to sample seeds from.")
-        seeds = arrays.test[sample_seeds(len(arrays.test), share, np.random.default_rng(seed))]
-        source = f"sample {share:g} of test, seed {seed}"
+        seeds, source = draw_seeds(arrays, sample=sample, count=count, stratify=stratify, seed=seed)
     with transaction.atomic():
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
             contributors=[s.name for s in chosen], filters=list(filters),
         )  # fmt: skip
         pool.systems.set(chosen)
-        _store_seeds(pool, seeds)
+        store_seeds(pool, seeds)
     return pool
 
 
@@ -104,15 +102,11 @@ def unfinished_pool(graph: Graph, name: str) -> Pool | None:
     return unfinished.exclude(state=PoolState.READY).first()
 
 
-def _store_seeds(pool: Pool, seeds: np.ndarray) -> None:
+def store_seeds(pool: Pool, seeds: np.ndarray) -> None:
+    """Write the rows of seeds int[n, 3] that the pool has not yet."""
     SeedTriple.objects.bulk_create(
-        (SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in seeds.tolist()), batch_size=5000
+        (SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in seeds.tolist()), batch_size=BATCH
     )
-
-
-def seed_array(pool: Pool) -> np.ndarray:
-    """The pool's seed triples, int32[n, 3]."""
-    return np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
 
 
 def build_pool(pool: Pool, progress: Progress) -> None:
@@ -122,16 +116,8 @@ def build_pool(pool: Pool, progress: Progress) -> None:
     systems = list(pool.systems.order_by("id"))
     if pool.state != PoolState.READY:
         for system in systems:
-            _score_seeds(system, seeds, graph, progress)
-        questions, _, _ = questions_of(seeds)
-        keys = question_keys(questions, graph.num_entities, graph.num_relations)
-        candidates = []
-        for system in sorted(systems, key=lambda s: pool.contributors.index(s.name)):
-            topk = read_topk(system.run)
-            place = find(topk.keys, keys)
-            # a question whose every entity is known has no candidate, and no place in the run
-            candidates.append(np.where((place >= 0)[:, None], topk.entity[place], -1))
-        store_pooled(pool, gather(questions, candidates, pool.depth), seeds, graph)
+            score_triples(system, seeds, graph.test, progress)
+        store_pooled(pool, gather_runs(pool.contributors, systems, seeds, pool.depth, graph), seeds, graph)
         progress.log(
             f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}"
         )
@@ -139,13 +125,36 @@ def build_pool(pool: Pool, progress: Progress) -> None:
         score_for_pool(system, pool, progress)
 
 
-def _score_seeds(system: System, seeds: np.ndarray, graph: GraphArrays, progress: Progress) -> None:
-    """First pass: candidates of the seeds' questions and, in the same pass, rank rows of all test triples."""
+def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress) -> None:
+    """Candidates of the questions of the seeds int[n, 3] and rank rows of the triples int[m, 3], in one pass."""
 
     def tell(done: int, total: int) -> None:
         progress.report(f"scoring {system.name}", done, total, "questions")
 
-    score_system(system, seeds=seeds, triples=graph.test, progress=tell, should_stop=progress.should_stop)
+    score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.should_stop)
+
+
+def gather_runs(
+    contributors: Sequence[str], systems: Sequence[System], seeds: np.ndarray, depth: int, graph: GraphArrays
+) -> Gathered:
+    """The first candidates of the systems' runs for both questions of the seeds int[n, 3].
+
+    A finding names its system by the place in `contributors`; those that are none of `systems` find nothing.
+    """
+    questions, _, _ = questions_of(seeds)
+    keys = question_keys(questions, graph.num_entities, graph.num_relations)
+    of_name = {system.name: system for system in systems}
+    candidates = []
+    for name in contributors:
+        entity = np.zeros((len(keys), 0), dtype=np.int32)
+        if name in of_name:
+            topk = read_topk(Run.objects.select_related("system__graph").get(system=of_name[name]))
+            place = find(topk.keys, keys)
+            # a question whose every entity is known has no candidate, and no place in the run
+            entity = np.full((len(keys), topk.entity.shape[1]), -1, dtype=np.int32)
+            entity[place >= 0] = topk.entity[place[place >= 0]]
+        candidates.append(entity)
+    return gather(questions, candidates, depth)
 
 
 def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: GraphArrays) -> None:
@@ -157,22 +166,9 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
             nothing = f"no line of its file can be pooled ({kinds})" if kinds else "its file has no lines"
         raise PoolError(f"Pool {pool.name} is empty: {nothing}.")
     reason = filters.reasons(gathered, seeds, graph, pool.filters)
-    packed = gathered.findings.tobytes()
-    size = PROVENANCE.itemsize
-    starts = (gathered.indptr * size).tolist()
-    rows = zip(gathered.triples.tolist(), gathered.depth.tolist(), reason.tolist(), strict=True)
     with transaction.atomic():
         pool.triples.all().delete()
-        PooledTriple.objects.bulk_create(
-            (
-                PooledTriple(
-                    pool=pool, head=h, relation=r, tail=t, depth=depth, reason=why,
-                    provenance=packed[starts[i] : starts[i + 1]],
-                )
-                for i, ((h, r, t), depth, why) in enumerate(rows)
-            ),
-            batch_size=5000,
-        )  # fmt: skip
+        write_rows(pool, gathered, reason, np.arange(len(reason)))
         Pool.objects.filter(pk=pool.pk).update(state=PoolState.READY)
     pool.state = PoolState.READY
 
@@ -204,64 +200,31 @@ def import_pool(
             seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),
             report=read.report,
         )  # fmt: skip
-        _store_seeds(pool, seeds)
+        store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)
         record(None, AuditAct.POOL_IMPORTED, pool=pool, about=name)
     return pool
 
 
-# -- reading ----------------------------------------------------------------------------------------------------
+def freeze_pool(pool: Pool, user: User | None = None) -> None:
+    """From now on the pool neither grows nor is filtered anew; there is no way back. PoolError if it cannot be."""
+    with transaction.atomic():
+        found = Pool.objects.select_for_update().get(pk=pool.pk)
+        if found.state != PoolState.READY:
+            raise PoolError(f"Pool {pool.name} is {found.get_state_display()}: freeze it when it is ready.")
+        if found.frozen_at is not None:
+            raise PoolError(f"Pool {pool.name} was frozen on {found.frozen_at:%Y-%m-%d} already.")
+        if (job := live_extensions(found).first()) is not None:
+            raise PoolError(
+                f"Pool {pool.name} is being extended (job {job.pk}): wait for its end, or cancel it."
+            )
+        found.frozen_at = timezone.now()
+        found.save(update_fields=["frozen_at"])
+        record(user, AuditAct.POOL_FROZEN, pool=found, about=found.name)
+    pool.frozen_at = found.frozen_at
 
 
-def pool_counts(pool: Pool) -> dict[str, Any]:
-    """Counts that need no labels: seeds, pooled, filtered, to people, by reason, by relation category."""
-    by_reason = {
-        row["reason"]: row["n"] for row in pool.triples.order_by().values("reason").annotate(n=Count("id"))
-    }
-    category = dict(pool.graph.relations.values_list("index", "category"))
-    by_category: dict[str, int] = {}
-    for row in pool.triples.order_by().values("relation").annotate(n=Count("id")):
-        key = category[row["relation"]] or "not in train"
-        by_category[key] = by_category.get(key, 0) + row["n"]
-    to_people = by_reason.pop("", 0)
-    filtered = sum(by_reason.values())
-    return {
-        "seeds": pool.seeds.count(), "pooled": to_people + filtered, "filtered": filtered, "to_people": to_people,
-        "by_reason": dict(sorted(by_reason.items())), "by_category": dict(sorted(by_category.items())),
-    }  # fmt: skip
-
-
-def pool_overlap(pool: Pool) -> Overlap:
-    """How many pooled triples each two contributors both found, and each alone, from the packed provenance."""
-    return overlap(*_findings(pool), len(pool.contributors))
-
-
-def pool_families(pool: Pool) -> dict[str, dict[str, Any]]:
-    """How diverse a pool is: by family its systems, the triples they found, and those that no other family found.
-
-    Systems of one family tend to miss the same answers. A contributor from elsewhere may be of no known family.
-    """
-    kinds = dict(System.objects.filter(graph=pool.graph_id).values_list("name", "kind"))
-    family_of = [family_of_kind(kinds.get(name, name)) or "not known" for name in pool.contributors]
-    families = [name for name in (*FAMILIES, "not known") if name in family_of]
-    if not families:
-        return {}
-    systems, indptr = _findings(pool)
-    number = np.array([families.index(family) for family in family_of])
-    shared, only = overlap(number[systems], indptr, len(families))
-    return {
-        family: {
-            "systems": [name for name, of in zip(pool.contributors, family_of, strict=True) if of == family],
-            "found": int(shared[i, i]),
-            "only": int(only[i]),
-        }
-        for i, family in enumerate(families)
-    }
-
-
-def _findings(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
-    """Contributor of each finding, int[f], and where those of each pooled triple are, int[n + 1]."""
-    packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
-    counts = [len(p) // PROVENANCE.itemsize for p in packed]
-    systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
-    return systems, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+def live_extensions(pool: Pool) -> QuerySet[Job]:
+    """Jobs that extend the pool and are not over, oldest first."""
+    states = [JobState.QUEUED, JobState.RUNNING]
+    return pool.jobs.filter(kind=JobKind.EXTEND_POOL, state__in=states).order_by("id")

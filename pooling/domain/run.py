@@ -7,10 +7,13 @@ known is never a candidate.
 import shutil
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from django.utils import timezone
 
@@ -18,25 +21,44 @@ from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.run_files import (
+    RETURNED,
     Pass,
     RunError,
     ranks_table,
     read_ranks,
+    read_returned,
     read_topk,
     topk_table,
     write_blocks,
 )
 from pooling.domain.system import check_device
 from pooling.enums import JobKind
+from pooling.errors import PoolError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Csr, Questions, answers_csr, questions_of
-from pooling.kernels.ranking import NotFinite, score_questions
-from pooling.kernels.rows import group_rows, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.kernels.ranking import NotFinite, Scored, score_questions
+from pooling.kernels.rows import find, group_rows, question_keys, questions_from_keys, row_keys, rows_of
 from pooling.models import Job, Pool, PooledTriple, Run, System
 
 TOP_K = 100
+MOST_CANDIDATES = 1000  # kept of a question of an imported run, for pools; its ranks are kept of all
 EXTEND_ATTEMPTS = 5  # of jobs that extend one run at the same time
 TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
+
+
+def check_depth(depth: int, systems: Iterable[System]) -> None:
+    """PoolError unless every system's run holds this many candidates of a question, or will hold them once scored."""
+    chosen = list(systems)
+    for run in Run.objects.filter(system__in=[s for s in chosen if s.is_imported]).select_related("system"):
+        if not 1 <= depth <= run.depth:
+            raise PoolError(
+                f"Depth {depth}: the imported run of {run.system.name} holds up to {run.depth:,} candidates of a "
+                f"question; give 1 to {run.depth:,}, or leave {run.system.name} out."
+            )
+    if depth < 1 or (depth > TOP_K and not all(system.is_imported for system in chosen)):
+        raise PoolError(
+            f"Depth {depth}: a run holds the first {TOP_K} candidates of a question; give 1 to {TOP_K}."
+        )
 
 
 def wanted_triples(pool: Pool, graph: GraphArrays) -> np.ndarray:
@@ -58,7 +80,8 @@ def score_system(
     """Bring a system's run up to date: candidates for both questions of the seeds, rank rows for the triples.
 
     seeds and triples are int[n, 3]. What the run has already is not scored again. Rank rows of triples that are in
-    train or valid are not made: such an entity is no candidate.
+    train or valid are not made: such an entity is no candidate. Of an imported run only what its file held is known:
+    it gets no candidates, and rank 0 for what was not returned.
     """
     for _ in range(EXTEND_ATTEMPTS):
         run = Run.objects.filter(system=system).first()
@@ -83,7 +106,7 @@ def _extend(
     )
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
     wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
-    seed_keys = seed_keys[_has_candidates(seed_keys, graph)]
+    seed_keys = seed_keys[:0] if system.is_imported else seed_keys[_has_candidates(seed_keys, graph)]
     if run is not None:
         seed_keys = np.setdiff1d(seed_keys, read_topk(run).keys)
         wanted = np.setdiff1d(wanted, read_ranks(run).keys)
@@ -92,18 +115,40 @@ def _extend(
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, graph)
     keys = question_keys(questions, e, r)
+    if system.is_imported:
+        scored = _returned(system, run, wanted, len(keys))
+    else:
+        scored = _score(system, graph, questions, csr, progress, should_stop)
+    return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
+
+
+def _score(
+    system: System, graph: GraphArrays, questions: Questions, wanted: Csr,
+    progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
+) -> Scored:  # fmt: skip
+    e, r = graph.num_entities, graph.num_relations
     try:
-        scored = score_questions(
+        return score_questions(
             _scorer(system, graph), questions,
             masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
             top_masked=answers_csr(questions, graph.test, e, r),
-            wanted=csr, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
+            wanted=wanted, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
         )  # fmt: skip
     except NotFinite as error:
         raise RunError(
             f"System {system} cannot be ranked. {error}: train it anew with a lower learning_rate."
         ) from error
-    return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
+
+
+def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions: int) -> Scored:
+    """The ranks of wanted rows (sorted keys) as the file of an imported run has them; 0 for what it lacks."""
+    if run is None:
+        raise RunError(f"The run of {system} is gone: import its file anew under another name.")
+    held = read_returned(run)
+    at = find(held.keys, wanted)
+    strict, optimistic, pessimistic = np.where(at >= 0, held.ranks[:, at], 0)
+    none = np.zeros((num_questions, 0))
+    return Scored(none.astype(np.int32), none.astype(np.float32), strict, optimistic, pessimistic)
 
 
 def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
@@ -150,55 +195,65 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays
 
 def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
     """Write the run anew in a folder of its own, then let the row point at it; a kill leaves the old run whole."""
-    relative = f"runs/{system.pk}-{uuid.uuid4().hex[:12]}"
-    try:
-        stored = _write_and_point(system, run, graph, fresh, seconds, relative)
-    except BaseException:
-        shutil.rmtree(artifact_path(relative), ignore_errors=True)
-        raise
+    new = np.asarray((fresh.scored.top_entity >= 0).any(axis=1))
+    if run is not None:
+        new &= ~np.isin(fresh.keys, read_topk(run).keys)
+    tables = {"topk.parquet": topk_table(fresh, new, graph), "ranks.parquet": ranks_table(fresh, graph)}
+    with run_folder(system) as relative:
+        fields = write_run(relative, system, run, tables, run.depth if run else TOP_K, seconds)
+        if run is None:
+            stored, made = Run.objects.get_or_create(system=system, defaults=fields)
+        else:
+            same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
+            made = same.update(**fields, updated_at=timezone.now()) == 1
+            stored = Run.objects.get(pk=run.pk)
+        if not made:
+            raise RunError(f"The run of {system} was extended by another job in the meantime.")
     if run is not None:
         shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
     return stored
 
 
-def _write_and_point(
-    system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float, relative: str
-) -> Run:
-    import torch
+@contextmanager
+def run_folder(system: System) -> Iterator[str]:
+    """A new folder for the files of a run, relative to the artifact folder; it goes if anything fails."""
+    relative = f"runs/{system.pk or 'new'}-{uuid.uuid4().hex[:12]}"
+    try:
+        yield relative
+    except BaseException:
+        shutil.rmtree(artifact_path(relative), ignore_errors=True)
+        raise
 
+
+def write_run(
+    relative: str, system: System, run: Run | None, tables: Mapping[str, pa.Table], depth: int, seconds: float
+) -> dict[str, Any]:
+    """Write what `run` holds and the tables to a folder; the fields of the row that is to point there."""
     folder = artifact_path(relative)
     old = artifact_path(run.artifact) if run else None
-    new = fresh.scored.top_entity[:, 0] >= 0
-    if run is not None:
-        new &= ~np.isin(fresh.keys, read_topk(run).keys)
-    tables = {"topk.parquet": topk_table(fresh, new, graph), "ranks.parquet": ranks_table(fresh, graph)}
     for name, table in tables.items():
         write_blocks(folder / name, old / name if old else None, table)
+    names = list(tables)
+    if system.is_imported and RETURNED not in tables and old is not None:
+        shutil.copyfile(old / RETURNED, folder / RETURNED)
+        names.append(RETURNED)
     write_json(
         folder / "run.json",
         {
             "system": system.name, "kind": system.kind, "settings": system.settings, "seed": system.seed,
-            "device": system.device, "libraries": {"torch": torch.__version__, "numpy": np.__version__},
-            "depth": TOP_K, "tie_seed": TIE_SEED, "checkpoint_sha256": system.sha256,
+            "device": system.device, "libraries": {name: version(name) for name in ("torch", "numpy")},
+            "depth": depth, "tie_seed": TIE_SEED, "checkpoint_sha256": system.sha256,
             "filter_splits": {"ranks": ["train", "valid"], "candidates": ["train", "valid", "test"]},
-            "sha256": {name: sha256_of(folder / name) for name in tables},
+            "sha256": {name: sha256_of(folder / name) for name in names},
         },
     )  # fmt: skip
-    fields = {
-        "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": TOP_K,
-        "num_questions": (run.num_questions if run else 0) + int(new.sum()),
+    asked = len(tables["topk.parquet"]["question"].chunk(0).dictionary)
+    return {
+        "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": depth,
+        "num_questions": (run.num_questions if run else 0) + asked,
         "num_rank_rows": pq.read_metadata(folder / "ranks.parquet").num_rows,
         "seconds": (run.seconds if run else 0) + seconds,
     }  # fmt: skip
-    if run is None:
-        stored, made = Run.objects.get_or_create(system=system, defaults=fields)
-    else:
-        same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
-        made = same.update(**fields, updated_at=timezone.now()) == 1
-        stored = Run.objects.get(pk=run.pk)
-    if not made:
-        raise RunError(f"The run of {system} was extended by another job in the meantime.")
-    return stored
 
 
 @handles(JobKind.SCORE)

@@ -25,6 +25,7 @@ from pooling.kernels.rows import questions_from_keys
 from pooling.models import Run
 
 SIDES = ("tail", "head")
+RETURNED = "returned.parquet"  # of imported runs only: in the form of ranks.parquet, all that their file held
 
 
 class RunError(UserError):
@@ -105,13 +106,21 @@ def write_blocks(path: Path, old: Path | None, table: pa.Table) -> None:
 def topk_table(fresh: Pass, new: np.ndarray, graph: GraphArrays) -> pa.Table:
     entity = fresh.scored.top_entity[new]
     present = entity >= 0
-    rank = np.broadcast_to(np.arange(1, entity.shape[1] + 1, dtype=np.int32), entity.shape)
+    score = fresh.scored.top_score[new][present]
+    return candidates_table(fresh.keys[new], present.sum(1), entity[present], score, graph)
+
+
+def candidates_table(
+    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, score: np.ndarray, graph: GraphArrays
+) -> pa.Table:
+    """Candidates of n questions (keys, and how many each has), one question after the other, best first."""
+    first = np.repeat(np.cumsum(counts) - counts, counts)
     return pa.table(
         {
-            "question": _question_column(fresh.keys[new], present.sum(1), graph),
-            "rank": rank[present],
-            "entity": entity[present],
-            "score": fresh.scored.top_score[new][present].astype(np.float32),
+            "question": _question_column(keys, counts, graph),
+            "rank": (np.arange(len(entity)) - first + 1).astype(np.int32),
+            "entity": entity.astype(np.int32),
+            "score": score.astype(np.float32),
         }
     )
 
@@ -187,12 +196,18 @@ def read_topk(run: Run) -> TopK:
 def read_ranks(run: Run) -> RankRows:
     """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
 
-    def read(run: Run) -> RankRows:
-        graph = open_graph(run.system.graph)
-        table = pq.read_table(_checked(run, "ranks.parquet"))
-        keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
-        order = np.argsort(keys, kind="stable")
-        ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])
-        return RankRows(keys[order], ranks.astype(np.int32))
+    return _cached(run, "ranks", lambda run: _read_rows(run, "ranks.parquet"))
 
-    return _cached(run, "ranks", read)
+
+def read_returned(run: Run) -> RankRows:
+    """The rank rows of everything that an imported run returned, whether pooled or not."""
+    return _read_rows(run, RETURNED)
+
+
+def _read_rows(run: Run, name: str) -> RankRows:
+    graph = open_graph(run.system.graph)
+    table = pq.read_table(_checked(run, name))
+    keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
+    order = np.argsort(keys, kind="stable")
+    ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])
+    return RankRows(keys[order], ranks.astype(np.int32))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from pooling.artifacts import ArtifactError, artifact_path, sha256_of
 from pooling.domain.graph import open_graph
@@ -12,7 +13,7 @@ from pooling.domain.system_memory import peak_bytes, reset_peak
 from pooling.domain.system_seeds import keep_best
 from pooling.enums import JobKind, SystemState
 from pooling.errors import UserError
-from pooling.models import Graph, Job, System
+from pooling.models import Graph, Job, Pool, System
 from pooling.systems.spec import with_neutral
 
 
@@ -49,6 +50,8 @@ def create_systems(
                 if made:
                     system.artifact = f"systems/{system.pk}"
                     system.save(update_fields=["artifact"])
+                elif system.is_imported:
+                    refuse_imported(system, "trained")
                 elif (system.kind, system.seed) != (kind, seed):
                     raise SystemError_(
                         f"System {name} of graph {graph.name} is a {system.kind} with seed {system.seed}, which "
@@ -107,10 +110,13 @@ def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any
 
 
 def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
-    """The named systems of a graph, or all trained ones that are not archived; each must be trained."""
+    """The named systems of a graph, or all trained ones that are not archived; each must be trained.
+
+    An imported run holds some questions to some depth, so that it is used where it is named, and only there.
+    """
     trained = {s.name: s for s in graph.systems.filter(state=SystemState.TRAINED).order_by("id")}
     if names is None:
-        if not (usual := [system for system in trained.values() if not system.archived]):
+        if not (usual := [s for s in trained.values() if not s.archived and not s.is_imported]):
             raise SystemError_(
                 f"Graph {graph.name} has no trained system; run train_systems {graph.name} first."
             )
@@ -120,6 +126,36 @@ def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
             f"Graph {graph.name} has no trained system {', '.join(missing)}. Trained: {', '.join(trained) or 'none'}."
         )
     return [trained[name] for name in dict.fromkeys(names)]
+
+
+def shown_systems(pool: Pool) -> QuerySet[System]:
+    """The systems of the pool's graph; of archived ones those that the pool uses."""
+    used = Q(archived=False) | Q(pk__in=pool.systems.values("pk"))
+    return System.objects.filter(used, graph_id=pool.graph_id)
+
+
+def systems_with_runs(pool: Pool) -> list[System]:
+    """The systems that can be evaluated on the pool, oldest first."""
+    return list(
+        shown_systems(pool).filter(state=SystemState.TRAINED, run__isnull=False)
+        .select_related("run", "graph").order_by("id")
+    )  # fmt: skip
+
+
+def family_of(system: System) -> str:
+    """The family of a system, an imported one's as it was given; empty where nobody knows. Imports no torch."""
+    from pooling.systems import family_of_kind
+
+    return str(system.settings["family"]) if system.is_imported else family_of_kind(system.kind)
+
+
+def refuse_imported(system: System, what: str) -> None:
+    """SystemError_ where `what` needs a model: of an imported system only its run is here."""
+    if system.is_imported:
+        raise SystemError_(
+            f"{system.name} was imported as a run and its model is not here, so it cannot be {what}. "
+            "Import another run under another name instead."
+        )
 
 
 def check_device(system: System, act: str = "trained") -> None:
@@ -138,6 +174,7 @@ def train(job: Job, progress: Progress) -> None:
     """Train job.system from its last checkpoint to the end; a trained one is left as it is."""
     system = job.system
     assert system is not None
+    refuse_imported(system, "trained")
     if system.state == SystemState.TRAINED:
         progress.log(f"{system.name} is trained already")
         keep_best(system)  # a worker may have died between the end of training and this

@@ -28,6 +28,8 @@ class SystemFileError(UserError):
 
 def open_file(system: System, name: str) -> IO[bytes]:
     """Write the file called `name` (a key of FILES) aside and return it open, with no name left on the disk."""
+    if system.is_imported:
+        raise SystemFileError(f"{system.name} was imported as a run: its weights are not here.")
     checkpoint = artifact_path(system.artifact) / Entry.weights
     if system.state != SystemState.TRAINED or not system.sha256:
         raise SystemFileError(

@@ -14,7 +14,7 @@ from django.db import transaction
 from pooling.artifacts import artifact_path
 from pooling.domain.audit import record
 from pooling.domain.job import start_job
-from pooling.domain.system import SystemError_, resolve
+from pooling.domain.system import SystemError_, refuse_imported, resolve
 from pooling.domain.system_seeds import keep_best, without_device
 from pooling.enums import AuditAct, JobKind, JobState, SystemState
 from pooling.models import Graph, Job, System
@@ -50,6 +50,7 @@ def train_anew(
     system: System, *, seed: int, overrides: Mapping[str, Any], device: str, user: User | None
 ) -> Job:
     """Forget what `system` has learned and train it from the start, perhaps with another seed and settings."""
+    refuse_imported(system, "trained")
     settings = {**resolve(system.graph, system.kind, overrides), "device": device}
     with transaction.atomic():
         found = System.objects.select_for_update().select_related("graph").get(pk=system.pk)

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from pooling.kernels.files import written_aside
 
 LATEST, BEST = "checkpoint.pt", "best.pt"
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write `state` (tensors and plain values) to `path`; OSError where the disk refuses."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with aside.open("wb") as file:
+        with written_aside(path) as aside, aside.open("wb") as file:
             torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
     except RuntimeError as error:  # torch hides the OSError of the write behind its own
         raise OSError(f"cannot write {path}: {error}") from error
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

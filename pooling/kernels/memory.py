@@ -6,8 +6,8 @@ import contextlib
 import ctypes
 import os
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from pooling.kernels.scorer import build_model
 from pooling.systems import SystemSpec, Value, common_settings
 
 FLOAT, INT = 4, 8  # bytes
-GROUP = Path("/sys/fs/cgroup")
+GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 SCORE_COPIES = 5  # of the scores of a batch: themselves, their weights, the loss of each, and slopes
 RANKING_BYTES = 1 << 29  # what a validation takes at most beside model and graph
 SMALL_GRAPH = (61, 7)  # entities and relations: two primes, so that shapes tell them apart
@@ -105,14 +105,26 @@ def free_bytes(device: str) -> int | None:
     with contextlib.suppress(OSError):
         if line := re.search(r"^MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text(), re.M):
             found.append(int(line[1]) * 1024)
-    with contextlib.suppress(OSError, ValueError):  # a container's limit; "max" is none
-        limit = int((GROUP / "memory.max").read_text())
-        cached = re.findall(r"^(?:in)?active_file (\d+)$", (GROUP / "memory.stat").read_text(), re.M)
-        # files that were read count as taken, and go when somebody needs the room
-        found.append(limit - int((GROUP / "memory.current").read_text()) + sum(map(int, cached)))
+    found += _left_in_groups()
     if not found and "SC_PHYS_PAGES" in os.sysconf_names:
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min(found, default=None)
+
+
+def _left_in_groups() -> Iterator[int]:
+    """Bytes left in each control group (version 2) around this process that has a limit: a container, a service."""
+    own = "/"
+    with contextlib.suppress(OSError):
+        if line := re.search(r"^0::(/.*)$", OWN_GROUP.read_text(), re.M):
+            own = line[1]
+    path = PurePosixPath(own)
+    for inner in (path, *path.parents):  # each limits all that are in it
+        group = GROUPS / inner.relative_to("/")
+        with contextlib.suppress(OSError, ValueError):  # a group without the file, or "max"
+            limit = int((group / "memory.max").read_text())
+            cached = re.findall(r"^(?:in)?active_file (\d+)$", (group / "memory.stat").read_text(), re.M)
+            # files that were read count as taken, and go when somebody needs the room
+            yield limit - int((group / "memory.current").read_text()) + sum(map(int, cached))
 
 
 def in_words(number: int) -> str:

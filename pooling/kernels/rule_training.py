@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from pooling.kernels.memory import free_bytes, in_words
-from pooling.kernels.ranking import rank_of_triples
 from pooling.kernels.rule_mining import mine_rules
 from pooling.kernels.rule_scorer import BLOCK, RuleScorer
 from pooling.kernels.rules import RULES, read_rules, write_rules
 from pooling.kernels.signed import SignedGraph, graph_bytes
 from pooling.kernels.training import REPORT_SECONDS, EpochReport, TrainingCancelled, TrainResult
+from pooling.kernels.validation import validation_mrr
 from pooling.systems import Value
 
 FLOAT_BYTES = 8
@@ -48,7 +48,11 @@ def mine_system(
     rules = mine_rules(graph, settings, seed, progress.tell)
     write_rules(Path(directory) / RULES, rules)
     scorer = RuleScorer(rules, graph, str(settings["aggregation"]))
-    mrr = _validate(scorer, train, valid, num_relations, int(settings["validation_sample"]), seed, progress)
+    mrr = validation_mrr(
+        scorer, train, np.asarray(valid).reshape(-1, 3), num_relations,
+        size=int(settings["validation_sample"]), seed=seed,
+        progress=lambda done, total: progress.tell(STAGES[2], done, total),
+    )  # fmt: skip
     seconds = time.monotonic() - progress.started
     progress.done(mrr)
     row = {"epoch": 1, "loss": None, "validation_mrr": mrr, "seconds": seconds}
@@ -64,23 +68,6 @@ def _check_memory(num_entities: int, num_relations: int, num_triples: int) -> No
             f"Rules on {num_entities:,} entities and {num_relations:,} relations need about {in_words(needed)}, "
             f"{in_words(free)} are free: mine on a machine with more memory, or a graph with fewer relations"
         )
-
-
-def _validate(
-    scorer: RuleScorer, train: np.ndarray, valid: np.ndarray, num_relations: int, size: int, seed: int,
-    progress: _Progress,
-) -> float | None:  # fmt: skip
-    """Filtered MRR on the validation triples, or on `size` of them, drawn as for the other systems."""
-    sample = np.asarray(valid).reshape(-1, 3)
-    if not len(sample):
-        return None
-    if size and size < len(sample):
-        sample = sample[np.random.default_rng(seed).choice(len(sample), size, replace=False)]
-    ranks = rank_of_triples(
-        scorer, sample, train, valid, num_relations=num_relations,
-        progress=lambda done, total: progress.tell(STAGES[2], done, total),
-    )  # fmt: skip
-    return ranks.mrr
 
 
 class _Progress:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
+from pooling.kernels.files import written_aside
 from pooling.kernels.signed import Body, reverse
 
 RULES = "rules.npz"
@@ -46,17 +46,9 @@ class Rules:
 
 
 def write_rules(path: Path, rules: Rules) -> None:
-    """Write plain arrays beside `path` and rename; OSError where the disk refuses."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with aside.open("wb") as file:
-            np.savez_compressed(file, **{f.name: getattr(rules, f.name) for f in fields(rules)})
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    """Write plain arrays; OSError where the disk refuses."""
+    with written_aside(path) as aside, aside.open("wb") as file:
+        np.savez_compressed(file, **{f.name: getattr(rules, f.name) for f in fields(rules)})
 
 
 def read_rules(path: Path) -> Rules:

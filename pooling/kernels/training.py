@@ -21,9 +21,10 @@ from pooling.kernels.batches import BATCHES, Batches
 from pooling.kernels.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
 from pooling.kernels.memory import check_memory, keep_freed_memory
 from pooling.kernels.optimizers import make_optimizer
-from pooling.kernels.ranking import NotFinite, rank_of_triples
+from pooling.kernels.ranking import NotFinite
 from pooling.kernels.scorer import Scorer, build_model, resolve_device
 from pooling.kernels.threads import cpu_threads
+from pooling.kernels.validation import validation_mrr
 from pooling.systems import SystemSpec, Value, common_settings, get_model
 from pooling.systems.spec import with_neutral
 
@@ -256,18 +257,15 @@ class _Run:
         return bool(len(self.valid_triples)) and due
 
     def validate(self, epoch: int) -> float | None:
-        """Return the filtered MRR on the validation triples, or on one seeded sample of them; None: not now."""
+        """Return the MRR of the validation (`validation_mrr`); None: not now."""
         if not self.validates(epoch):
             return None
-        sample, size = self.valid_triples, self.settings["validation_sample"]
-        if size and size < len(sample):
-            sample = sample[np.random.default_rng(self.seed).choice(len(sample), size, replace=False)]
         scorer = Scorer(self.spec, self.model, self.device)
-        known = (self.train_triples, self.valid_triples)
         try:
-            return rank_of_triples(
-                scorer, sample, *known, num_relations=self.num_relations, should_stop=self.should_stop
-            ).mrr
+            return validation_mrr(
+                scorer, self.train_triples, self.valid_triples, self.num_relations,
+                size=self.settings["validation_sample"], seed=self.seed, should_stop=self.should_stop,
+            )  # fmt: skip
         except NotFinite:
             raise self.diverged("score", epoch) from None
         except InterruptedError:

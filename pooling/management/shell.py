@@ -8,6 +8,7 @@ from typing import TextIO
 
 from django.core.management.base import CommandError
 
+from pooling.domain.filter import parse_filters
 from pooling.domain.worker import failures, wait_for, worker_for_a_while
 from pooling.enums import JobState
 from pooling.errors import UserError
@@ -21,6 +22,14 @@ def user_errors() -> Iterator[None]:
         yield
     except UserError as error:
         raise CommandError(str(error)) from error
+
+
+def filters_named(text: str) -> list[str]:
+    """Names of filters as `--filters` takes them; CommandError names those that exist."""
+    try:
+        return parse_filters(text)
+    except ValueError as error:
+        raise CommandError(f"--filters: {error}") from error
 
 
 def duration(seconds: float | None) -> str:

@@ -5,6 +5,8 @@ from django.db import models
 from pooling.enums import SystemState
 from pooling.models.graph import Graph
 
+IMPORTED = "imported"  # kind of a system that was trained elsewhere: all that is known of it is its run
+
 
 class System(models.Model):
     graph = models.ForeignKey(Graph, on_delete=models.CASCADE, related_name="systems")
@@ -42,6 +44,10 @@ class System(models.Model):
 
     def __str__(self) -> str:
         return f"{self.graph.name}/{self.name}"
+
+    @property
+    def is_imported(self) -> bool:
+        return self.kind == IMPORTED
 
     @property
     def seconds_an_epoch(self) -> float | None:

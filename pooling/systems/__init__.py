@@ -86,6 +86,8 @@ __all__ = [
     "Value",
     "common_settings",
     "family_of_kind",
+    "find_system",
+    "get_by_slug",
     "get_model",
     "get_system",
     "resolve_settings",
@@ -104,11 +106,23 @@ def get_system(name: str) -> Entry:
         ) from None
 
 
+def find_system(name: str) -> Entry | None:
+    """`get_system`, or None where this installation does not know the name of a row. Imports no torch."""
+    try:
+        return get_system(name)
+    except ValueError:
+        return None
+
+
+def get_by_slug(slug: str) -> Entry:
+    """Return the system whose addresses have `slug` (transe, pykeen-PairRE); ValueError as of `get_system`."""
+    of_pykeen = PREFIX.replace(":", "-")
+    return get_system(PREFIX + slug.removeprefix(of_pykeen) if slug.startswith(of_pykeen) else slug)
+
+
 def family_of_kind(name: str) -> str:
-    """The family of a system; empty where this installation does not know its kind. Imports no torch."""
-    if name.startswith(PREFIX):
-        return "other"
-    spec = SYSTEMS.get(name)
+    """The family of a system; empty where this installation does not know its kind."""
+    spec = find_system(name)
     return spec.family if spec else ""
 
 

@@ -129,14 +129,15 @@ def read_pair(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def activations(settings: Mapping[str, Any], triples: int) -> float:
-    """About 20 vectors for each token and layer, and its attention thrice.
+    """About 34 vectors for each token and layer, and its attention thrice, as if all neighbours were there.
 
-    With the preset of large graphs a batch was measured at 707 MB for 32 rows and 1,390 MB for 64, 21.3 MB a row. A
-    graph where every entity had all its 50 neighbours took 35 MB a row on a CPU.
+    Where every entity has its 50 neighbours, a batch of the large preset keeps 25 MB a row for the way back; with what
+    passes between, a process on a CPU was measured at 36 MB a row for 32 rows and 33 MB for 64. On a GPU FB15k-237,
+    where many entities have fewer, takes 21 MB a row.
     """
     pairs, inner = 1 + settings["neighbours"], settings["pair_layers"]
     tokens, outer = 2 + settings["neighbours"], settings["context_layers"]
-    vectors = 20.0 * settings["embedding_dim"] * (3 * pairs * inner + tokens * outer)
+    vectors = 34.0 * settings["embedding_dim"] * (3 * pairs * inner + tokens * outer)
     attention = 3.0 * settings["heads"] * (9 * pairs * inner + tokens**2 * outer)
     return min(settings["batch_size"], 2 * triples) * (vectors + attention)
 

@@ -16,14 +16,22 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PREFIX = "pykeen:"
+# those of PyKEEN's classes that can be built from triples and a dimension alone
+MODELS = (
+    "AutoSF", "BoxE", "CompGCN", "ComplEx", "ConvE", "ConvKB", "CP", "CrossE", "DistMA", "DistMult", "ERMLP", "ERMLPE",
+    "HolE", "KG2E", "MuRE", "NodePiece", "NTN", "PairRE", "ProjE", "QuatE", "RESCAL", "RotatE", "SE", "SimplE",
+    "TorusE", "TransD", "TransE", "TransF", "TransH", "TransR", "TuckER", "UM",
+)  # fmt: skip
 
 
 def pykeen_model(name: str) -> SystemSpec:
-    """The system `pykeen:CLASS`; ValueError names near classes where PyKEEN has no such model, or none that fits."""
-    model = _class_of(name.removeprefix(PREFIX))
-    label = model.__name__
+    """The system `pykeen:CLASS`, in whatever case; ValueError names near classes where there is none that fits."""
+    label = _class_called(name.removeprefix(PREFIX))
 
     def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+        from pykeen import models
+
+        model = getattr(models, label)
         try:
             return model(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
         except Exception as error:  # each model has demands of its own
@@ -36,7 +44,7 @@ def pykeen_model(name: str) -> SystemSpec:
         label=f"{label} (PyKEEN)",
         family="other",
         description=f"PyKEEN's {label} with PyKEEN's own settings, scored by its own function: slower than the others.",
-        source=_source_of(model),
+        source=f"PyKEEN 1.11, pykeen.models.{label}",
         formula="the interaction function of the model",
         build=build,
         query=query,
@@ -96,28 +104,12 @@ def _parts(flat: Tensor, tables: Sequence[Any]) -> list[Tensor]:
     return parts
 
 
-def _class_of(label: str) -> Any:
-    """PyKEEN's model class of this name, in whatever case."""
-    from inspect import signature
-
-    from pykeen.models import ERModel, model_resolver
-
-    known = {
-        cls.__name__.lower(): cls
-        for cls in model_resolver.lookup_dict.values()
-        if issubclass(cls, ERModel) and "embedding_dim" in signature(cls).parameters
-    }
-    if label.lower() not in known:
-        near = get_close_matches(label.lower(), known, n=3)
-        hint = f"did you mean {' or '.join(PREFIX + known[x].__name__ for x in near)}? " if near else ""
+def _class_called(text: str) -> str:
+    known = {label.lower(): label for label in MODELS}
+    if text.lower() not in known:
+        near = get_close_matches(text.lower(), known, n=3)
+        hint = f"did you mean {' or '.join(PREFIX + known[x] for x in near)}? " if near else ""
         raise ValueError(
-            f"PyKEEN has no model {label!r} that can be used here: {hint}there are "
-            + ", ".join(sorted(cls.__name__ for cls in known.values()))
+            f"PyKEEN has no model {text!r} that can be built from triples alone: {hint}there are {', '.join(MODELS)}"
         )
-    return known[label.lower()]
-
-
-def _source_of(model: Any) -> str:
-    """The first line of the class's docstring that says what it is."""
-    lines = [line.strip() for line in (model.__doc__ or "").splitlines() if line.strip()]
-    return f"PyKEEN 1.11, pykeen.models.{model.__name__}" + (f": {lines[0]}" if lines else "")
+    return known[text.lower()]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
-from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -16,10 +15,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from pooling.domain.graph import open_graph
 from pooling.domain.job import start_job
-from pooling.domain.pool import Finding, create_pool, pool_families, pool_overlap, unpack_provenance
+from pooling.domain.pool import Finding, create_pool, unpack_provenance
 from pooling.enums import FilterReason, JobKind, SystemState
 from pooling.errors import UserError
-from pooling.forms import PoolForm
+from pooling.forms_pool import PoolForm
 from pooling.kernels.graph import GraphArrays
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.permissions import evaluator_required, manager_required
@@ -124,32 +123,5 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
         "rows": readable(list(page), pool, open_graph(pool.graph)) if page else [],
         "reason": reason,
         "reasons": [("people", "to people"), ("filtered", "filtered"), *FilterReason.choices[1:]],
-        "overlap": _overlap(pool),
-        "families": _families(pool),
     }
     return render(request, "pooling/pool_triples.html", context)
-
-
-def _overlap(pool: Pool) -> list[dict[str, Any]]:
-    """One row a system: what it found, alone or with each other one; empty without provenance."""
-    key = f"overlap:{pool.pk}:{pool.state}"
-    if (found := cache.get(key)) is None:
-        shared, only = pool_overlap(pool)
-        if not shared.any():
-            return []
-        found = [
-            {"name": name, "found": int(shared[i, i]), "only": int(only[i]), "shared": shared[i].tolist()}
-            for i, name in enumerate(pool.contributors)
-        ]
-        cache.set(key, found, 600)
-    return found
-
-
-def _families(pool: Pool) -> dict[str, dict[str, Any]]:
-    """By family what its systems found; kept as long as the overlap."""
-    key = f"families:{pool.pk}:{pool.state}"
-    if (found := cache.get(key)) is None:
-        found = {family: of for family, of in pool_families(pool).items() if of["found"]}
-        if found:
-            cache.set(key, found, 600)
-    return found

@@ -1,17 +1,72 @@
-"""Runs: what the systems of a graph returned."""
+"""Runs: what the systems of a graph returned; those made elsewhere come in here, and every run can be taken away."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+import tempfile
+from pathlib import Path
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from pooling.domain.run_export import whole_run
+from pooling.domain.run_import import Imported, import_run
+from pooling.domain.trec import encoded
+from pooling.errors import UserError
+from pooling.forms import RUN_BYTES_UNPACKED, RunForm
 from pooling.models import Graph, Run
-from pooling.permissions import evaluator_required
+from pooling.permissions import can_manage, evaluator_required
 from pooling.views.page import page_of
 
 
 @evaluator_required
 def runs(request: HttpRequest, name: str) -> HttpResponse:
+    """Every run of a graph. Managers import runs."""
     graph = get_object_or_404(Graph, name=name)
+    form = RunForm(graph, request.POST or None, request.FILES or None)
+    if request.method == "POST":
+        if not can_manage(request.user):
+            raise PermissionDenied
+        if form.is_valid() and (imported := _import(request, graph, form)) is not None:
+            messages.success(request, " ".join([f"Imported {imported.system.name}.", *imported.notes]))
+            return redirect("runs", name)
     rows = Run.objects.filter(system__graph=graph).select_related("system").order_by("system_id")
-    return render(request, "pooling/run_list.html", {"graph": graph, "page": page_of(request, rows)})
+    context = {"graph": graph, "page": page_of(request, rows), "form": form}
+    return render(request, "pooling/run_list.html", context)
+
+
+def _import(request: HttpRequest, graph: Graph, form: RunForm) -> Imported | None:
+    """None, with the reason at the form, if the file is refused."""
+    asked = form.cleaned_data
+    file = asked["file"]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "run"  # its own name is shown, never used as a path
+            path.write_bytes(file.read())
+            return import_run(
+                graph, path, name=asked["name"], family=asked["family"],
+                pool=graph.pools.get(name=asked["pool"]) if asked["pool"] else None,
+                user=request.user, file_name=str(file.name), max_bytes=RUN_BYTES_UNPACKED,  # type: ignore[arg-type]
+            )  # fmt: skip
+    except UserError as error:
+        form.add_error("file", str(error))
+        return None
+
+
+@require_safe
+@evaluator_required
+def run_file(request: HttpRequest, name: str, system: str) -> HttpResponseBase:
+    """The whole run in TREC form; 409 where its files cannot be read."""
+    run = get_object_or_404(
+        Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system
+    )
+    try:
+        lines = whole_run(run)
+    except UserError as error:
+        return render(request, "problem.html", {"problem": str(error)}, status=409)
+    response = StreamingHttpResponse(encoded(lines, gz=True), content_type="application/gzip")
+    response["Content-Disposition"] = f'attachment; filename="{name}-{system}.txt.gz"'
+    return response

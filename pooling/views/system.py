@@ -12,17 +12,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from pooling.domain.job import live_workers, start_job
 from pooling.domain.rules import rules_page
-from pooling.domain.system import create_systems
+from pooling.domain.system import create_systems, family_of
 from pooling.domain.system_compare import compare, shown
 from pooling.domain.system_files import FILES, SystemFileError, has_files, open_file
 from pooling.domain.system_upkeep import uses_of
 from pooling.enums import JobKind, JobState, SystemState
 from pooling.errors import UserError
-from pooling.forms import TrainForm
+from pooling.forms import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System
 from pooling.permissions import can_manage, evaluator_required
-from pooling.systems import FAMILIES, SYSTEMS, family_of_kind
-from pooling.systems.pykeen_model import PREFIX
+from pooling.spreadsheet import csv_of
+from pooling.systems import FAMILIES, SYSTEMS, find_system
 from pooling.views.curve import compared_charts, history_curves
 from pooling.views.page import page_of
 
@@ -44,6 +44,9 @@ def systems(request: HttpRequest, name: str) -> HttpResponse:
         if form.is_valid() and (started := _train(request, graph, form)) is not None:
             messages.success(request, started)
             return redirect("systems", name)
+    other = PykeenForm(request.GET if "model" in request.GET else None)
+    if can_manage(request.user) and other.is_valid():
+        return redirect("system-new", name, other.cleaned_data["model"].slug)
     every = graph.systems.select_related("run").order_by("id")
     archived = request.GET.get("archived") == "yes"
     page = page_of(request, every.filter(archived=archived))
@@ -55,6 +58,7 @@ def systems(request: HttpRequest, name: str) -> HttpResponse:
         "num_archived": every.filter(archived=True).count(),
         "form": form,
         "choices": _choices(form),
+        "other": other,
         "no_worker": not live_workers().exists(),
     }
     return render(request, "pooling/system_list.html", context)
@@ -62,7 +66,7 @@ def systems(request: HttpRequest, name: str) -> HttpResponse:
 
 def families_of(page: Any) -> dict[int, str]:
     """Family of each system of a page, by id."""
-    return {system.pk: family_of_kind(system.kind) for system in page}
+    return {system.pk: family_of(system) for system in page}
 
 
 def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any]]]]:
@@ -99,8 +103,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
     jobs = list(found.jobs.order_by("-id").defer("log")[:5])
     context = {
         "system": found,
-        "spec": SYSTEMS.get(found.kind),
-        "of_pykeen": found.kind.removeprefix(PREFIX) if found.kind.startswith(PREFIX) else "",
+        "spec": find_system(found.kind),
         "run": Run.objects.filter(system=found).first(),
         "curves": history_curves(found.history),
         "settings": _settings(found),
@@ -116,7 +119,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
 
 def _settings(system: System) -> list[tuple[str, str, str, str]]:
     """Key, value, the preset where it is another, and what the setting is for."""
-    spec = SYSTEMS.get(system.kind)
+    spec = find_system(system.kind)
     known = spec.settings if spec else {}
     preset = spec.preset(system.graph.num_entities, system.graph.num_train) if spec else {}
     return [
@@ -141,7 +144,7 @@ def compared(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "graph": graph,
         "found": found,
-        "rows": [(system, place, family_of_kind(system.kind)) for system, place in placed],
+        "rows": [(system, place, family_of(system)) for system, place in placed],
         "charts": charts,
         "chart_data": [chart.data for chart in charts],
         "every": graph.systems.order_by("id").only("graph", "name", "archived"),
@@ -149,6 +152,20 @@ def compared(request: HttpRequest, name: str) -> HttpResponse:
         "missing": sorted(set(asked) - {system.name for system in found.systems}),
     }
     return render(request, "pooling/system_compare.html", context)
+
+
+@evaluator_required
+def compared_csv(request: HttpRequest, name: str, chart: str) -> HttpResponse:
+    """The values of one of these charts: a row an epoch, a column a system."""
+    found = compare(get_object_or_404(Graph, name=name), request.GET.getlist("systems"))
+    charts = compared_charts([(system.name, 0, system.history) for system in found.systems])
+    for drawn in charts:
+        if drawn.key == chart:
+            rows = [("epoch", *drawn.columns), *((epoch, *values) for epoch, values in drawn.rows)]
+            headers = {"Content-Disposition": f'attachment; filename="{name}-{chart}.csv"'}
+            return HttpResponse(csv_of(rows), content_type="text/csv; charset=utf-8", headers=headers)
+    known = ", ".join(drawn.key for drawn in charts) or "none"
+    raise Http404(f"These systems have no chart {chart}: there are {known}.")
 
 
 @evaluator_required

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_POST
 
 from pooling.domain import system_upkeep
 from pooling.domain.job import live_workers
+from pooling.domain.system import refuse_imported
 from pooling.domain.system_compare import shown
 from pooling.errors import UserError
 from pooling.forms import SystemForm
 from pooling.models import Graph, System
 from pooling.permissions import manager_required
-from pooling.systems import Entry, SystemSpec, get_system
+from pooling.systems import Entry, SystemSpec, get_by_slug, get_system
 from pooling.systems.spec import with_neutral
 
 
@@ -24,15 +25,21 @@ from pooling.systems.spec import with_neutral
 def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """One system of a kind, with all of its settings."""
     graph = get_object_or_404(Graph, name=name)
-    seed = system_upkeep.free_seed(graph, kind)
-    initial = {"name": system_upkeep.free_name(graph, f"{kind}-s{seed}" if seed else kind), "seed": seed}
-    return _add(request, graph, _spec(kind), initial, {})
+    try:
+        spec = get_by_slug(kind)
+    except ValueError as error:
+        raise Http404(str(error)) from error
+    seed = system_upkeep.free_seed(graph, spec.name)
+    wanted = f"{spec.slug}-s{seed}" if seed else spec.slug
+    return _add(request, graph, spec, {"name": system_upkeep.free_name(graph, wanted), "seed": seed}, {})
 
 
 @manager_required
 def clone(request: HttpRequest, name: str, system: str) -> HttpResponse:
     """A new system that begins with the settings of another."""
     found = _system(name, system)
+    if found.is_imported:
+        return _refused(request, found, "cloned")
     initial = {
         "name": system_upkeep.free_name(found.graph, found.name),
         "seed": system_upkeep.free_seed(found.graph, found.kind),
@@ -64,6 +71,8 @@ def _add(
 def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
     """The same row, trained from the start; offered while nothing rests on it."""
     found = _system(name, system)
+    if found.is_imported:
+        return _refused(request, found, "trained")
     spec = _spec(found.kind)
     used = system_upkeep.uses_of(found)
     if used and request.method != "POST":
@@ -113,6 +122,15 @@ def restore(request: HttpRequest, name: str, system: str) -> HttpResponse:
 
 def _system(graph: str, name: str) -> System:
     return get_object_or_404(System.objects.select_related("graph"), graph__name=graph, name=name)
+
+
+def _refused(request: HttpRequest, system: System, what: str) -> HttpResponse:
+    """Back to the page of an imported system, with the reason."""
+    try:
+        refuse_imported(system, what)
+    except UserError as error:
+        messages.error(request, str(error))
+    return redirect("system", system.graph.name, system.name)
 
 
 def _spec(kind: str) -> Entry:

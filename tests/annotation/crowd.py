@@ -36,7 +36,7 @@ Death = Callable[[User, Slot], None]
 Given = dict[str, tuple[int, str]]  # client id -> slot, answer: what the server said it kept
 
 
-def make_campaign(items: int) -> Campaign:
+def make_campaign(items: int, batch_size: int = 0) -> Campaign:
     name = f"crowd{Pool.objects.count()}"
     pool = Pool.objects.create(
         graph=make_graph(Path(tempfile.mkdtemp()), name), name=name, origin=PoolOrigin.BUILT,
@@ -48,7 +48,7 @@ def make_campaign(items: int) -> Campaign:
         )
         for i in range(items)
     )
-    return open_campaign(pool, seed=5)
+    return open_campaign(pool, seed=5, batch_size=batch_size)
 
 
 def people(campaign: Campaign, count: int, role: str = "annotator") -> list[User]:

@@ -53,8 +53,23 @@ def processes(num_people: int, items: int) -> dict[str, Any]:
     return _crowd(num_people, items, apart, die_in_a_submit)
 
 
-def _crowd(num_people: int, items: int, at_once: Callable[[Any], None], die: Death) -> dict[str, Any]:
-    campaign, notes = make_campaign(items), Notes()
+def batches(num_people: int, items: int, size: int) -> dict[str, Any]:
+    """The same with triples that are released by whoever finds nothing to label, several of them at a time."""
+    found = _crowd(num_people, items, together, leave, size)
+    campaign = Campaign.objects.latest("pk")
+    triples = list(campaign.pool.triples.filter(reason="").order_by("pk").values_list("pk", flat=True))
+    numbers = list(campaign.batches.order_by("number").values_list("number", "size"))
+    return found | {
+        "every triple once": list(campaign.items.order_by("triple").values_list("triple", flat=True)) == triples,
+        "places once": sorted(campaign.items.values_list("order", flat=True)) == list(range(items)),
+        "batches": len(numbers), "numbered": [number for number, _ in numbers] == list(range(1, len(numbers) + 1)),
+    }  # fmt: skip
+
+
+def _crowd(
+    num_people: int, items: int, at_once: Callable[[Any], None], die: Death, batch_size: int = 0
+) -> dict[str, Any]:
+    campaign, notes = make_campaign(items, batch_size), Notes()
     judges = people(campaign, max(2, num_people // 8), "adjudicator")
     annotators = people(campaign, num_people - len(judges)) + judges[1:]
     at_once([
@@ -141,7 +156,9 @@ def busy_tabs(rounds: int, items: int) -> dict[str, Any]:
             release_all(user, campaign) if step % 2 else release(user, _tickets(user, random.Random(step)))
 
     def label(number: int) -> None:
-        for slot in claim(campaign, user, 50)[number::2][: rounds // 2]:
+        while not (mine := claim(campaign, user, 50)[number % 2 :: 2]):
+            pass  # the other tabs lock or give back all there is, for a moment
+        for slot in mine[: rounds // 2]:
             notes.add(answer_slot(user, slot, "Y"), slot.pk, "Y")
 
     acts = (load, keep, go, label, label, load, keep, go)
@@ -244,7 +261,7 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
 
 SCENES: dict[str, Callable[..., dict[str, Any]]] = {
     scene.__name__: scene
-    for scene in (crowd, processes, same_moment, two_tabs, busy_tabs, adjudicators, taking_back)
+    for scene in (crowd, processes, batches, same_moment, two_tabs, busy_tabs, adjudicators, taking_back)
 }
 
 

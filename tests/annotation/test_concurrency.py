@@ -14,7 +14,10 @@ import pytest
 from django.conf import settings
 
 SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
-COMMON = ("taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30", "adjudicators:8:40")
+COMMON = (
+    "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
+    "adjudicators:8:40",
+)  # fmt: skip
 PROGRAM = (
     "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
 )
@@ -28,7 +31,7 @@ def play(url: str, var: Path, *scenes: str) -> Played:
     }  # fmt: skip
     command = [sys.executable, "-c", PROGRAM, *scenes]
     done = subprocess.run(
-        command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
+        command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
@@ -58,6 +61,14 @@ def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_c
     assert found == {
         "died": True, "conflicts": True, "undecided": 0, "labels": 2 * items, "items left": 0, "live": 2 * items,
         "surplus": 0, "wrong": {},
+    }  # fmt: skip
+
+
+def test_crowd_that_releases_batches_itself_makes_every_triple_an_item_once(played) -> None:
+    """120 triples in ten questions of twelve, one question a batch: nobody releases two where one was wanted."""
+    assert played["batches"] == {
+        "died": True, "conflicts": True, "undecided": 0, "labels": 240, "items left": 0, "live": 240, "surplus": 0,
+        "wrong": {}, "every triple once": True, "places once": True, "batches": 10, "numbered": True,
     }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scene]:
             env = {**os.environ, "DATABASE_URL": url, "TRIPLEPOOL_VAR": str(tmp_path)}
             command = [sys.executable, "-m", "tests.annotation.guests", name, str(number)]
             done = subprocess.run(
-                command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
+                command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=900
             )
             assert done.returncode == 0, done.stderr[-3000:]
             found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

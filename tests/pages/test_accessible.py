@@ -11,12 +11,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 FILES = {
     "hours",
+    "systems-compare-csv",
+    "pool-overlap-csv",
     "pool-questions-tsv",
+    "pool-seeds-csv",
     "account-data",
     "evaluation-version",
     "report-download",
     "evaluation-questions-csv",
     "evaluation-triples-csv",
+    "export-trec-file",
 }  # downloads and data, no pages
 
 

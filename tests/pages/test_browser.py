@@ -66,20 +66,36 @@ def test_job_refreshes_itself_and_stops_when_it_is_over(page, world: dict):
     page.goto(f"/jobs/{world['job'].pk}")
     assert page.locator("#job progress").get_attribute("value") == "35"
     Job.objects.update(done=500, stage="epoch 5 of 10")
-    page.get_by_text("epoch 5 of 10").wait_for(timeout=10_000)
+    page.get_by_text("epoch 5 of 10").wait_for(timeout=60_000)
     assert page.locator("#job progress").get_attribute("value") == "50"
     Job.objects.update(state=JobState.DONE)
-    page.locator("#job .badge-done").wait_for(timeout=10_000)
+    page.locator("#job .badge-done").wait_for(timeout=60_000)
     assert page.locator("#job[hx-trigger]").count() == 0
+
+
+def test_values_that_were_opened_stay_open_while_the_job_refreshes(page, world: dict):
+    job = world["job"]
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"/jobs/{job.pk}")
+    page.locator("#show-loss").press("Enter")
+    page.evaluate("document.querySelector('#table-loss').scrollTop = 60")
+    Job.objects.update(stage="epoch 5 of 10")
+    page.get_by_text("epoch 5 of 10").wait_for(timeout=60_000)
+    assert page.evaluate("[...document.querySelectorAll('#job details')].map((part) => part.open)") == [
+        True,
+        False,
+    ]
+    assert page.evaluate("document.querySelector('#table-loss').scrollTop") == 60
+    assert page.evaluate("document.activeElement.id") == "show-loss"
 
 
 def test_preview_follows_what_is_typed_and_saves_nothing(page):
     page.goto("/pools/town-pool/questions")
     page.locator("summary", has_text="Change").first.click()
     page.get_by_label("Statement").fill("Has {subject} met {object}?")
-    page.get_by_text("Has ada met emil?").wait_for(timeout=10_000)
+    page.get_by_text("Has ada met emil?").wait_for(timeout=60_000)
     page.get_by_label("Statement").fill("Has {subject} met?")
-    page.get_by_text("the statement has no {object}").wait_for(timeout=10_000)
+    page.get_by_text("the statement has no {object}").wait_for(timeout=60_000)
     page.reload()
     assert page.get_by_text("Does ada know emil?").count() == 1
 

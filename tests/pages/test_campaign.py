@@ -33,13 +33,15 @@ def test_campaign_is_opened_by_managers_only_and_once(world: dict, sign_in, mana
     assert Campaign.objects.filter(pool__name="fresh").count() == 1
 
 
-@pytest.mark.parametrize("page", ["rules", "inbox", "checks", "triples", "triples/1"])
+@pytest.mark.parametrize("page", ["rules", "order", "inbox", "checks", "triples", "triples/1"])
 def test_pages_of_a_campaign_that_is_not_open_are_404(page: str, world: dict, manager):
     make_pool(world["graph"], "fresh")
     assert manager.get(f"/pools/fresh/campaign/{page}").status_code == 404
 
 
-@pytest.mark.parametrize("page", ["", "/rules", "/inbox", "/inbox?part=comments", "/checks", "/triples"])
+@pytest.mark.parametrize(
+    "page", ["", "/rules", "/order", "/inbox", "/inbox?part=comments", "/checks", "/triples"]
+)
 def test_no_inline_script_or_style(page: str, world: dict, manager):
     html = manager.get(URL + page).content.decode()
     scripts = re.findall(r"<script(?![^>]*(?:src=|application/json))", html)
@@ -63,5 +65,5 @@ def test_unknown_act_is_404(world: dict, manager):
 def test_queries_do_not_grow_with_people(count: int, world: dict, manager, django_assert_num_queries):
     for i in range(count):
         make_person(f"more{i}", campaign=world["campaign"], role="annotator")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         manager.get(URL)

@@ -204,3 +204,17 @@ def test_other_systems_of_the_graph_are_no_part_of_a_built_pool(graph):
     assert figures(pool, "systems") == {"trained": (1, 1)}
     assert System.objects.count() == 2
     assert states(pool)["systems"] == State.DONE
+
+
+def test_what_waits_for_its_batch_keeps_the_labels_running(graph):
+    pool = make_pool(graph)
+    campaign = open_campaign(pool, batch_size=1)
+    people = [make_person(name, campaign=campaign, role="annotator") for name in ("one", "two")]
+    released = campaign.items.count()
+    assert 0 < released < 4
+    label(campaign, people[0], 1, released)
+    Item.objects.update(state=ItemState.SETTLED)
+    assert (states(pool)["labels"], states(pool)["adjudication"]) == ("running", "running")
+    assert figures(pool, "labels") == {
+        "labels": (released, 2 * released), "triples not released yet": (4 - released, 4), "annotators": (2, None),
+    }  # fmt: skip

@@ -6,14 +6,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import settings
 
 from pooling.models import Graph, Pool
 from tests.factories import make_pool, make_systems, make_town
-
-# the same examples every time; no deadline, because the first call of a busy machine may be slow
-settings.register_profile("pooling", deadline=None, derandomize=True)
-settings.load_profile("pooling")
 
 
 @pytest.fixture(autouse=True, scope="session")

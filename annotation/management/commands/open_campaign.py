@@ -6,15 +6,19 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.domain.campaign import open_campaign
+from annotation.domain.order import DEFAULT_ORDER, read_settings
+from annotation.domain.release import unreleased
 from annotation.enums import EvidenceRule
 from annotation.models import Campaign
 from pooling.domain.pool import get_pool
+from pooling.kernels.orders import ORDERS
 from pooling.management.shell import Ticker, user_errors
 
 
 class Command(BaseCommand):
     help = (
-        "Make an item with two slots of every pooled triple that people judge. Run twice it changes nothing."
+        "Make an item with two slots of every pooled triple that people judge, at once or in batches that an order "
+        "of judging chooses. Run twice it changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,6 +28,16 @@ class Command(BaseCommand):
         )
         parser.add_argument("--evidence-rule", choices=EvidenceRule.values, help="default: both")
         parser.add_argument("--lease-minutes", type=int, help="default: 15")
+        parser.add_argument("--order", choices=list(ORDERS), help=f"of judging; default: {DEFAULT_ORDER}")
+        parser.add_argument(
+            "--batch-size", type=int, help="triples released at a time; default: 0, everything at once"
+        )
+        parser.add_argument(
+            "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
+        )
+        parser.add_argument(
+            "--audit", type=float, help="share of the filtered triples that is mixed in, unmarked"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():
@@ -33,18 +47,24 @@ class Command(BaseCommand):
                 self.stdout.write(
                     f"{pool.name}: the campaign is already open, with {present.items.count():,} items"
                 )
-                if options["evidence_rule"] is not None or options["lease_minutes"] is not None:
+                if any(options[name] is not None for name in ("evidence_rule", "lease_minutes")):
                     raise CommandError(
                         "Its rules were left as they are: change them on the page of the campaign."
                     )
+                if any(options[name] is not None for name in ("order", "batch_size", "set", "audit")):
+                    raise CommandError("Its order was left as it is: change it by set_order or draw_audit.")
                 return
             ticker = Ticker(self.stderr)  # type: ignore[arg-type]
             campaign = open_campaign(
                 pool, seed=options["seed"], evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
                 lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
+                order=options["order"] or DEFAULT_ORDER, order_settings=read_settings(options["set"] or []),
+                batch_size=options["batch_size"] or 0, audit=options["audit"] or 0.0,
                 progress=lambda done, total: ticker("items", done, total),
             )  # fmt: skip
         groups = campaign.items.values("group").distinct().count()
+        later = unreleased(pool).count()
         self.stdout.write(
             f"{pool.name}: campaign open, {campaign.items.count():,} items in {groups:,} questions"
+            + (f", {later:,} triples to come in batches" if later else "")
         )

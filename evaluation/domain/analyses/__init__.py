@@ -2,17 +2,22 @@
 
 from evaluation.domain.analyses import (
     accumulation,
+    audit,
     correlation,
     depth,
     discriminative,
+    estimates,
     measures,
     multiplicities,
+    planning,
     relations,
+    reusability,
     stability,
 )
 from evaluation.domain.analysis import Analysis
 
 ANALYSES: tuple[Analysis, ...] = (
     measures.ANALYSIS, correlation.ANALYSIS, depth.ANALYSIS, accumulation.ANALYSIS, stability.ANALYSIS,
-    discriminative.ANALYSIS, relations.ANALYSIS, multiplicities.ANALYSIS,
+    discriminative.ANALYSIS, relations.ANALYSIS, multiplicities.ANALYSIS, planning.ANALYSIS,
+    reusability.ANALYSIS, estimates.ANALYSIS, audit.ANALYSIS,
 )  # fmt: skip

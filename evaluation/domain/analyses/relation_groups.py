@@ -33,18 +33,12 @@ from evaluation.domain.analysis import (
 )
 from evaluation.domain.labelset import LabelSet
 from evaluation.kernels.correlation import tau_of_means
-from evaluation.kernels.groups import (
-    BAND_EDGES,
-    Groups,
-    by_popularity,
-    by_side_and_category,
-    entity_degree,
-    group_means,
-)
+from evaluation.kernels.groups import Groups, by_popularity, by_side_and_category, group_means
 from evaluation.kernels.table import Floats, Ints
 from evaluation.kernels.values import GroupMeans, Values
 from evaluation.measures import Measure
 from pooling.enums import Category
+from pooling.kernels.degrees import BAND_EDGES, entity_degree
 
 NO_CATEGORY = "not in train"  # a relation without a training triple has no category
 

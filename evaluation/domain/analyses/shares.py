@@ -17,19 +17,12 @@ from evaluation.domain.analysis import (
     number,
 )
 from evaluation.domain.labelset import LabelSet, label_set
-from evaluation.kernels.groups import (
-    SMOOTHING,
-    by_relation,
-    divergence,
-    group_means,
-    relation_counts,
-    reweighted,
-    shares,
-)
+from evaluation.kernels.groups import by_relation, group_means, relation_counts, reweighted
 from evaluation.kernels.state import positive
 from evaluation.kernels.table import Floats, Ints
 from evaluation.kernels.values import Values
 from evaluation.measures import Measure
+from pooling.kernels.shares import SMOOTHING, divergence, shares
 
 SHOWN = 20  # relations in the chart
 ALL_TRIPLES = "all triples of the graph"  # train, valid and test

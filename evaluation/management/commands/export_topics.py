@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.export import pool_topics
+from evaluation.domain.trec import pool_topics
 from pooling.artifacts import writing
 from pooling.domain.pool import get_pool
 from pooling.management.shell import user_errors

@@ -27,7 +27,8 @@ class Command(BaseCommand):
         for key in ("seeds", "pooled", "filtered", "to_people"):
             self.stdout.write(f"{key.replace('_', ' '):18}{report[key]:>9,}")
         for title, key in (
-            ("by reason", "by_reason"), ("by relation category", "by_category"), ("by smallest depth", "by_depth"),
+            ("by reason", "by_reason"), ("left out, without a filter", "left_out"),
+            ("by relation category", "by_category"), ("by smallest depth", "by_depth"),
             ("by system", "by_system"), ("found by one system only", "only_by"),
         ):  # fmt: skip
             if report[key]:

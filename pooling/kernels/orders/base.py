@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 UNLABELLED, NO, YES = -1, 0, 1
+GREEDY = "Unfair to runs that did not help to build the pool, and no random sample: infAP and estimates do not hold."
+Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderPool:
     """n pooled triples that people may judge, and which of the runs hold them.
 
@@ -23,6 +25,7 @@ class OrderPool:
     ranks: np.ndarray
     depth: np.ndarray
     group: np.ndarray
+    _kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         n = len(self.depth)
@@ -36,6 +39,42 @@ class OrderPool:
     @property
     def size(self) -> int:
         return len(self.depth)
+
+    @property
+    def runs(self) -> int:
+        return len(self.ranks)
+
+    def remember(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What follows from the pool alone, made once: orders are asked again and again for the same pool."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Made = self._kept[key]
+        return found
+
+    def place(self, seed: int) -> np.ndarray:
+        """Place of each triple in a seeded random order, int64 [n]; it breaks every tie between triples.
+
+        Each triple has its own random number, so that the order of the old ones stays when triples come behind them.
+        """
+
+        def make() -> np.ndarray:
+            shuffled = np.argsort(np.random.default_rng(seed).random(self.size), kind="stable")
+            place = np.empty(self.size, dtype=np.int64)
+            place[shuffled] = np.arange(self.size)
+            return place
+
+        return self.remember(("place", seed), make)
+
+    def lists(self, seed: int) -> list[np.ndarray]:
+        """For each run the triples that it holds, best rank first, equal ranks in the seeded order; int64 [held]."""
+
+        def make() -> list[np.ndarray]:
+            sorted_ = (np.lexsort((self.place(seed), ranks)) for ranks in self.ranks)
+            return [order[ranks[order] > 0] for order, ranks in zip(sorted_, self.ranks, strict=True)]
+
+        return self.remember(("lists", seed), make)
+
+    """A registry row. `pick(pool, progress, size, seed, settings)` chooses `size` triples, or all that are left."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +100,26 @@ class Progress:
 class Pick(NamedTuple):
     """k chosen triples, the first one first: index int64 [k], chance of being drawn float64 [k] (NaN where the order is
     no sample), run followed int64 [k] (-1: none). A sample names those again that came to people with their question:
-    from then on they are drawn too."""
+    from then on they are drawn too. It may name only such: ask again for triples that are new to people."""
 
     triple: np.ndarray
     probability: np.ndarray
     arm: np.ndarray
+
+    @classmethod
+    def of(cls, triple: np.ndarray, arm: np.ndarray | None = None) -> Pick:
+        """A pick that is no sample."""
+        none = np.full(len(triple), -1, dtype=np.int64)
+        return cls(triple, np.full(len(triple), np.nan), none if arm is None else arm)
+
+
+def best(score: np.ndarray, place: np.ndarray, choice: np.ndarray, size: int) -> np.ndarray:
+    """The `size` triples of `choice` (bool [n]) with the largest score float [n], ties by place; int64, best first."""
+    found = np.flatnonzero(choice) if size else np.zeros(0, dtype=np.int64)
+    if size < len(found):  # those below the last score that counts need no sorting
+        least = np.partition(score[found], len(found) - size)[len(found) - size]
+        found = found[score[found] >= least]
+    return found[np.lexsort((place[found], -score[found]))][:size]
 
 
 Settings = Mapping[str, float | list[float] | list[int]]
@@ -73,7 +127,7 @@ Settings = Mapping[str, float | list[float] | list[int]]
 
 @dataclass(frozen=True)
 class Order:
-    """A registry row. `pick(pool, progress, size, seed, settings)` chooses `size` triples, fewer where fewer are left."""
+    """A registry row. `pick(pool, progress, size, seed, settings)` chooses `size` triples, or all that are left."""
 
     name: str
     label: str

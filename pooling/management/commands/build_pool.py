@@ -7,13 +7,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pooling.domain.filter import parse_filters
 from pooling.domain.graph import get_graph
 from pooling.domain.job import start_job
-from pooling.domain.pool import create_pool, pool_counts, unfinished_pool
+from pooling.domain.pool import create_pool, unfinished_pool
+from pooling.domain.pool_report import pool_counts
+from pooling.domain.seeds import SEED, SHARE
 from pooling.enums import JobKind
 from pooling.kernels.filters import FILTERS
-from pooling.management.shell import run_jobs, user_errors
+from pooling.kernels.seeds import STRATIFY
+from pooling.management.shell import filters_named, run_jobs, user_errors
 
 
 class Command(BaseCommand):
@@ -24,10 +26,13 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True)
         seeds = parser.add_mutually_exclusive_group()
         seeds.add_argument("--seeds", type=Path, metavar="FILE", help="TSV of test triples")
-        seeds.add_argument(
-            "--sample", type=float, default=None, help="share of the test triples, default 0.05"
-        )
-        parser.add_argument("--seed", type=int, default=42, help="of the sample")
+        seeds.add_argument("--sample", type=float, help=f"share of the test triples, default {SHARE}")
+        seeds.add_argument("--count", type=int, help="number of test triples, instead of a share")
+        parser.add_argument(
+            "--stratify", default="", metavar="BY",
+            help=f"as many of each stratum as is its share; {' or '.join(name for name in STRATIFY if name)}",
+        )  # fmt: skip
+        parser.add_argument("--seed", type=int, default=SEED, help="of the sample")
         parser.add_argument("--depth", type=int, default=10)
         parser.add_argument("--systems", help="comma-separated; default: all trained ones")
         parser.add_argument(
@@ -39,10 +44,9 @@ class Command(BaseCommand):
         systems = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
         if options["systems"] is not None and not systems:
             raise CommandError("--systems is empty: name some, or leave it away for all trained ones.")
-        try:
-            filters = parse_filters(options["filters"])
-        except ValueError as error:
-            raise CommandError(f"--filters: {error}") from error
+        if options["seeds"] is not None and options["stratify"]:
+            raise CommandError("--stratify is about a sample: leave it away with --seeds.")
+        filters = filters_named(options["filters"])
         with user_errors():
             graph = get_graph(options["graph"])
             pool = unfinished_pool(graph, options["name"])
@@ -53,7 +57,8 @@ class Command(BaseCommand):
             else:
                 pool = create_pool(
                     graph, name=options["name"], systems=systems or None, depth=options["depth"],
-                    sample=options["sample"], seed=options["seed"], seeds_file=options["seeds"], filters=filters,
+                    sample=options["sample"], count=options["count"], stratify=options["stratify"],
+                    seed=options["seed"], seeds_file=options["seeds"], filters=filters,
                 )  # fmt: skip
             run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)], self.stderr)  # type: ignore[arg-type]
         counts = pool_counts(pool)

@@ -4,12 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from pooling.domain.filter import parse_filters
 from pooling.domain.graph import get_graph
-from pooling.domain.pool import import_pool, pool_counts
-from pooling.management.shell import user_errors
+from pooling.domain.pool import import_pool
+from pooling.domain.pool_report import pool_counts
+from pooling.management.shell import filters_named, user_errors
 
 
 class Command(BaseCommand):
@@ -23,10 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--filters", default="category,types")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            filters = parse_filters(options["filters"])
-        except ValueError as error:
-            raise CommandError(f"--filters: {error}") from error
+        filters = filters_named(options["filters"])
         with user_errors():
             pool = import_pool(
                 get_graph(options["graph"]), name=options["name"], file=options["file"],

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand
 
 from pooling.domain.job import start_job
 from pooling.domain.pool import get_pool
+from pooling.domain.run_import import imported_for
 from pooling.domain.system import get_systems
 from pooling.enums import JobKind
 from pooling.management.shell import run_jobs, user_errors
@@ -19,13 +20,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("--systems", help="comma-separated; default: all trained ones of the graph")
+        parser.add_argument(
+            "--systems",
+            help="comma-separated; default: all trained ones of the graph, and the imported runs that answer a seed "
+            "question of the pool",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         names = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
         with user_errors():
             pool = get_pool(options["pool"])
             systems = get_systems(pool.graph, names or None)
+            if not names:
+                systems += imported_for(pool)
             run_jobs([start_job(JobKind.SCORE, pool=pool, system=s) for s in systems], self.stderr)  # type: ignore[arg-type]
         for system in systems:
             system.refresh_from_db()

@@ -10,6 +10,7 @@ from annotation.models import Label
 
 SHOTS = os.environ.get("SCREENSHOTS")  # a folder, for who wants to look
 GUARD = 340  # ms: longer than the guard against presses that were meant for the question before
+PAINTED = 20  # ms: within these the next frame is painted
 
 
 def question(page: Page) -> str:
@@ -34,6 +35,14 @@ def ready(page: Page) -> None:
     settle(page)
 
 
+def stop_clock(page: Page) -> None:
+    """Load the page anew, in a time that passes by `page.clock.run_for` only: no press comes late on a busy machine."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
+    page.reload()
+    expect(page.locator("[data-question]:visible, #group-question:visible")).not_to_be_empty()
+
+
 def paste(page: Page, text: str) -> None:
     """As Ctrl+V does where the focus is, without the system's clipboard."""
     page.evaluate(
@@ -47,7 +56,7 @@ def paste(page: Page, text: str) -> None:
     )
 
 
-def eventually(page: Page, found: Callable[[], Any], wanted: Any = True, seconds: float = 10) -> None:
+def eventually(page: Page, found: Callable[[], Any], wanted: Any = True, seconds: float = 60) -> None:
     """Wait until the server has it."""
     for _ in range(int(seconds * 10)):
         if found() == wanted:
@@ -60,7 +69,7 @@ def eventually(page: Page, found: Callable[[], Any], wanted: Any = True, seconds
 def saved(page: Page, labels: int) -> None:
     """The server has this many labels, and the page knows."""
     eventually(page, Label.objects.count, labels)
-    expect(page.locator("[data-unsaved]")).to_be_hidden(timeout=15000)
+    expect(page.locator("[data-unsaved]")).to_be_hidden()
     assert Label.objects.count() == labels
 
 

@@ -121,12 +121,14 @@ def test_two_tabs_label_no_question_twice_and_lose_none(no_links, sign_in, open_
     ready(second)
     assert question(first) == question(second)
     for number in range(7):
-        press(first, "y")
-        if not number:
-            expect(second.locator('[data-notice="info"]')).to_contain_text("in another tab")
-        settle(second)
-        press(second, "n")
-        settle(first)
+        for here, there, key in ((first, second, "y"), (second, first, "n")):
+            answered = question(here)
+            press(here, key)
+            if (number, key) != (6, "n"):
+                expect(there.locator("[data-question]")).not_to_have_text(answered)
+            if (number, key) == (0, "y"):
+                expect(there.locator('[data-notice="info"]')).to_contain_text("in another tab")
+            settle(there)
     saved(first, 14)
     assert Label.objects.values("item").distinct().count() == 14
     assert SurplusLabel.objects.count() == 0

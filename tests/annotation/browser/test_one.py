@@ -6,7 +6,18 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from annotation.models import Label
-from tests.annotation.browser.hands import GUARD, paste, press, question, ready, saved, shoot
+from tests.annotation.browser.hands import (
+    GUARD,
+    PAINTED,
+    paste,
+    press,
+    question,
+    ready,
+    saved,
+    settle,
+    shoot,
+    stop_clock,
+)
 from tests.annotation.world import LINK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -59,11 +70,14 @@ def test_searches_ask_for_the_names_and_only_over_https(world, open_page) -> Non
 
 def test_fast_double_press_labels_one_question(no_links, open_page) -> None:
     page = open_page(no_links.ann)
-    ready(page)
+    stop_clock(page)
+    page.clock.run_for(GUARD)
     page.keyboard.press("y")
+    page.clock.run_for(PAINTED + 250)
     page.keyboard.press("y")
     page.keyboard.press("n")
-    page.wait_for_timeout(GUARD + 200)
+    page.clock.resume()
+    settle(page)
     saved(page, 1)
     press(page, "n")
     saved(page, 2)
@@ -73,13 +87,16 @@ def test_fast_double_press_labels_one_question(no_links, open_page) -> None:
 def test_chosen_pace_lengthens_the_guard(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     page.evaluate("localStorage.setItem('triplepool:pace', '1000')")
-    page.reload()
-    ready(page)
+    stop_clock(page)
+    asked = question(page)
+    page.clock.run_for(950)
     page.keyboard.press("y")  # the question is there for less than a second
-    page.wait_for_timeout(1100)
-    assert Label.objects.count() == 0
-    page.keyboard.press("y")
+    assert question(page) == asked and Label.objects.count() == 0
+    page.clock.run_for(PAINTED + 50)
+    page.keyboard.press("n")
+    page.clock.resume()
     saved(page, 1)
+    assert Label.objects.get().answer == "N"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from annotation.models import Label
 from tests.annotation.browser.hands import (
     GUARD,
+    PAINTED,
     candidate,
     eventually,
     paste,
@@ -17,7 +18,9 @@ from tests.annotation.browser.hands import (
     row_at,
     rows,
     saved,
+    settle,
     shoot,
+    stop_clock,
 )
 from tests.annotation.world import LINK
 
@@ -113,10 +116,13 @@ def test_arrows_move_and_the_answer_goes_to_the_row_in_focus(no_links, open_page
 
 def test_fast_double_press_answers_one_row(no_links, open_page) -> None:
     page = open_page(no_links.ann, view="group")
-    ready(page)
+    stop_clock(page)
+    page.clock.run_for(GUARD)
     page.keyboard.press("y")
+    page.clock.run_for(PAINTED + 250)
     page.keyboard.press("y")
-    page.wait_for_timeout(GUARD + 200)
+    page.clock.resume()
+    settle(page)
     saved(page, 1)
 
 
@@ -214,7 +220,7 @@ def test_by_pointer_alone(no_links, open_page) -> None:
     ready(page)
     for number, name in ((3, "No"), (0, "Yes")):
         rows(page).nth(number).get_by_role("button", name=name).click()
-        page.wait_for_timeout(GUARD)
+        settle(page)
     rows(page).nth(5).get_by_role("button", name="Can’t tell").click()
     page.keyboard.type("unknown")
     rows(page).nth(5).get_by_role("button", name="Save can’t tell").click()
@@ -236,10 +242,11 @@ def test_refusal_by_the_server_opens_the_row_with_the_reason(world, open_page) -
 
 def test_time_of_a_row_begins_at_the_answer_before(no_links, open_page) -> None:
     page = open_page(no_links.ann, view="group")
-    ready(page)
-    page.wait_for_timeout(900)
-    press(page, "y", "y")
+    stop_clock(page)
+    for ms in (1500, 500):
+        page.clock.run_for(ms)
+        page.keyboard.press("y")
+    page.clock.resume()
     saved(page, 2)
-    first, second = Label.objects.order_by("id").values_list("active_ms", flat=True)
-    assert first > 1100 > 700 > second > 200
+    assert [*Label.objects.order_by("id").values_list("active_ms", flat=True)] == [1500, 500]
     eventually(page, lambda: set(Label.objects.values_list("away_ms", flat=True)), {0})

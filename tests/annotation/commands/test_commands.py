@@ -88,3 +88,54 @@ def test_simulate_stops_at_its_limit(world, tmp_path) -> None:
 def test_closed_world_of_a_graph_that_has_none_is_refused(world) -> None:
     with pytest.raises(CommandError, match="has no closed world"):
         run("simulate_annotators", "p1", "--truth", "closed-world")
+
+
+# -- order of judging ----------------------------------------------------------------------------------------
+
+
+def test_campaign_is_opened_in_batches_and_released_from_the_shell(graph) -> None:
+    pool = make_pool(graph)
+    opened = run(
+        "open_campaign", "p1", "--order", "hedge", "--set", "beta=0.2", "--batch-size", "1", "--audit", "1"
+    )
+    assert opened == "p1: campaign open, 4 items in 2 questions, 3 triples to come in batches\n"
+    campaign = Campaign.objects.get()
+    assert (campaign.order, campaign.order_settings, campaign.batch_size) == ("hedge", {"beta": 0.2}, 1)
+    with pytest.raises(
+        CommandError, match="Its order was left as it is: change it by set_order or draw_audit"
+    ):
+        run("open_campaign", "p1", "--order", "depth")
+    assert run("release_batch", "p1") == "p1: 3 triples released, 0 left\n"
+    assert run("release_batch", "p1") == "p1: 0 triples released, 0 left\n"
+    assert pool.triples.filter(reason="", item=None).count() == 0
+
+
+def test_release_of_all_ends_the_batches(graph) -> None:
+    make_pool(graph)
+    run("open_campaign", "p1", "--batch-size", "1")
+    assert run("release_batch", "p1", "--all") == "p1: 3 triples released, 0 left\n"
+    assert Campaign.objects.get().batch_size == 0
+
+
+def test_audit_sample_is_drawn_from_the_shell(world) -> None:
+    assert run("draw_audit", "p1") == "p1: 1 filtered triples drawn, 1 in the sample\n"
+    assert run("draw_audit", "p1", "--share", "1") == "p1: 0 filtered triples drawn, 1 in the sample\n"
+    with pytest.raises(CommandError, match="not 7"):
+        run("draw_audit", "p1", "--share", "7")
+
+
+def test_order_and_stopping_rules_are_set_from_the_shell(world) -> None:
+    def now() -> tuple:
+        fields = "order", "order_settings", "batch_size", "budget", "target_tau", "target_measure"
+        return Campaign.objects.values_list(*fields).get()
+
+    said = run(
+        "set_order", "p1", "--order", "hedge", "--set", "beta=0.2", "--batch-size", "50", "--budget", "9"
+    )
+    assert said == "p1: changed budget, order, order settings, batch size\n"
+    assert now() == ("hedge", {"beta": 0.2}, 50, 9, None, "micro_mrr")
+    run("set_order", "p1", "--target-tau", "0.9", "--target-measure", "map@20")
+    assert now() == ("hedge", {"beta": 0.2}, 50, 9, 0.9, "map@20")
+    run("set_order", "p1", "--target-tau", "0", "--budget", "-1", "--order", "depth")
+    assert now() == ("depth", {}, 50, None, None, "map@20")
+    assert run("set_order", "p1") == "p1: nothing was different\n"

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from annotation.domain.campaign import group_randomly, open_campaign, question_sides
+from annotation.domain.batch import group_randomly
+from annotation.domain.campaign import open_campaign
 from annotation.errors import CampaignError
 from annotation.models import Item, QuestionTemplate, Slot
 from pooling.domain.graph import open_graph
-from tests.annotation.world import findings, make_pool
+from tests.annotation.world import make_pool
 
 
 def test_open_campaign_makes_two_free_slots_of_every_triple_for_people(graph) -> None:
@@ -35,19 +36,10 @@ def test_items_of_one_question_stay_together_whatever_their_depth(graph) -> None
 
 
 def test_order_is_seeded() -> None:
-    triples = np.array([[h, 0, t] for h in range(20) for t in range(5)])
-    sides = np.zeros(100, dtype=np.int8)
-    orders = [
-        group_randomly(triples, sides, np.random.default_rng(seed)).order.tolist() for seed in (1, 1, 2)
-    ]
+    question = np.array([[0, 0, h] for h in range(20) for _ in range(5)])
+    orders = [group_randomly(question, np.random.default_rng(seed))[1].tolist() for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
     assert orders[0] != sorted(orders[0])
-
-
-def test_side_is_that_of_the_best_rank_or_of_the_seeds() -> None:
-    triples = np.array([[1, 0, 2], [1, 0, 3], [4, 0, 5], [1, 0, 9], [8, 0, 9]])
-    packed = [findings((0, 0, 5), (1, 1, 2)), findings((0, 1, 3), (1, 0, 3)), findings((2, 1, 1)), b"", b""]
-    assert question_sides(triples, packed, np.array([[1, 0, 7]])).tolist() == [1, 0, 1, 0, 1]
 
 
 def test_second_opening_is_refused(world) -> None:

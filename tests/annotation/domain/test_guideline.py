@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import timedelta
 
 import pytest
@@ -122,11 +123,10 @@ def test_image_leaves_its_text_and_raw_html_is_shown() -> None:
 
 @pytest.mark.parametrize("piece", ["[", "![", "`a", "*a ", "> ", "- ", "|a", "<a", "&amp", "_a__b", "[a]("])
 def test_longest_nasty_text_is_rendered_soon(piece: str) -> None:
-    import time
-
-    start = time.perf_counter()
+    """Work that grew with the square of the length would take minutes; measured: 0.6 s of the processor at most."""
+    start = time.process_time()
     render_markdown(piece * (MAX_LENGTH // len(piece)))
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 30
 
 
 def test_campaign_opens_with_version_1(world) -> None:

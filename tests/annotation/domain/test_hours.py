@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.domain.hours import Hours, hours, hours_csv, safe_cell
+from annotation.domain.hours import Hours, hours, hours_csv
 from annotation.domain.label import change
 from annotation.domain.queue import claim
 from annotation.domain.withdraw import withdraw_labels
@@ -60,16 +60,6 @@ def test_hours_csv_neutralises_formulas_and_notes_the_download(world, items):
     ]
     entry = AuditEntry.objects.get(act="hours-exported")
     assert (entry.person, entry.pool, entry.about) == (world.manager, world.pool, "2 rows")
-
-
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
-def test_cell_that_begins_a_formula_gets_an_apostrophe(start):
-    assert safe_cell(f"{start}1+1") == f"'{start}1+1"
-
-
-@pytest.mark.parametrize("text", ["ann", "a=b", "", "'=1", "1.5"])
-def test_other_cells_stay(text):
-    assert safe_cell(text) == text
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -128,7 +128,13 @@ def test_dispute_in_the_hands_of_its_adjudicator_is_not_stuck(world) -> None:
 def test_queries_do_not_grow(world, labelled, django_assert_num_queries) -> None:
     for item in world.campaign.items.all()[:labelled]:
         label_item(world, item, ann="Y", ben="N")
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         overview(world.campaign)
     with django_assert_num_queries(3):
         outlook(world.campaign)
+
+
+def test_triples_that_no_batch_has_brought_are_counted_apart(world) -> None:
+    world.campaign.items.first().delete()
+    found = overview(world.campaign)
+    assert (found.items, found.places, found.unreleased) == (5, 10, 1)

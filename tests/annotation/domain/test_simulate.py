@@ -1,7 +1,7 @@
 from annotation.domain.queue import claim
 from annotation.domain.simulate import Simulation, simulate
 from annotation.enums import Answer
-from annotation.models import Item, Judgement, Label, Slot
+from annotation.models import Batch, Campaign, Item, Judgement, Label, Slot
 from pooling.models import PooledTriple
 
 
@@ -51,3 +51,33 @@ def test_share_is_left_to_people_free_to_be_claimed(world) -> None:
 def test_unknown_truth_is_cannot_tell(world) -> None:
     simulate(world.campaign, Simulation({}, error_rate=0))
     assert set(Item.objects.values_list("state", flat=True)) == {"undecided"}
+
+
+def in_batches(world) -> None:
+    """The world's campaign in batches of one question, three triples each."""
+    Item.objects.all().delete()
+    Batch.objects.all().delete()
+    Campaign.objects.update(batch_size=1)
+    world.campaign.refresh_from_db()
+
+
+def test_simulated_people_go_on_from_batch_to_batch_to_the_end(world) -> None:
+    in_batches(world)
+    told = []
+    done = simulate(
+        world.campaign,
+        Simulation(truth_of(world), error_rate=0),
+        lambda given, total: told.append((given, total)),
+    )
+    assert done.labels == 12
+    assert set(told) == {(given, 12) for given in range(1, 13)}
+    assert set(Item.objects.values_list("state", flat=True)) == {"settled"}
+    assert Batch.objects.count() == 2
+
+
+def test_share_that_is_left_to_people_is_one_of_the_whole_pool(world) -> None:
+    in_batches(world)
+    simulate(world.campaign, Simulation(truth_of(world), error_rate=0, leave=0.5))
+    assert (
+        list(Item.objects.order_by("order").values_list("state", flat=True)) == ["settled"] * 3 + ["open"] * 3
+    )

@@ -132,7 +132,7 @@ def test_queries_of_the_overview_do_not_grow(world, manager, labelled, django_as
     for item in world.campaign.items.all()[:labelled]:
         label_item(world, item, ann="Y", ben="N")
     manager.get(URL)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         manager.get(URL)
 
 

@@ -215,3 +215,18 @@ def test_export_topics(labelled: Pool, tmp_path: Path):
     lines = (tmp_path / "topics.tsv").read_text().splitlines()
     assert lines[0] == "question\tside\tentity\trelation\ttext"
     assert out == f"{tmp_path / 'topics.tsv'}: {len(lines) - 1} questions\n"
+
+
+def test_export_trec(labelled: Pool, tmp_path: Path):
+    freeze_qrels(labelled, "v1")
+    out, _ = run("export_trec", "p", str(tmp_path / "now"))
+    files = sorted((tmp_path / "now").iterdir())
+    assert out == "".join(f"{path}: {path.stat().st_size:,} bytes\n" for path in files)
+    run("export_trec", "p", str(tmp_path / "then"), "--qrels", "v1", "--strict")
+    now, then = ((tmp_path / name / "qrels.txt").read_text().splitlines() for name in ("now", "then"))
+    changed = [(a[-2:], b[-2:]) for a, b in zip(now, then, strict=True) if a != b]
+    assert set(changed) == {(" 0", "-1")}
+    assert len(changed) == 2 * labelled.triples.exclude(reason="").exclude(judgement__isnull=False).count()
+    with pytest.raises(CommandError, match="Pool p has no qrels 'v2'"):
+        run("export_trec", "p", str(tmp_path / "never"), "--qrels", "v2")
+    assert not (tmp_path / "never").exists()

@@ -16,15 +16,17 @@ from annotation.domain.question import save_template
 from evaluation.domain import export as module
 from evaluation.domain import figures
 from evaluation.domain.archive import EPOCH, archive_of, write_archive
-from evaluation.domain.export import export_test_set, merge_candidates, pool_topics, trec_word
+from evaluation.domain.export import export_test_set
 from evaluation.domain.qrels import freeze_qrels, read_qrels
 from evaluation.domain.table import EvaluationError, systems_with_runs
+from evaluation.domain.trec import pool_topics
 from evaluation.models import Qrels
 from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain.graph import import_graph, open_graph
 from pooling.domain.graph_tsv import read_tsv
 from pooling.domain.job import execute
 from pooling.domain.run_files import parse_question_id
+from pooling.domain.trec import merge_candidates, trec_word
 from pooling.enums import JobKind
 from pooling.models import Pool
 from tests.evaluation.domain.oracle import Oracle, positives_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from evaluation.domain.report import pool_report
-from pooling.domain.pool import pool_overlap, unpack_provenance
+from pooling.domain.pool import unpack_provenance
+from pooling.domain.pool_report import pool_overlap
 from pooling.models import Pool
 
 

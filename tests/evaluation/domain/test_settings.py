@@ -22,7 +22,7 @@ def test_a_bare_address_gives_the_usual_settings():
 
 def test_settings_come_back_from_their_address():
     settings = Settings(
-        "depth:3", "qrels:v 1&x", "bpref", ("map@20", "p@7"), "original", "unjudged", 0.01, 5, 123
+        "depth:3", "qrels:v 1&x", "bpref", ("map@20", "p@7"), "original", "unjudged", 0.01, 5, 123, 0.75
     )
     query = settings.query(ALL)
     assert parse_settings(QueryDict(query), ALL) == settings

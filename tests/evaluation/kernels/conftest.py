@@ -6,14 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from evaluation.kernels.state import LabelState
 from evaluation.kernels.table import RankTable
-
-# the same examples every time; no deadline, because the first call of a busy machine may be slow
-settings.register_profile("kernels", deadline=None, derandomize=True)
-settings.load_profile("kernels")
 
 ENTITIES, RELATIONS, SYSTEMS = 9, 2, 3
 

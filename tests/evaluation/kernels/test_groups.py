@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from evaluation.kernels import groups
 from evaluation.kernels.prepared import prepare
@@ -10,6 +9,7 @@ from evaluation.kernels.state import LabelState
 from evaluation.kernels.sums import question_sums
 from evaluation.kernels.table import RankTable
 from evaluation.kernels.values import GroupMeans, Values, values
+from pooling.kernels.shares import shares
 
 NAMES = ["micro_mr", "micro_mrr", "macro_hits@3", "map@20"]
 seeds = st.integers(0, 10**6)
@@ -132,19 +132,6 @@ def test_chance_is_that_of_each_group_and_not_of_all(world, seed):
     np.testing.assert_allclose(twice.mean(), amri_by_definition(w, some), atol=1e-12)
 
 
-def test_entity_degree_counts_triples_and_a_loop_once():
-    triples = np.array([[0, 0, 1], [1, 0, 0], [2, 1, 2], [0, 1, 1]])
-    assert groups.entity_degree(triples, 4).tolist() == [3, 3, 1, 0]
-
-
-def test_bands_end_at_their_edges():
-    assert groups.band(np.array([0, 1, 2, 5, 6, 20, 21, 100, 101])).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4]
-    assert groups.band_names() == ("0-1", "2-5", "6-20", "21-100", "over 100")
-    assert groups.band_names((0, 3, 4)) == ("0", "1-3", "4", "over 4")
-    with pytest.raises(ValueError, match=r"must ascend: \(5, 5\)"):
-        groups.band(np.array([1]), (5, 5))
-
-
 @given(seed=seeds)
 def test_relation_counts_are_of_the_flagged_triples(world, seed):
     w = world(seed)
@@ -160,18 +147,13 @@ def test_relation_counts_are_of_the_flagged_triples(world, seed):
     assert found.tolist() == expected
 
 
-def test_shares_add_up_to_one():
-    assert groups.shares(np.array([1, 0, 3])).tolist() == [0.25, 0, 0.75]
-    assert np.isnan(groups.shares(np.array([0, 0]))).all()
-
-
 @given(seed=seeds)
 def test_weights_of_the_units_give_back_the_plain_mean(world, seed):
     w = world(seed)
     table = two_relation_table(w)
     for value in values(prepare(table), w.state, ["micro_mrr", "map@20"]).values():
         by_relation = groups.group_means(value, groups.by_relation(table, ["likes", "knows"]))
-        found = groups.reweighted(by_relation, groups.shares(by_relation.count))
+        found = groups.reweighted(by_relation, shares(by_relation.count))
         np.testing.assert_allclose(found.value, value.mean(), rtol=1e-12, equal_nan=True)
         assert found.dropped == pytest.approx(0, abs=1e-12) if value.n else np.isnan(found.dropped)
 
@@ -190,22 +172,10 @@ def test_reweighting_drops_relations_without_units_and_says_how_much():
 
 def test_weight_that_is_dropped_is_never_below_zero():
     counts = np.array([0, 2, 0, 3, 0, 4, 0, 5])
-    weight = groups.shares(counts)
+    weight = shares(counts)
     assert weight[counts > 0].sum() > weight.sum()  # by the order of summation
     found = groups.reweighted(GroupMeans(np.ones((2, 8)), counts), weight)
     assert found.dropped == 0.0
-
-
-def test_divergence_is_that_of_the_smoothed_shares():
-    counts, reference = np.array([3, 0, 5, 0]), np.array([1, 7, 2, 0])
-    p, q = np.array([3.5, 0.5, 5.5]), np.array([1.5, 7.5, 2.5])  # the last relation is in neither
-    assert groups.divergence(counts, reference) == pytest.approx(stats.entropy(p, q), rel=1e-12)
-    assert groups.divergence(counts, counts) == 0
-    assert groups.divergence(counts, reference, smoothing=0) == pytest.approx(
-        stats.entropy([3, 0, 5], [1, 7, 2]), rel=1e-12
-    )
-    assert groups.divergence(reference, counts, smoothing=0) == np.inf
-    assert np.isnan(groups.divergence(counts, np.zeros(4, int)))
 
 
 def test_boxes_leave_out_small_relations_and_mark_what_lies_beyond_the_whiskers():

@@ -10,6 +10,7 @@ import pytest
 from evaluation.domain.archive import write_archive
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
+from evaluation.domain.trec import trec_lists
 from evaluation.models import Qrels
 from pooling.enums import JobKind
 from pooling.models import Job, Pool
@@ -105,3 +106,18 @@ def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
     freeze_qrels(labelled, "v1")
     assert client.post("/pools/q/export/v1/write").status_code == 404
     assert client.get("/pools/p/export/v2/download").status_code == 404
+
+
+@pytest.mark.parametrize("file", ["topics.tsv", "pool.txt", "qrels.txt"])
+def test_trec_files_of_this_moment_are_taken_away(sign_in, labelled: Pool, file: str):
+    client = sign_in("researcher")
+    assert f'href="/pools/p/export/trec/{file}"' in client.get(PAGE).content.decode()
+    answer = client.get(f"/pools/p/export/trec/{file}")
+    assert answer["Content-Disposition"] == f'attachment; filename="p-{file}"'
+    content = b"".join(answer.streaming_content).decode()
+    assert content == "".join(f"{line}\n" for line in trec_lists(labelled)[file])
+
+
+def test_another_trec_file_is_not_there(sign_in):
+    assert sign_in("researcher").get("/pools/p/export/trec/runs.txt").status_code == 404
+    assert sign_in("researcher2").get("/pools/p/export/trec/qrels.txt").status_code == 403

@@ -7,7 +7,9 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from pooling.domain.pool import pool_counts
+from pooling.domain.graph import open_graph
+from pooling.domain.pool_report import pool_counts
+from pooling.domain.seeds import draw_seeds, seed_array
 from pooling.models import Pool
 from tests.factories import make_system, town
 
@@ -33,6 +35,26 @@ def test_build_pool_json_systems_and_filters(trained, run):
     assert (pool.contributors, pool.filters, pool.depth) == (["complex", "transe"], [], 10)
 
 
+def test_build_pool_draws_a_count_by_strata(trained, run):
+    run(
+        "build_pool",
+        "town",
+        "--name",
+        "p",
+        "--count",
+        "9",
+        "--stratify",
+        "relation",
+        "--seed",
+        "3",
+        "--depth",
+        "2",
+    )
+    pool = Pool.objects.get()
+    seeds, source = draw_seeds(open_graph(trained), count=9, stratify="relation", seed=3)
+    assert (seed_array(pool).tolist(), pool.seed_source) == (seeds.tolist(), source)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -42,9 +64,22 @@ def test_build_pool_json_systems_and_filters(trained, run):
         (
             ["town", "--filters", "colour"],
             "--filters: unknown filter 'colour': the known filters are category-head, category-tail, types, "
-            "category, none",
+            "types-entailed, types-both, self-answer, category, none",
         ),
         (["town", "--seeds", "/no/such"], "/no/such: No such file or directory"),
+        (
+            ["town", "--seeds", "/no/such", "--stratify", "relation"],
+            "--stratify is about a sample: leave it away with --seeds.",
+        ),
+        (
+            ["town", "--seeds", "/no/such", "--count", "3"],
+            "Error: argument --count: not allowed with argument --seeds",
+        ),
+        (["town", "--count", "35"], "Count 35: give 1 to 34, since there are so many test triples to sample from."),
+        (
+            ["town", "--stratify", "size"],
+            "Stratify by 'size': choose relation or relation,popularity, or leave it away.",
+        ),
     ],
 )  # fmt: skip
 def test_build_pool_refuses(town, run, arguments, message):

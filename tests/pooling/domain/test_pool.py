@@ -10,16 +10,8 @@ from django.conf import settings as django_settings
 
 from pooling.domain.graph import open_graph
 from pooling.domain.job import execute
-from pooling.domain.pool import (
-    build_pool,
-    create_pool,
-    get_pool,
-    import_pool,
-    pool_counts,
-    pool_families,
-    seed_array,
-    unpack_provenance,
-)
+from pooling.domain.pool import build_pool, create_pool, get_pool, import_pool, seed_array, unpack_provenance
+from pooling.domain.pool_report import pool_counts, pool_families
 from pooling.domain.run_files import read_ranks, read_topk
 from pooling.domain.system import SystemError_
 from pooling.enums import JobKind, PoolState

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from pooling.kernels import memory
+from pooling.kernels.batches import BATCHES
 from pooling.kernels.memory import check_memory, estimate_bytes, in_words
 from pooling.kernels.scorer import build_model
-from pooling.systems import SYSTEMS, SystemSpec, get_model
+from pooling.systems import SYSTEMS, SystemSpec, common_settings, get_model
 
 ENTITIES, RELATIONS = 100, 4
 MODELS = [name for name, spec in SYSTEMS.items() if isinstance(spec, SystemSpec)]
@@ -90,16 +91,55 @@ def test_estimate_counts_matrices_of_tucker():
     assert counted - less == 4 * 4 * 2048 * 128**2
 
 
-@pytest.mark.parametrize(
-    ("rows", "measured"), [(32, 707), (64, 1390)]
-)  # MB of a batch of HittER, large preset
+# MB of a process for a batch of HittER with the large preset, beyond weights, slopes and optimiser, where every entity
+# has its 50 neighbours
+@pytest.mark.parametrize(("rows", "measured"), [(32, 1144), (64, 2106)])
 def test_estimate_of_hitter_is_what_was_measured(rows, measured):
     spec = get_model("hitter")
     settings = {**spec.preset(FB15K237[0], 272_115), "batch_size": rows}
-    assert spec.activations(settings, 272_115) * 4e-6 == pytest.approx(measured, rel=0.05)
+    assert spec.activations(settings, 272_115) * 4e-6 == pytest.approx(measured, rel=0.08)
     wide = {**settings, "embedding_dim": 640}
     assert spec.activations(wide, 272_115) > 1.8 * spec.activations(settings, 272_115)
     assert spec.activations(settings, 8) == spec.activations({**settings, "batch_size": 16}, 272_115)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {"embedding_dim": 48, "heads": 2}, {"pair_layers": 3, "neighbours": 8}, {"context_layers": 3}],
+)
+def test_estimate_of_hitter_covers_what_a_step_keeps_where_nobody_lacks_neighbours(changed):
+    """What is kept for the way back is three quarters of what a process takes."""
+    spec, few = (
+        get_model("hitter"),
+        {"pair_layers": 1, "context_layers": 1, "batch_size": 16, "neighbours": 20},
+    )
+    settings = {**spec.preset(FB15K237[0], 272_115), **few, "embedding_dim": 32, **changed}
+    entity = np.repeat(np.arange(ENTITIES), 20)
+    near = (entity + np.tile(np.arange(1, 21), ENTITIES)) % ENTITIES
+    train = np.stack([entity, near % RELATIONS, near], 1)
+    kept = kept_bytes(spec, settings, train)
+    assert 1.2 * kept < 4 * spec.activations(settings, len(train)) < 1.6 * kept
+
+
+def kept_bytes(spec, settings, train):
+    """Bytes of what the first step keeps for its way back, without weights."""
+    model = build_model(spec, ENTITIES, RELATIONS, settings, 0, train).train()
+    weights = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    common, kept = common_settings(settings), {}
+
+    def keep(tensor):
+        if (place := tensor.untyped_storage()).data_ptr() not in weights:
+            kept[place.data_ptr()] = place.nbytes()
+        return tensor
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        batches = BATCHES[common["objective"]](train, ENTITIES, common, "cpu")
+        batch = next(iter(batches.draw()))
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            loss = batches.loss(spec, model, batch)  # as long as it lives, no place is used twice
+    assert loss.requires_grad
+    return sum(kept.values())
 
 
 def test_free_bytes_of_a_gpu_are_read_after_freed_blocks_are_given_back(monkeypatch):
@@ -136,17 +176,56 @@ def test_free_bytes_within_this_machine():
     assert free is not None and 10_000_000 < free < 1 << 50
 
 
-def test_free_bytes_in_a_container_counts_cached_files_as_free(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "GROUP", tmp_path)
-    (tmp_path / "memory.max").write_text("9000000\n")
-    (tmp_path / "memory.current").write_text("8500000\n")
-    (tmp_path / "memory.stat").write_text(
-        "anon 1500000\nfile 7000000\ninactive_anon 5\ninactive_file 6000000\nactive_file 800000\n"
-    )
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    """A made-up tree of control groups in which this process is in /service/worker."""
+    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(memory, "OWN_GROUP", tmp_path / "own")
+    (tmp_path / "own").write_text("4:memory:/old\n0::/service/worker\n")
+
+    def limit(group, most, taken=0, inactive=0, active=0):
+        folder = tmp_path / "groups" / group
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "memory.max").write_text(f"{most}\n")
+        (folder / "memory.current").write_text(f"{taken}\n")
+        (folder / "memory.stat").write_text(
+            f"anon 1500000\nfile 7000000\ninactive_anon 5\ninactive_file {inactive}\nactive_file {active}\n"
+        )
+
+    return limit
+
+
+def test_free_bytes_in_a_container_counts_cached_files_as_free(groups):
+    groups("", 9_000_000, 8_500_000, 6_000_000, 800_000)
     assert memory.free_bytes("cpu") == 500_000 + 6_800_000
-    (tmp_path / "memory.max").write_text("max\n")
+    groups("", "max")
     free = memory.free_bytes("cpu")
     assert free is not None and free > 9_000_000  # that of the machine
+
+
+@pytest.mark.parametrize("smallest", ["", "service", "service/worker"])
+def test_free_bytes_are_those_of_the_narrowest_group_around(groups, smallest):
+    for group in ("", "service", "service/worker"):
+        groups(group, 9_000_000, 8_000_000)
+    groups("service/other", 5, 3)  # no concern of ours
+    groups("old", 5, 3)
+    assert memory.free_bytes("cpu") == 1_000_000
+    groups(smallest, 5000, 1000)
+    assert memory.free_bytes("cpu") == 4000
+
+
+def test_free_bytes_of_a_group_without_a_limit_are_those_of_the_next(groups):
+    groups("", 9_000_000, 1_000_000)
+    groups("service/worker", "max")
+    assert memory.free_bytes("cpu") == 8_000_000
+
+
+@pytest.mark.parametrize("own", ["", "0::/\n", "0::/../elsewhere\n", None])
+def test_free_bytes_where_the_own_group_is_not_seen_are_those_of_the_outermost(groups, tmp_path, own):
+    groups("", 9_000_000, 1_000_000)
+    groups("service", 5000)
+    (tmp_path / "own").write_text(own) if own is not None else (tmp_path / "own").unlink()
+    assert memory.free_bytes("cpu") == 8_000_000
 
 
 @pytest.mark.parametrize(

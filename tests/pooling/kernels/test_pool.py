@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.kernels.pool import PROVENANCE, Gathered, gather, sample_seeds
+from pooling.kernels.pool import PROVENANCE, Gathered, gather, merge
 from pooling.kernels.questions import Questions, questions_of
 
 ENTITIES = 8
@@ -99,15 +98,55 @@ def test_a_finding_takes_four_bytes():
     assert PROVENANCE.itemsize == 4
 
 
-@pytest.mark.parametrize(("num_test", "share", "count"), [(20466, 0.05, 1023), (10, 0.01, 1), (10, 1.0, 10)])
-def test_sample_is_ascending_without_repeats_and_seeded(num_test, share, count):
-    places = sample_seeds(num_test, share, np.random.default_rng(3))
-    assert len(places) == count
-    assert sorted(set(places.tolist())) == places.tolist()
-    assert 0 <= places.min() <= places.max() < num_test
-    assert places.tolist() == sample_seeds(num_test, share, np.random.default_rng(3)).tolist()
+# -- merging ----------------------------------------------------------------------------------------------------
 
 
-def test_another_seed_is_another_sample():
-    one, other = (sample_seeds(1000, 0.1, np.random.default_rng(seed)).tolist() for seed in (1, 2))
-    assert one != other
+@given(worlds(), worlds())
+def test_merged_pools_hold_every_finding_of_both_once_and_the_smaller_depth(one, other):
+    old, fresh = gather(*one), gather(*other)
+    merged = merge(old, fresh)
+    first, second = unpacked(old), unpacked(fresh)
+    expected = {
+        triple: sorted({*first.get(triple, []), *second.get(triple, [])}) for triple in {**first, **second}
+    }
+    assert unpacked(merged) == expected
+    assert [tuple(t) for t in merged.triples.tolist()] == list(expected)  # the old ones, then what is new
+    assert merged.depth.tolist() == [min(rank for _, _, rank in expected[t]) for t in expected]
+    assert merged.indptr.tolist() == np.cumsum([0, *map(len, expected.values())]).tolist()
+
+
+@given(worlds())
+def test_merging_a_pool_with_a_deeper_one_or_itself_is_the_deeper_one(world):
+    questions, candidates, depth = world
+    old, deeper = gather(questions, candidates, max(1, depth - 2)), gather(questions, candidates, depth)
+    assert unpacked(merge(old, deeper)) == unpacked(deeper)
+    for one, other in zip(merge(deeper, deeper), deeper, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_triple_without_findings_keeps_its_depth_until_it_is_found_higher():
+    bare = Gathered(
+        np.array([[3, 7, 1], [3, 7, 2]], np.int32),
+        np.array([2, 5]),
+        np.zeros(0, PROVENANCE),
+        np.zeros(3, int),
+    )
+    found = np.array([(4, 0, 3), (4, 0, 4)], PROVENANCE)
+    fresh = Gathered(np.array([[3, 7, 1], [3, 7, 2]], np.int32), np.array([3, 4]), found, np.arange(3))
+    merged = merge(bare, fresh)
+    assert (merged.depth.tolist(), unpacked(merged)) == (
+        [2, 4],
+        {(3, 7, 1): [(4, 0, 3)], (3, 7, 2): [(4, 0, 4)]},
+    )
+
+
+def test_nothing_merged_with_nothing_is_nothing():
+    nothing = gather(questions_of(np.array([[0, 0, 1]]))[0], [], depth=3)
+    merged = merge(nothing, nothing)
+    assert (merged.triples.shape, len(merged.findings), merged.indptr.tolist()) == ((0, 3), 0, [0])
+
+
+def test_lists_may_be_shorter_than_the_depth():
+    questions = Questions(np.array([0], np.int8), np.array([3], np.int32), np.array([7], np.int32))
+    gathered = gather(questions, [np.zeros((1, 0), np.int32), np.array([[5, 6]], np.int32)], depth=4)
+    assert unpacked(gathered) == {(3, 7, 5): [(1, 0, 1)], (3, 7, 6): [(1, 0, 2)]}

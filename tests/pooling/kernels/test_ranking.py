@@ -101,7 +101,7 @@ def problems(draw):
 
 
 @given(problems())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_score_questions_equals_oracle_with_ties(problem):
     """In chunks of whole tiles, which are a few entities here."""
     rows, masked, top_masked, wanted, k, seed, batch, tile, chunk = problem

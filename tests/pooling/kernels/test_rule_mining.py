@@ -23,7 +23,7 @@ def mine(triples, seed=0, entities=ENTITIES, relations=RELATIONS, **changed):
     }
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(oracle.triples, st.lists(st.integers(0, ENTITIES - 1), min_size=1, max_size=4))
 def test_paths_equal_literal(triples, starts):
     walker = Walker(SignedGraph(np.array(triples), ENTITIES, RELATIONS), np.array(starts))
@@ -32,13 +32,13 @@ def test_paths_equal_literal(triples, starts):
         np.testing.assert_array_equal(walker.along(body).toarray(), expected, err_msg=str(body))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(oracle.triples)
 def test_rules_equal_literal(triples):
     assert mine(triples) == oracle.all_rules(set(triples))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(oracle.triples)
 def test_rules_dropped_as_asked(triples):
     expected = oracle.all_rules(set(triples), laplace=2.0)
@@ -50,7 +50,7 @@ def test_rules_dropped_as_asked(triples):
     }
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(oracle.triples)
 def test_max_rules_keeps_the_most_confident_of_each_relation(triples):
     every, kept = mine(triples), mine(triples, max_rules=3)

@@ -33,7 +33,7 @@ def proposing(facts, rules, side, entity, relation, candidate):
     return sorted(found, reverse=True), slot / (len(of_relation) + 1)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(oracle.triples)
 def test_max_orders_by_best_then_next_then_popularity(triples):
     facts = {fact for fact in triples if fact[0] != fact[2]}
@@ -48,7 +48,7 @@ def test_max_orders_by_best_then_next_then_popularity(triples):
         assert torch.unique(row, return_inverse=True)[1].tolist() == [places[key] for key in keys]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(oracle.triples)
 def test_noisy_or_is_that_no_rule_is_right(triples):
     facts = {fact for fact in triples if fact[0] != fact[2]}

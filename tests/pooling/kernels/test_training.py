@@ -243,7 +243,7 @@ def test_train_system_last_validation_not_finite_keeps_nothing(tmp_path, monkeyp
     def overflow(*args, **kwargs):
         raise NotFinite("inf")
 
-    monkeypatch.setattr(training, "rank_of_triples", overflow)
+    monkeypatch.setattr(training, "validation_mrr", overflow)
     with pytest.raises(Diverged, match="score of DistMult is not finite in epoch 1; nothing is kept"):
         train_on_cycle(tmp_path, validate_every=4, max_seconds=0.001)
 

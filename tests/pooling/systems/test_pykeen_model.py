@@ -1,13 +1,18 @@
 """PyKEEN's models by class name: scores equal to their own `score_t`, in ranking and in training."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 import torch
+from pykeen import models
+from pykeen.models import ERModel, model_resolver
 
 from pooling.kernels.batches import column_scores
 from pooling.kernels.scorer import Scorer, build_model
 from pooling.kernels.training import train_system
-from pooling.systems import get_model, get_system, resolve_settings
+from pooling.systems import find_system, get_by_slug, get_model, get_system, resolve_settings
+from pooling.systems.pykeen_model import MODELS
 
 ENTITIES, RELATIONS = 9, 2
 TRIPLES = np.array([[0, 0, 1], [1, 1, 2], [3, 0, 4], [5, 1, 6], [7, 0, 8], [8, 1, 0]], np.int32)
@@ -55,12 +60,43 @@ def test_class_name_in_any_case_is_one_system():
 
 def test_unknown_class_names_near_ones():
     with pytest.raises(
-        ValueError, match=r"PyKEEN has no model 'PairRF' .*did you mean pykeen:PairRE.*there are .*TransH"
+        ValueError, match=r"PyKEEN has no model 'PairRF' .*did you mean pykeen:PairRE\? there are .*TransH"
     ):
         get_system("pykeen:PairRF")
+    assert find_system("pykeen:PairRF") is None
 
 
-def test_class_that_needs_more_than_triples_says_so():
-    settings = resolve_settings("pykeen:RGCN", ENTITIES, 10, {"embedding_dim": 8})
-    with pytest.raises(ValueError, match="PyKEEN cannot build RGCN from triples and embedding_dim=8 alone"):
-        build_model(get_model("pykeen:RGCN"), ENTITIES, RELATIONS, settings, seed=0, train=TRIPLES)
+def test_classes_are_all_that_triples_alone_build():
+    """RGCN wants triples without inverses, the others literals or a second graph."""
+    more = {"ComplExLiteral", "DistMultLiteral", "DistMultLiteralGated", "InductiveNodePiece", "RGCN"}
+    known = {
+        cls.__name__
+        for cls in model_resolver.lookup_dict.values()
+        if issubclass(cls, ERModel) and "embedding_dim" in signature(cls).parameters
+    }
+    assert sorted([*MODELS, *more]) == sorted(known)
+
+
+@pytest.mark.parametrize("label", MODELS)
+def test_class_is_built_and_ranks(label):
+    spec = get_model(f"pykeen:{label}")
+    scorer = Scorer(spec, model_of(spec.name))
+    question = np.zeros(1, int)
+    assert scorer.scores(question, question, question).shape == (1, ENTITIES)
+
+
+def test_class_that_cannot_be_built_says_so(monkeypatch):
+    def refuse(**given):
+        raise KeyError(sorted(given))
+
+    monkeypatch.setattr(models, "PairRE", refuse)
+    said = r"PyKEEN cannot build PairRE .* embedding_dim=8 alone: .'embedding_dim', 'random_seed', 'triples_factory'."
+    with pytest.raises(ValueError, match=said):
+        model_of("pykeen:PairRE")
+
+
+def test_slug_leads_back_to_the_system():
+    for name in ("transe", "transe-l1", "pykeen:PairRE"):
+        assert get_by_slug(get_system(name).slug).name == name
+    with pytest.raises(ValueError, match="PyKEEN has no model 'PairRF'"):
+        get_by_slug("pykeen-PairRF")

@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from pooling.enums import JobState, SystemState
+from pooling.kernels.filters import FILTERS
 from pooling.models import Job, Pool
 from tests.pages.world import make_graph, make_pool, make_system
 
@@ -32,6 +33,21 @@ def test_building_makes_a_pool_and_its_job(rotate, manager):
     ]
 
 
+@pytest.mark.parametrize("share", ["0.5", ""])
+def test_a_number_of_seeds_counts_instead_of_the_share(share: str, rotate, manager):
+    asked = {"sample": share, "count": "2", "stratify": "relation,popularity"}
+    assert manager.post("/pools/new", FORM | asked).status_code == 302
+    source = "sample of 2 test triples, stratified by relation and popularity, seed 1"
+    assert Pool.objects.get().seed_source == source
+
+
+def test_form_starts_with_the_usual_filters_and_no_stratification(rotate, manager):
+    form = manager.get("/pools/new").context["form"]
+    assert form["filters"].value() == ["category-head", "category-tail", "types"]
+    assert [name for name, _ in form.fields["filters"].choices] == list(FILTERS)
+    assert (form["stratify"].value(), form["count"].value()) == (None, None)
+
+
 def test_seed_file_is_read_and_named(rotate, manager):
     file = SimpleUploadedFile("my seeds.tsv", b"p0\tknows\tp3\n")
     assert manager.post("/pools/new", FORM | {"sample": "", "seeds_file": file}).status_code == 302
@@ -46,9 +62,13 @@ def test_seed_file_is_read_and_named(rotate, manager):
         ({"name": "taken"}, "There is a pool &#x27;taken&#x27; already"),
         ({"systems": []}, "Choose at least one trained system."),
         ({"systems": ["conve"]}, "conve is not one of the available choices"),
-        ({"depth": "101"}, "less than or equal to 100"),
-        ({"sample": ""}, "Give a share above 0, or a seed file."),
-        ({"sample": "0"}, "Give a share above 0, or a seed file."),
+        ({"depth": "101"}, "Depth 101: a run holds the first 100 candidates of a question; give 1 to 100."),
+        ({"depth": "1001"}, "less than or equal to 1000"),
+        ({"sample": ""}, "Give a share above 0, a number, or a seed file."),
+        ({"sample": "0"}, "Give a share above 0, a number, or a seed file."),
+        ({"count": "0"}, "greater than or equal to 1"),
+        ({"count": "3"}, "Count 3: give 1 to 2, since there are so many test triples"),
+        ({"stratify": "colour"}, "colour is not one of the available choices"),
         ({"sample": "2"}, "less than or equal to 1"),
         ({"filters": ["all"]}, "all is not one of the available choices"),
         ({"seeds_file": SimpleUploadedFile("s.tsv", b"p0\tknows\tnobody\n")}, "seeds.tsv:1"),
@@ -124,34 +144,6 @@ def test_imported_pool_without_provenance_says_so(graph, manager):
     html = manager.get("/pools/town-pool/triples").content.decode()
     assert rows(html)[0][5] == "not known"
     assert "Overlap of systems" not in html
-    assert "Families of systems" not in html
-
-
-def test_overlap_counts_what_systems_share(graph, manager):
-    systems = [make_system(graph, name) for name in ("rotate", "distmult")]
-    pool = make_pool(graph, systems=systems)
-    first = pool.triples.first()
-    first.provenance = first.provenance[:4]  # only rotate found it
-    first.save()
-    html = manager.get("/pools/town-pool/triples").content.decode()
-    overlap, _, families = html.partition("Overlap of systems")[2].partition("Families of systems")
-    assert rows(overlap) == [["7", "6", "1"], ["6", "6", "0"]]
-    assert rows(families) == [["7", "1", "rotate"], ["6", "0", "distmult"]]
-
-
-def test_filter_page_counts_and_shows_examples(graph, manager):
-    make_pool(graph)
-    html = manager.get("/pools/town-pool/filter").content.decode()
-    assert "<dt>filtered (42.9 %)</dt><dd>3</dd>" in html
-    assert html.count("1 triple</a>") == 3
-    assert "4 triples</a>" in html
-
-
-def test_filter_that_was_switched_off(graph, manager):
-    pool = make_pool(graph)
-    pool.filters = ["types"]
-    pool.save()
-    assert manager.get("/pools/town-pool/filter").content.decode().count("switched off") == 2
 
 
 @pytest.mark.parametrize("url", ["/pools", "/graphs", "/systems", "/jobs", "/pools/new", "/"])
@@ -187,8 +179,7 @@ def test_queries_do_not_grow(count: int, graph, manager, tmp_path, django_assert
     for url, queries in (
         ("/pools", 5),
         ("/graphs", 5),
-        ("/pools/pool-0/triples", 9),
-        ("/pools/pool-0/filter", 12),
+        ("/pools/pool-0/triples", 6),
     ):
         with django_assert_num_queries(queries):
             manager.get(url)

@@ -196,6 +196,31 @@ def test_compared_curves_leave_out_what_has_no_values():
     assert compared_charts([("c", 6, [])]) == []
 
 
+def test_values_of_a_chart_are_a_file_of_the_systems_compared(graph, manager):
+    history = [
+        {"epoch": 1, "loss": 3.0, "validation_mrr": None},
+        {"epoch": 2, "loss": 2.5, "validation_mrr": 0.5},
+    ]
+    make_system(graph, "transe", history=history)
+    make_system(graph, "rotate", history=history[1:])
+    make_system(graph, "rules", history=[{"epoch": 1, "loss": None, "validation_mrr": 0.25}])
+    html = manager.get("/graphs/town/compare?systems=rotate&systems=transe").content.decode()
+    links = re.findall(r'href="([^"]+\.csv[^"]*)"', html)
+    assert [unescape(link) for link in links] == [
+        "/graphs/town/compare/validation-mrr.csv?systems=rotate&systems=transe",
+        "/graphs/town/compare/loss.csv?systems=rotate&systems=transe",
+    ]
+    response = manager.get(unescape(links[1]))
+    assert response["Content-Disposition"] == 'attachment; filename="town-loss.csv"'
+    assert response.content.decode() == "epoch,transe,rotate\r\n1,3.0,\r\n2,2.5,2.5\r\n"
+    every = manager.get("/graphs/town/compare/validation-mrr.csv").content.decode()
+    assert every == "epoch,transe,rotate,rules\r\n1,,,0.25\r\n2,0.5,0.5,\r\n"
+    html = manager.get("/graphs/town/compare").content.decode()
+    assert 'href="/graphs/town/compare/loss.csv"' in html
+    assert manager.get("/graphs/town/compare/loss.csv?systems=rules").status_code == 404
+    assert manager.get("/graphs/town/compare/hits.csv").status_code == 404
+
+
 # -- files ------------------------------------------------------------------------------------------------------
 
 

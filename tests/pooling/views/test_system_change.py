@@ -6,12 +6,13 @@ import re
 from html import unescape
 
 import pytest
+from django.test import Client
 
 from pooling.enums import SystemState
 from pooling.models import Job, System
 from pooling.systems import resolve_settings
 from pooling.systems.spec import NEUTRAL
-from tests.pages.world import make_job, make_system
+from tests.pages.world import make_job, make_person, make_system
 
 URL = "/graphs/town/systems/rotate"
 
@@ -181,12 +182,70 @@ def test_archiving_waits_for_the_job(graph, manager):
     assert System.objects.get().archived is False
 
 
+@pytest.mark.parametrize("typed", ["PairRE", " pairre ", "pykeen:PairRE"])
+def test_a_model_of_pykeen_is_set_up_by_the_name_of_its_class(graph, manager, typed: str):
+    response = manager.get("/graphs/town/systems", {"model": typed})
+    assert response["Location"] == "/graphs/town/train/pykeen-PairRE"
+    html = manager.get(response["Location"]).content.decode()
+    assert "Set up PairRE (PyKEEN)" in html
+    assert [field(html, name) for name in ("name", "seed", "set_epochs")] == ["pykeen-PairRE", "0", ""]
+    sent = {"name": "pykeen-PairRE", "seed": "0", "device": "cpu", "set_embedding_dim": "16"}
+    assert manager.post(response["Location"], sent)["Location"] == "/graphs/town/systems/pykeen-PairRE"
+    made = System.objects.get()
+    assert (made.kind, made.settings["embedding_dim"]) == ("pykeen:PairRE", 16)
+    assert Job.objects.get().system == made
+    html = manager.get(response["Location"]).content.decode()
+    assert [field(html, name) for name in ("name", "seed")] == ["pykeen-PairRE-s1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            "PairRF",
+            "PyKEEN has no model 'PairRF' that can be built from triples alone: did you mean pykeen:PairRE?",
+        ),
+        ("RGCN", "PyKEEN has no model 'RGCN' that can be built from triples alone: "),
+        (" ", "Give the name of a class."),
+    ],
+)
+def test_a_class_that_pykeen_lacks_is_refused_at_its_field(graph, manager, typed: str, said: str):
+    response = manager.get("/graphs/town/systems", {"model": typed})
+    errors = response.context["other"].errors
+    assert (response.status_code, list(errors)) == (200, ["model"])
+    assert errors["model"][0].startswith(said)
+    assert said in unescape(response.content.decode())
+    assert manager.get("/graphs/town/train/pykeen-PairRF").status_code == 404
+
+
+def test_classes_offered_are_those_that_no_system_of_ours_has(graph, manager):
+    html = manager.get("/graphs/town/systems").content.decode()
+    offered = re.findall(r'<option value="(\w+)"></option>', html)
+    assert ("PairRE" in offered, "TransE" in offered, len(offered)) == (True, False, 23)
+
+
+def test_only_managers_are_led_to_set_up_a_model_of_pykeen(graph):
+    found = {}
+    for role in ("researcher", "annotator"):
+        client = Client()
+        client.force_login(make_person(role, site=role if role == "researcher" else ""))
+        listed = client.get("/graphs/town/systems", {"model": "PairRE"})
+        field_is_there = b'name="model"' in listed.content
+        found[role] = (
+            listed.status_code,
+            field_is_there,
+            client.get("/graphs/town/train/pykeen-PairRE").status_code,
+        )
+    assert found == {"researcher": (200, False, 403), "annotator": (403, False, 403)}
+
+
 def test_a_model_of_pykeen_can_be_cloned(graph, manager):
-    make_system(graph, "pykeen-PairRE", kind="pykeen:PairRE")
+    make_system(graph, "pykeen-PairRE", kind="pykeen:PairRE", settings={"embedding_dim": 32})
     html = manager.get("/graphs/town/systems/pykeen-PairRE").content.decode()
-    assert "PyKEEN's model PairRE, scored by its own functions." in unescape(html)
+    assert "PyKEEN's PairRE with PyKEEN's own settings" in unescape(html)
+    assert '>32 <span class="muted small">preset 64</span>' in html
     html = manager.get("/graphs/town/systems/pykeen-PairRE/clone").content.decode()
-    assert [field(html, name) for name in ("name", "set_embedding_dim")] == ["pykeen-PairRE-2", "64"]
+    assert [field(html, name) for name in ("name", "set_embedding_dim")] == ["pykeen-PairRE-2", "32"]
 
 
 def test_a_system_of_an_unknown_kind_can_only_be_archived(graph, manager):

@@ -1,0 +1,191 @@
+"""The release of triples to people, in batches that the campaign's order of judging chooses.
+
+A batch is chosen from what is known at that moment: which triples are items, which of them the order drew, and
+their judgements. So nothing but the rows is needed to choose the next one, after a restart or on another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max, Q, QuerySet
+
+from annotation.domain.batch import Lot, add_lots, refresh_statistics, shown_triples
+from annotation.domain.judgement import current_verdicts
+from annotation.enums import BatchOrigin, CampaignState, Verdict
+from annotation.errors import CampaignError
+from annotation.models import Batch, Campaign, Item, Label
+from annotation.signals import batch_wanted
+from pooling.domain.audit import record
+from pooling.domain.order import order_pool
+from pooling.enums import AuditAct, FilterReason
+from pooling.kernels.orders import ORDERS
+from pooling.kernels.orders.base import NO, YES, Pick, Progress
+from pooling.kernels.orders.whole import pick_whole
+from pooling.kernels.rows import find
+from pooling.models import Pool, PooledTriple
+
+UNRELEASED = Q(reason=FilterReason.NONE, item=None)  # of pooled triples that people judge
+
+
+def unreleased(pool: Pool) -> QuerySet[PooledTriple]:
+    """The triples for people that nobody has been given a place to label yet."""
+    return pool.triples.filter(UNRELEASED)
+
+
+def stop_reason(campaign: Campaign) -> str:
+    """Why no batch is released by itself; empty: nothing stops it."""
+    if campaign.budget is not None:
+        given = Label.objects.filter(item__campaign=campaign, supersedes=None).count()
+        if given >= campaign.budget:
+            return f"The budget of {campaign.budget:,} labels is used up: {given:,} were given."
+    # a rule that fails must not keep people from their work; Django logs it
+    answers = batch_wanted.send_robust(sender=Campaign, campaign=campaign)
+    return next((answer for _, answer in answers if answer and isinstance(answer, str)), "")
+
+
+def may_release(campaign: Campaign) -> bool:
+    """Whether people who find nothing to label would be given another batch."""
+    return (
+        campaign.state == CampaignState.OPEN
+        and campaign.batch_size > 0
+        and unreleased(campaign.pool).exists()
+        and not stop_reason(campaign)
+    )
+
+
+def release_when_short(campaign: Campaign, has_waiting: Callable[[], bool]) -> bool:
+    """For a claim that found too little: whether there is more now.
+
+    Of those who come at the same time one releases; `has_waiting`, asked while nobody else can release, tells the
+    others that it was done.
+    """
+    if not may_release(campaign):
+        return False
+    with transaction.atomic():
+        lot = None
+        locked = lock(campaign)
+        if has_waiting():
+            return True
+        if locked.state == CampaignState.OPEN and locked.batch_size:
+            lot = next_lot(locked)
+        if lot is not None:
+            add_lots(locked, [lot])
+    return lot is not None
+
+
+def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
+    """Release the next batch now, whatever would stop it by itself; None when every triple is released.
+
+    CampaignError if the campaign is closed.
+    """
+    with transaction.atomic():
+        locked = lock(campaign)
+        if locked.state == CampaignState.CLOSED:
+            raise CampaignError(f"The campaign of {campaign.pool.name} is closed: open it again first.")
+        lot = next_lot(locked)
+        if lot is None:
+            return None
+        (batch,) = add_lots(locked, [lot])
+        refresh_statistics()
+        record(
+            by,
+            AuditAct.BATCH_RELEASED,
+            pool=campaign.pool,
+            about=f"batch {batch.number}: {batch.size} triples",
+        )
+    return batch
+
+
+def on_growth(sender: type[Pool], pool: Pool, **kwargs: Any) -> None:
+    """New triples of a pool whose campaign releases everything at once; else they wait for the order."""
+    campaign = Campaign.objects.filter(pool=pool).first()
+    if campaign is None or campaign.batch_size:
+        return
+    lot = all_left(lock(campaign), BatchOrigin.EXTENSION)
+    if lot:
+        add_lots(campaign, [lot])
+        refresh_statistics()
+
+
+def lock(campaign: Campaign) -> Campaign:
+    """Its row as it is now; until the end of the transaction nobody else releases anything of it."""
+    locked = Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("pool__graph")
+    return locked.get(pk=campaign.pk)
+
+
+# -- choosing -----------------------------------------------------------------------------------------------
+
+
+def all_left(campaign: Campaign, origin: BatchOrigin) -> Lot | None:
+    """Every triple that is not released yet, at once; None: there is none."""
+    shown = shown_triples(campaign.pool, UNRELEASED)
+    return Lot(origin, shown) if len(shown.triple_id) else None
+
+
+def next_lot(campaign: Campaign) -> Lot | None:
+    """The next batch of the order, whole questions; None: every triple is released.
+
+    What a sample names that came to people with its question before is marked as drawn, and needs no item.
+    """
+    if not campaign.batch_size:
+        return all_left(campaign, BatchOrigin.ALL)
+    stock = order_pool(campaign.pool)
+    progress = progress_of(campaign, stock.triple_id)
+    if progress.released.all():
+        return None
+    order, settings = ORDERS[campaign.order], {**ORDERS[campaign.order].settings, **campaign.order_settings}
+    last = campaign.items.aggregate(last=Max("place"))["last"]
+    place, arm = np.full((2, stock.pool.size), -1, dtype=np.int64)
+    probability = np.full(stock.pool.size, np.nan)
+    count = 0 if last is None else last + 1
+    whole = np.zeros(stock.pool.size, dtype=bool)
+    while not whole.any():
+        pick, whole = pick_whole(order, stock.pool, progress, campaign.batch_size, campaign.seed, settings)
+        if not len(pick.triple):
+            raise RuntimeError(f"order {order.name} chose nothing although triples are left")
+        place[pick.triple] = np.arange(count, count + len(pick.triple))
+        probability[pick.triple], arm[pick.triple] = pick.probability, pick.arm
+        count += len(pick.triple)
+        progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
+        _note_drawn(stock.triple_id, pick, progress.released, place)
+    shown = shown_triples(campaign.pool, UNRELEASED)
+    return Lot(
+        BatchOrigin.ORDER, shown.of(np.isin(shown.triple_id, stock.triple_id[whole])), order.name,
+        {"seed": campaign.seed, "size": campaign.batch_size, **settings},
+        place[whole], probability[whole], arm[whole],
+    )  # fmt: skip
+
+
+def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
+    """What is released, drawn and judged of the triples with these ids, int64[n], sorted."""
+    progress = Progress.start(len(triple_id))
+    items = list(campaign.items.order_by().values_list("triple_id", "place", "arm"))
+    at = find(triple_id, np.array([row[0] for row in items], dtype=np.int64))
+    for i, (_, place, arm) in zip(at.tolist(), items, strict=True):
+        if i >= 0:  # else of an audit sample
+            progress.released[i] = True
+            progress.drawn[i] = place is not None
+            progress.arm[i] = -1 if arm is None else arm
+    verdicts = current_verdicts(campaign.pool)
+    at = find(triple_id, verdicts.triple_id)
+    for verdict, label in ((Verdict.POSITIVE, YES), (Verdict.NEGATIVE, NO)):
+        progress.label[at[(at >= 0) & (verdicts.verdict == verdict)]] = label
+    return progress
+
+
+def _note_drawn(triple_id: np.ndarray, pick: Pick, is_item: np.ndarray, place: np.ndarray) -> None:
+    """Of a pick, those that came to people with their question: is_item bool[n], place int64[n] of all triples."""
+    for i, chance, arm in zip(
+        pick.triple.tolist(), pick.probability.tolist(), pick.arm.tolist(), strict=True
+    ):
+        if is_item[i]:
+            Item.objects.filter(triple=int(triple_id[i])).update(
+                place=int(place[i]),
+                probability=None if np.isnan(chance) else chance,
+                arm=None if arm < 0 else arm,
+            )

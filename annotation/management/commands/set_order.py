@@ -1,0 +1,52 @@
+"""Change the order of judging of a campaign, its batches, and when they stop."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.domain.campaign import get_campaign
+from annotation.domain.order import read_settings, set_order, set_stopping
+from annotation.enums import TargetMeasure
+from pooling.kernels.orders import ORDERS
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = (
+        "Change order, batches and stopping rules from the next batch on. What is not named stays as it is."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("--order", choices=list(ORDERS))
+        parser.add_argument("--batch-size", type=int, help="0 releases everything that is left, now")
+        parser.add_argument(
+            "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
+        )
+        parser.add_argument(
+            "--budget", type=int, help="labels after which no batch comes by itself; -1: none"
+        )
+        parser.add_argument("--target-tau", type=float, help="lower end of tau's interval; 0: none")
+        parser.add_argument("--target-measure", choices=TargetMeasure.values)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with user_errors():
+            campaign = get_campaign(options["pool"])
+            order = options["order"] or campaign.order
+            # settings of one order are none of another
+            settings = campaign.order_settings if order == campaign.order else {}
+            if options["set"] is not None:
+                settings = read_settings(options["set"])
+            size, budget, tau = options["batch_size"], options["budget"], options["target_tau"]
+            changed = set_stopping(
+                campaign, budget=campaign.budget if budget is None else None if budget == -1 else budget,
+                target_tau=campaign.target_tau if tau is None else tau or None,
+                target_measure=options["target_measure"] or campaign.target_measure,
+            )  # fmt: skip
+            changed += set_order(
+                campaign, order=order, settings=settings,
+                batch_size=campaign.batch_size if size is None else size,
+            )  # fmt: skip
+        words = ", ".join(name.replace("_", " ") for name in changed)
+        self.stdout.write(f"{campaign}: {f'changed {words}' if words else 'nothing was different'}")

@@ -1,0 +1,125 @@
+"""A pool in TREC form: topics, pool, qrels and runs, as trec_eval, pytrec_eval and ir_measures read them."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import numpy as np
+
+from annotation.domain.question import templates_at
+from evaluation.domain.qrels import pooled_state, read_qrels
+from evaluation.domain.table import pool_table
+from evaluation.kernels.state import LabelState
+from evaluation.models import Qrels
+from pooling.domain.graph import open_graph
+from pooling.domain.run_files import RunError, question_id, read_topk
+from pooling.domain.template import fill
+from pooling.domain.trec import merge_candidates, run_lines, trec_word
+from pooling.kernels.graph import GraphArrays
+from pooling.kernels.questions import Questions, questions_of
+from pooling.kernels.rows import find, question_keys
+from pooling.models import Pool, Run
+
+
+def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
+    return [
+        question_id(s, graph.entities[e], graph.relations[r])
+        for s, e, r in zip(*(x.tolist() for x in questions), strict=True)
+    ]
+
+
+def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> Iterator[str]:
+    """question id, side, entity, relation, text: one question a line, in the template's words of that time."""
+    graph = open_graph(pool.graph)
+    templates = templates_at(pool.graph, when)
+    yield "question\tside\tentity\trelation\ttext"
+    columns = zip(question_ids(questions, graph), *(x.tolist() for x in questions), strict=True)
+    for identifier, side, entity, relation in columns:
+        template = templates[relation]
+        text = template.head_question if side else template.tail_question
+        words = fill(text, subject=graph.label(entity), object=graph.label(entity))
+        keys = f"{graph.entities[entity]}\t{graph.relations[relation]}"
+        yield f"{identifier}\t{'head' if side else 'tail'}\t{keys}\t{words}"
+
+
+def pool_topics(pool: Pool) -> Iterator[str]:
+    """Topics of the pool's seed questions."""
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+    return topics(pool, questions_of(seeds)[0])
+
+
+def qrels_lines(
+    graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool = False
+) -> Iterator[str]:
+    """`qid 0 entity rel`, both questions of every triple; 1 positive, 0 negative, -1 unjudged."""
+    relevance = {
+        LabelState.POSITIVE: 1, LabelState.NEGATIVE: 0, LabelState.UNJUDGED: -1,
+        LabelState.ASSUMED_NEGATIVE: -1 if strict else 0,
+    }  # fmt: skip
+    value = np.array([relevance[LabelState(s)] for s in state.tolist()], dtype=np.int64)
+    questions, tail_question, head_question = questions_of(triples)
+    ids = question_ids(questions, graph)
+    question = np.concatenate([tail_question, head_question])
+    entity = np.concatenate([triples[:, 2], triples[:, 0]])
+    both = np.concatenate([value, value])
+    for i in np.lexsort((entity, question)).tolist():
+        yield f"{ids[question[i]]} 0 {trec_word(graph.entities[entity[i]])} {both[i]}"
+
+
+def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
+    """The pooled triples int32[n, 3] in the form of qrels, both questions of each, all -1: nothing of labels."""
+    return qrels_lines(graph, pooled, np.full(len(pooled), LabelState.UNJUDGED, dtype=np.int8))
+
+
+def pool_run(pool: Pool, system: str, questions: Questions) -> Iterator[str]:
+    """Six columns, score = -rank: each question's candidates in strict order, as far as the run holds them all."""
+    table = pool_table(pool)
+    graph, ranks = table.graph, table.pool.table
+    row = table.systems.index(system)
+    keys = question_keys(questions, graph.num_entities, graph.num_relations)
+    topk = read_topk(
+        Run.objects.select_related("system__graph").get(system__graph=pool.graph, system__name=system)
+    )
+    stored, asked = find(topk.keys, keys), find(table.question_keys, keys)
+    for identifier, at, question in zip(
+        question_ids(questions, graph), stored.tolist(), asked.tolist(), strict=True
+    ):
+        rows = slice(ranks.start[question], ranks.start[question + 1])
+        exact = dict(zip(ranks.entity[rows].tolist(), ranks.strict[row, rows].tolist(), strict=True))
+        candidates = topk.entity[at].tolist() if at >= 0 else []
+        yield from run_lines(identifier, merge_candidates(exact, candidates), graph, system)
+
+
+def evaluated(pool: Pool) -> list[str]:
+    """Systems with all rank rows of the pool; labels can be taken away without any."""
+    try:
+        return pool_table(pool).systems
+    except RunError:
+        return []
+
+
+def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:
+    """File name -> lines of topics, pool and qrels.
+
+    Topics are the questions of all seeds and pooled triples. The labels are those of now, or of `qrels`; `strict`
+    leaves assumed negatives unjudged (-1).
+    """
+    graph = open_graph(pool.graph)
+    triples, state = read_qrels(qrels) if qrels else pooled_state(pool)
+    return {
+        "topics.tsv": topics(pool, questions_of(triples)[0], qrels.created_at if qrels else None),
+        "pool.txt": pool_lines(graph, _pooled(pool)),
+        "qrels.txt": qrels_lines(graph, triples, state, strict),
+    }
+
+
+def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:
+    """The lists, and the runs: everything that a TREC evaluation of the pool needs."""
+    triples, _ = read_qrels(qrels) if qrels else pooled_state(pool)
+    questions, _, _ = questions_of(triples)
+    runs = {f"run-{name}.txt.gz": pool_run(pool, name, questions) for name in evaluated(pool)}
+    return trec_lists(pool, qrels, strict) | runs
+
+
+def _pooled(pool: Pool) -> np.ndarray:
+    rows = pool.triples.order_by("id").values_list("head", "relation", "tail")
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)

@@ -1,0 +1,33 @@
+"""Export a pool in TREC form."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evaluation.domain.export import export_trec
+from evaluation.domain.qrels import get_qrels
+from pooling.domain.pool import get_pool
+from pooling.management.shell import user_errors
+
+
+class Command(BaseCommand):
+    help = (
+        "Write topics.tsv, pool.txt, qrels.txt and run-SYSTEM.txt.gz of a pool to a new folder, for trec_eval, "
+        "pytrec_eval and ir_measures. Nothing is frozen; export_test_set writes a test set that stays."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("pool")
+        parser.add_argument("folder", type=Path)
+        parser.add_argument("--qrels", help="name of frozen qrels; default: the labels of this moment")
+        parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with user_errors():
+            pool = get_pool(options["pool"])
+            qrels = get_qrels(pool, options["qrels"]) if options["qrels"] else None
+            files = export_trec(pool, options["folder"], qrels, options["strict"])
+        for path in files:
+            self.stdout.write(f"{path}: {path.stat().st_size:,} bytes")

@@ -1,0 +1,23 @@
+"""Files that are whole or not there."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """Give a path beside `path` to write to; rename it onto `path` at the end, once it is on the disk.
+
+    If anything fails (no disk space, a kill), what stood at `path` before is still there, whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield aside
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -1,0 +1,37 @@
+"""Shares of relations in a set of triples, and how far two such mixtures are apart.
+
+Source: spec/metrics.md §3 (relation shares of the seeds).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+SMOOTHING = 0.5  # triples added to each relation before shares are compared (Jeffreys' prior)
+Ints = NDArray[np.integer]
+Floats = NDArray[np.float64]
+
+
+def shares(counts: NDArray[np.integer | np.floating]) -> Floats:
+    """Counts [relations] as shares that add up to 1; nan if all are 0."""
+    total = counts.sum()
+    return counts / total if total else np.full(counts.shape, np.nan)
+
+
+def divergence(counts: Ints, reference: Ints, smoothing: float = SMOOTHING) -> float:
+    """Kullback-Leibler divergence D(counts ‖ reference) of relation shares, in nats.
+
+    `smoothing` triples are added to every relation that has a triple in either, on both sides, so that a relation
+    that only one of them has does not make it infinite. nan if either has no triple at all.
+    """
+    either = (counts > 0) | (reference > 0)
+    if not counts.any() or not reference.any():
+        return float("nan")
+    p = shares(counts[either] + smoothing)
+    q = shares(reference[either] + smoothing)
+    used = p > 0
+    with np.errstate(
+        divide="ignore"
+    ):  # without smoothing a relation may have no share in the reference: infinite
+        return float(np.sum(p[used] * np.log(p[used] / q[used])))

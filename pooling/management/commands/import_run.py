@@ -1,0 +1,38 @@
+"""Import a run made elsewhere."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from pooling.domain.graph import get_graph
+from pooling.domain.pool import get_pool
+from pooling.domain.run_import import NOT_KNOWN, import_run
+from pooling.management.shell import Ticker, user_errors
+from pooling.systems import FAMILIES
+
+
+class Command(BaseCommand):
+    help = (
+        "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz. "
+        "Question ids are as export_topics and export_trec write them; the score decides, not the rank."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("graph")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--system", required=True, metavar="NAME", help="name of the new system")
+        parser.add_argument("--family", default=NOT_KNOWN, help=f"{', '.join(FAMILIES)} or '{NOT_KNOWN}'")
+        parser.add_argument(
+            "--pool", help="the run answers this pool's questions; those that it lacks count as not returned"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with user_errors():
+            pool = get_pool(options["pool"]) if options["pool"] else None
+            imported = import_run(
+                get_graph(options["graph"]), options["file"], name=options["system"], family=options["family"],
+                pool=pool, progress=Ticker(self.stderr),  # type: ignore[arg-type]
+            )  # fmt: skip
+        self.stdout.write(f"{imported.system}: {' '.join(imported.notes)}")

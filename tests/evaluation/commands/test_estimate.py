@@ -1,0 +1,85 @@
+"""The command estimate: the same values as the domain, as text and as JSON; its refusal."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.domain.campaign import open_campaign
+from evaluation.domain.estimate import estimate
+from evaluation.kernels.estimates_named import LISTS, MEASURED
+from pooling.models import Pool
+from tests.factories import judge
+
+
+@pytest.fixture
+def sampled(pool: Pool) -> Pool:
+    open_campaign(pool, order="random", batch_size=27, seed=3)
+    for item in pool.campaign.items.exclude(place=None).select_related("triple"):
+        judge(item.triple, "positive" if item.place % 3 == 0 else "negative")
+    return pool
+
+
+def run(*args: str) -> str:
+    out = StringIO()
+    call_command("estimate", *args, stdout=out)
+    return out.getvalue()
+
+
+def test_json_has_every_estimate_with_its_interval(sampled: Pool):
+    given = json.loads(run("p", "--json", "--questions", "original", "--seed", "5", "--assumed", "unjudged"))
+    found = estimate(sampled, questions="original", assumed_is_judged=False, seed=5)
+    triples = sampled.triples.filter(reason="").count()
+    assert given["strata"] == [
+        {"name": "all triples", "triples": triples, "judged": 27, "positive": 9, "undecided": 0}
+    ]
+    assert (given["order"], given["waiting"], given["behind"], given["aside"]) == ("Random", 0, 0, 0)
+    assert list(given["systems"]) == found.systems and found.plain is not None
+    for i, system in enumerate(found.systems):
+        row = given["systems"][system]
+        assert row["infap"] == found.plain[i]
+        for key, estimates, names in (
+            ("unbiased", found.unbiased, [*MEASURED, *(one.name for one in LISTS)]),
+            ("modelled", found.modelled, MEASURED),
+        ):
+            assert row[key] == {
+                name: {
+                    "value": estimates[name].value[i],
+                    "low": estimates[name].low[i],
+                    "high": estimates[name].high[i],
+                }
+                for name in names
+            }
+    counts = {
+        "positives": found.unbiased["positives"], "answers": found.unbiased["answers"],
+        "questions": found.unbiased["questions"], "modelled": found.modelled["questions"],
+    }  # fmt: skip
+    for name, one in counts.items():
+        shown = given["questions_modelled"] if name == "modelled" else given["counts"][name]
+        assert shown == {"value": one.value[0], "low": one.low[0], "high": one.high[0]}, name
+
+
+def test_text_has_the_sample_and_a_line_for_each_system(sampled: Pool):
+    sampled.campaign.items.get(place=20).triple.judgement.delete()
+    found = estimate(sampled)
+    lines = run("p").splitlines()
+    triples = sampled.triples.filter(reason="").count()
+    assert lines[0] == f"all triples: 26 of {triples} triples drawn and judged, 9 positive"
+    assert lines[1] == "1 drawn triples wait for a judgement; they are taken to be like the judged ones"
+    positives = [part[0] for part in found.unbiased["positives"]]
+    assert lines[2] == "Positive triples: {:.0f} ({:.0f} to {:.0f})".format(*positives)
+    assert lines[4].startswith("Questions with an answer: ") and "; model-assisted " in lines[4]
+    at = lines.index("macro_mrr, model-assisted:")
+    first = [part[0] for part in found.modelled["macro_mrr"]]
+    assert lines[at + 1].split() == "{} {:.4f} ({:.4f} to {:.4f})".format(found.systems[0], *first).split()
+    assert len(lines) == 2 + 3 + (2 * len(MEASURED) + len(LISTS)) * (1 + len(found.systems))
+
+
+def test_refusal_is_in_words(labelled: Pool):
+    with pytest.raises(CommandError, match="Pool p has no campaign, so nothing was drawn for judging"):
+        run("p")
+    with pytest.raises(CommandError, match="nope"):
+        run("nope")

@@ -1,0 +1,63 @@
+"""import_run and export_run: a round trip from the shell, and what they refuse."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+
+from pooling.domain.run_export import get_run, whole_run
+from pooling.domain.run_files import read_ranks
+from pooling.models import Graph, Pool, Run, System
+from tests.factories import make_pool
+
+
+def test_a_run_goes_out_and_comes_back(pool: Pool, run, tmp_path: Path):
+    file = tmp_path / "transe.run.gz"
+    out, _ = run("export_run", "town", "transe", str(file))
+    assert out == f"{file}: the run of transe, {file.stat().st_size:,} bytes\n"
+    lines = gzip.decompress(file.read_bytes()).decode().splitlines()
+    assert lines == list(whole_run(get_run(pool.graph, "transe")))
+    out, err = run(
+        "import_run", "town", str(file), "--system", "again", "--pool", "p", "--family", "translational"
+    )
+    assert out.startswith(f"town/again: {len(lines):,} lines, answers to ")
+    size = file.stat().st_size
+    assert f"reading transe.run.gz: {size:,} of {size:,}" in err
+    system = System.objects.get(name="again")
+    assert system.settings["family"] == "translational"
+    ours, theirs = read_ranks(get_run(pool.graph, "transe")), read_ranks(system.run)
+    assert (theirs.keys.tolist(), theirs.ranks.tolist()) == (ours.keys.tolist(), ours.ranks.tolist())
+    plain = tmp_path / "plain"
+    run("export_run", "town", "transe", str(plain))
+    assert plain.read_text().splitlines() == lines
+
+
+def test_what_is_refused_is_told_and_leaves_nothing(pool: Pool, run, tmp_path: Path):
+    file = tmp_path / "bad"
+    file.write_text("one two\n")
+    with pytest.raises(CommandError) as caught:
+        run("import_run", "town", str(file), "--system", "x")
+    assert str(caught.value) == (
+        "bad:1: has 2 columns where question id, Q0, entity, rank, score, tag are 6\n"
+        "Correct the file; nothing was imported."
+    )
+    with pytest.raises(CommandError, match="There is no pool 'q'"):
+        run("import_run", "town", str(file), "--system", "x", "--pool", "q")
+    with pytest.raises(CommandError, match="Graph town has no run of a system 'x'"):
+        run("export_run", "town", "x", str(tmp_path / "out"))
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["bad"]
+    assert Run.objects.count() == 3
+
+
+def test_score_runs_brings_imported_runs_along_that_answer_the_pool(trained: Graph, run, tmp_path: Path):
+    pool = make_pool(trained)
+    file = tmp_path / "run"
+    run("export_run", "town", "transe", str(file))
+    run("import_run", "town", str(file), "--system", "again")
+    out, _ = run("score_runs", pool.name)
+    assert [text.split()[0] for text in out.splitlines()] == ["transe", "distmult", "complex", "again"]
+    out, _ = run("score_runs", pool.name, "--systems", "complex")
+    assert [text.split()[0] for text in out.splitlines()] == ["complex"]
