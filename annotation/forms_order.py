@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.domain.order import DEFAULT_ORDER, OrderSettings, read_settings, write_settings
+from annotation.domain.order import DEFAULT_ORDER, LARGEST_SEED, OrderSettings, read_settings, write_settings
 from annotation.enums import TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
@@ -14,7 +14,6 @@ from pooling.kernels.orders import ORDERS
 
 # above this many triples a release takes longer than a page may take to answer
 RELEASE_IN_BROWSER = 50_000
-_SEED = 2**31 - 1
 
 
 class OrderForm(forms.Form):
@@ -23,8 +22,13 @@ class OrderForm(forms.Form):
     order = forms.ChoiceField(label="Order", initial=DEFAULT_ORDER)
     batch_size = forms.IntegerField(
         label="Triples in a batch", min_value=0, max_value=RELEASE_IN_BROWSER, initial=0,
-        help_text="The next batch comes when somebody finds nothing to label. It has whole questions, so it may be a "
-        "little larger. 0: everything at once, then the order has no part.",
+        help_text="The next batch comes when somebody finds nothing to label. 0: everything at once, then the order "
+        "has no part.",
+    )  # fmt: skip
+    single = forms.BooleanField(
+        label="Single triples, not whole questions", required=False,
+        help_text="A batch is what the order chooses and no more: fewer labels for the same answers and the same order "
+        "of systems, but people may meet a question again in a later batch.",
     )  # fmt: skip
     settings = forms.CharField(
         label="Settings of the order", required=False, max_length=1000,
@@ -42,7 +46,7 @@ class OrderForm(forms.Form):
     def of(cls, campaign: Campaign, data: Any = None) -> OrderForm:
         """The form with what the campaign has."""
         now = {
-            "order": campaign.order, "batch_size": campaign.batch_size,
+            "order": campaign.order, "batch_size": campaign.batch_size, "single": not campaign.whole_questions,
             "settings": "\n".join(write_settings(campaign.order_settings)),
         }  # fmt: skip
         return cls(data, initial=now)
@@ -87,4 +91,4 @@ class AuditForm(forms.Form):
         label="Percent of the filtered triples", min_value=0.01, max_value=100, initial=5,
         help_text="of each filter, one triple at least; what was drawn before counts",
     )  # fmt: skip
-    seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=_SEED, initial=0)
+    seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=LARGEST_SEED, initial=0)

@@ -11,8 +11,9 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.domain.batch import Lot, add_lots, shown_triples
-from annotation.domain.release import lock, next_lot, stop_reason, unreleased
-from annotation.enums import BatchOrigin, CampaignState
+from annotation.domain.order import check_seed
+from annotation.domain.release import lock, next_lot, refuse_closed, stop_reason, unreleased
+from annotation.enums import BatchOrigin
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Gold, Item
 from pooling.domain.audit import record
@@ -41,8 +42,7 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
     """
     with transaction.atomic():
         locked = lock(campaign)
-        if locked.state == CampaignState.CLOSED:
-            raise CampaignError(f"The campaign of {campaign.pool.name} is closed: open it again first.")
+        refuse_closed(locked)
         lot = audit_lot(locked, share, seed)
         added = lot.size if lot else 0
         if lot:
@@ -65,6 +65,7 @@ def audit_lot(campaign: Campaign, share: float, seed: int) -> Lot | None:
         raise CampaignError(
             f"An audit sample is a share of the filtered triples, above 0 and at most 1: not {share:g}."
         )
+    check_seed(seed)
     filtered = campaign.pool.triples.filter(_FILTERED).order_by("reason")
     sizes = list(filtered.values_list("reason").annotate(n=Count("pk"), drawn=Count("item")))
     if not sizes:

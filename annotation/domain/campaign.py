@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.domain.audit_sample import audit_lot
 from annotation.domain.batch import Tell, add_lots, refresh_statistics
 from annotation.domain.guideline import first_guidelines
-from annotation.domain.order import DEFAULT_ORDER, check_order
+from annotation.domain.order import DEFAULT_ORDER, check_order, check_seed
 from annotation.domain.question import ensure_templates
 from annotation.domain.release import next_lot, unreleased
 from annotation.domain.source import add_usual_sources
@@ -25,7 +25,7 @@ from pooling.models import Pool
 def open_campaign(
     pool: Pool, *, seed: int = 0, evidence_rule: str = EvidenceRule.BOTH, lease_minutes: int = 15,
     order: str = DEFAULT_ORDER, order_settings: Mapping[str, Any] | None = None, batch_size: int = 0,
-    audit: float = 0.0, created_by: User | None = None, progress: Tell | None = None,
+    whole_questions: bool = True, audit: float = 0.0, created_by: User | None = None, progress: Tell | None = None,
 ) -> Campaign:  # fmt: skip
     """Let people judge the pool: everything at once (batch_size 0), or a first batch that the order chooses.
 
@@ -41,6 +41,7 @@ def open_campaign(
         )
     if not 1 <= lease_minutes <= 1440:
         raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
+    check_seed(seed)
     settings_of_order = check_order(order, order_settings or {}, batch_size)
     if not unreleased(pool).exists():
         raise CampaignError(
@@ -52,7 +53,7 @@ def open_campaign(
         Pool.objects.select_for_update(no_key=True).get(pk=pool.pk)
         campaign = Campaign.objects.create(
             pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes, contact=created_by,
-            order=order, order_settings=settings_of_order, batch_size=batch_size,
+            order=order, order_settings=settings_of_order, batch_size=batch_size, whole_questions=whole_questions,
             personal_data=(settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8"),
         )  # fmt: skip
         first_guidelines(campaign)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.domain.batch import add_lots, refresh_statistics
-from annotation.domain.release import lock, next_lot
+from annotation.domain.release import lock, next_lot, refuse_closed
 from annotation.enums import TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
@@ -21,6 +21,7 @@ from pooling.kernels.orders.base import OrderPool, Progress
 
 DEFAULT_ORDER = "depth"
 LARGEST = 1_000_000  # triples of a batch, labels of a budget
+LARGEST_SEED = 2**31 - 1
 
 OrderSettings = dict[str, float | list[float]]
 
@@ -50,6 +51,12 @@ def write_settings(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def check_seed(seed: int) -> None:
+    """CampaignError for a seed that no column and no generator takes."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise CampaignError(f"Seed {seed}: give a whole number from 0 to {LARGEST_SEED}.")
+
+
 def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> OrderSettings:
     """The settings that differ from those of the order; CampaignError for what the order cannot work with."""
     if order not in ORDERS:
@@ -77,16 +84,21 @@ def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> Ord
 
 
 def set_order(
-    campaign: Campaign, *, order: str, settings: Mapping[str, Any], batch_size: int, by: User | None = None
-) -> list[str]:
+    campaign: Campaign, *, order: str, settings: Mapping[str, Any], batch_size: int,
+    whole_questions: bool | None = None, by: User | None = None,
+) -> list[str]:  # fmt: skip
     """From the next batch on; what is released stays so. Batch size 0 releases all that is left, now.
 
-    The names of what changed; CampaignError as `check_order`.
+    `whole_questions` None: as before. The names of what changed; CampaignError as `check_order`, and where all would be
+    released of a closed campaign.
     """
     wanted = {
         "order": order, "order_settings": check_order(order, settings, batch_size), "batch_size": batch_size,
+        "whole_questions": campaign.whole_questions if whole_questions is None else whole_questions,
     }  # fmt: skip
     with transaction.atomic():
+        if campaign.batch_size and not batch_size:
+            refuse_closed(lock(campaign))
         changed = _change(campaign, wanted, AuditAct.ORDER_SET, by)
         if "batch_size" in changed and not batch_size:
             locked = lock(campaign)

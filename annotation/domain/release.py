@@ -25,7 +25,7 @@ from pooling.domain.order import order_pool
 from pooling.enums import AuditAct, FilterReason
 from pooling.kernels.orders import ORDERS
 from pooling.kernels.orders.base import NO, YES, Pick, Progress
-from pooling.kernels.orders.whole import pick_whole
+from pooling.kernels.orders.batch import pick_batch
 from pooling.kernels.rows import find
 from pooling.models import Pool, PooledTriple
 
@@ -85,8 +85,7 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
     """
     with transaction.atomic():
         locked = lock(campaign)
-        if locked.state == CampaignState.CLOSED:
-            raise CampaignError(f"The campaign of {campaign.pool.name} is closed: open it again first.")
+        refuse_closed(locked)
         lot = next_lot(locked)
         if lot is None:
             return None
@@ -118,6 +117,12 @@ def lock(campaign: Campaign) -> Campaign:
     return locked.get(pk=campaign.pk)
 
 
+def refuse_closed(campaign: Campaign) -> None:
+    """CampaignError if the campaign is closed: nothing of it is released."""
+    if campaign.state == CampaignState.CLOSED:
+        raise CampaignError(f"The campaign of {campaign.pool.name} is closed: open it again first.")
+
+
 # -- choosing -----------------------------------------------------------------------------------------------
 
 
@@ -128,7 +133,7 @@ def all_left(campaign: Campaign, origin: BatchOrigin) -> Lot | None:
 
 
 def next_lot(campaign: Campaign) -> Lot | None:
-    """The next batch of the order, whole questions; None: every triple is released.
+    """The next batch of the order; None: every triple is released.
 
     What a sample names that came to people with its question before is marked as drawn, and needs no item.
     """
@@ -143,9 +148,12 @@ def next_lot(campaign: Campaign) -> Lot | None:
     place, arm = np.full((2, stock.pool.size), -1, dtype=np.int64)
     probability = np.full(stock.pool.size, np.nan)
     count = 0 if last is None else last + 1
-    whole = np.zeros(stock.pool.size, dtype=bool)
-    while not whole.any():
-        pick, whole = pick_whole(order, stock.pool, progress, campaign.batch_size, campaign.seed, settings)
+    comes = np.zeros(stock.pool.size, dtype=bool)
+    while not comes.any():
+        pick, comes = pick_batch(
+            order, stock.pool, progress, campaign.batch_size, campaign.seed, settings,
+            whole=campaign.whole_questions,
+        )  # fmt: skip
         if not len(pick.triple):
             raise RuntimeError(f"order {order.name} chose nothing although triples are left")
         place[pick.triple] = np.arange(count, count + len(pick.triple))
@@ -155,9 +163,9 @@ def next_lot(campaign: Campaign) -> Lot | None:
         _note_drawn(stock.triple_id, pick, progress.released, place)
     shown = shown_triples(campaign.pool, UNRELEASED)
     return Lot(
-        BatchOrigin.ORDER, shown.of(np.isin(shown.triple_id, stock.triple_id[whole])), order.name,
+        BatchOrigin.ORDER, shown.of(np.isin(shown.triple_id, stock.triple_id[comes])), order.name,
         {"seed": campaign.seed, "size": campaign.batch_size, **settings},
-        place[whole], probability[whole], arm[whole],
+        place[comes], probability[comes], arm[comes],
     )  # fmt: skip
 
 

@@ -35,7 +35,10 @@ class Campaign(models.Model):
         default=dict, help_text="those of the order; its seed is the campaign's"
     )
     batch_size = models.PositiveIntegerField(
-        default=0, help_text="triples released at a time, whole question groups; 0: everything at once"
+        default=0, help_text="triples released at a time; 0: everything at once"
+    )
+    whole_questions = models.BooleanField(
+        default=True, help_text="with a triple all others of its question are released"
     )
     budget = models.PositiveIntegerField(
         null=True, blank=True, help_text="labels of people after which no batch is released"

@@ -91,6 +91,7 @@ def _open(request: HttpRequest, pool: Pool) -> HttpResponse:
     try:
         open_campaign(
             pool, order=asked["order"], order_settings=asked["settings"], batch_size=asked["batch_size"],
+            whole_questions=not asked["single"],
             audit=asked["audit_percent"] / 100, created_by=request.user,  # type: ignore[arg-type]  # signed in
         )  # fmt: skip
     except UserError as error:

@@ -80,7 +80,7 @@ def _act(request: HttpRequest, campaign: Campaign, act: str, forms: dict[str, An
                 "batch_size", f"So many are released on the server: release_batch {campaign.pool.name} --all"
             )
             return ""
-        return _saved(set_order(campaign, **asked, by=by))
+        return _saved(set_order(campaign, whole_questions=not asked.pop("single"), **asked, by=by))
     except UserError as error:
         form.add_error(None, str(error))
         return ""

@@ -53,8 +53,8 @@ class Stratum(NamedTuple):
 class PoolSample:
     """`sample` is over the triples of the pool's table; `state` int8[triples] is what it knows of them.
 
-    waiting: drawn triples without a judgement; behind: judged ones drawn after one of their stratum that joined the
-    pool later and is not drawn; aside: judged ones that the order did not draw.
+    waiting: drawn triples without a judgement; behind: judged ones drawn after one of their stratum that is not:
+    it joined the pool later, or came to people last and is not judged; aside: judged ones that the order did not draw.
     """
 
     order: str
@@ -64,6 +64,19 @@ class PoolSample:
     waiting: int
     behind: int
     aside: int
+
+    @property
+    def narrow(self) -> str:
+        """Why intervals by left-out groups are too short; empty: they are not."""
+        alike = [
+            one.name for one in self.strata if one.judged < one.triples and one.positive in (0, one.judged)
+        ]
+        if not alike:
+            return ""
+        return (
+            f"All judged triples of {' and of '.join(alike)} have the same label, which tells nothing of their spread:"
+            " the intervals are too short."
+        )
 
 
 @dataclass(frozen=True)
@@ -225,8 +238,8 @@ def _refuse_empty(
             )
         if (drawn & judged & of_stratum).any():
             raise NoSampleError(
-                f"In the random order of {names[h]} triples come first that joined the pool later, and they are not"
-                " drawn yet: release more batches first."
+                f"In the random order of {names[h]} triples come first that are not drawn and judged yet: they joined"
+                " the pool later, or came to people last. Release more batches, or wait for their labels."
             )
         raise NoSampleError(
             f"None of the {int(drawn[of_stratum].sum()):,} triples drawn of {names[h]} is judged yet."

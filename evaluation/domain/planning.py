@@ -101,6 +101,7 @@ class Work:
     )
     may_differ: int  # triples of which two labels may still differ
     conflicts: Share  # of the items with two labels, those where the two differed
+    imported: int = 0  # triples that wait for labels although an imported judgement is there
 
     @property
     def third(self) -> Span:
@@ -140,6 +141,8 @@ def work_of(pool: Pool) -> Work:
         given=Label.objects.filter(item__campaign=campaign, supersedes=None).count(), to_judge=to_judge,
         places=plain + disputed + 2 * waiting, may_differ=states.get(ItemState.OPEN, 0) + waiting,
         conflicts=Share(conflicts, two_labels),
+        imported=campaign.items.filter(state=ItemState.OPEN).exclude(triple__judgement=None).count()
+        + unreleased(pool).exclude(judgement=None).count(),
     )  # fmt: skip
 
 

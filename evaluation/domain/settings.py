@@ -112,7 +112,7 @@ def _number(name: str, value: str, kind: type, low: float, high: float) -> Any:
     except ValueError:
         number = None
     if number is None or not low <= number <= high:
-        raise EvaluationError(f"{name} is {value[:40]!r}: give a number from {low:g} to {high:g}.")
+        raise EvaluationError(f"{name} is {value[:40]!r}: give a number from {low:.10g} to {high:.10g}.")
     return number
 
 

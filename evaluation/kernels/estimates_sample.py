@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from math import comb
+from math import comb, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evaluation.kernels.table import Flags, Floats, Ints
 
 CERTAIN = -1  # the stratum of a triple that is left to no chance
+Z = 1.959963984540054  # normal quantile of 0.975
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,21 @@ class Sample:
         """The smaller sample without some drawn triples, bool [triples]."""
         left = self.drawn & ~dropped
         return replace(self, drawn=left, positive=self.positive & (left | (self.stratum == CERTAIN)))
+
+
+def total_interval(population: int, taken: int, hits: int) -> tuple[float, float]:
+    """The 95 % interval of how many of a population are hits, when `hits` of `taken` drawn ones are.
+
+    Wilson's (1927), which has a width where all or none are hits; with the correction for a finite population, and
+    never beyond what was seen.
+    """
+    if taken == population:
+        return float(hits), float(hits)
+    n, share = taken * (population - 1) / (population - taken), hits / taken
+    centre = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * sqrt(share * (1 - share) / n + (Z / (2 * n)) ** 2)
+    most = population - (taken - hits)
+    return max(population * (centre - half), float(hits)), min(population * (centre + half), float(most))
 
 
 class Weights:

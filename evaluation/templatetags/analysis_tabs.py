@@ -48,7 +48,7 @@ def written(value: Any, kind: str) -> str:
     if isinstance(value, str):
         return value
     if kind == "count":
-        return f"{value:,.0f}"
+        return f"{value:,.0f}".replace("-", "−")
     if kind == "share":
         return f"{100 * value:.1f} %"
     if kind == "p":
@@ -58,7 +58,7 @@ def written(value: Any, kind: str) -> str:
     if kind in ("tau", "sd"):
         return f"{value:.2f}".replace("-", "−")
     size = abs(value)
-    return f"{value:,.1f}" if size >= 10 else f"{value:.4f}".replace("-", "−")
+    return (f"{value:,.1f}" if size >= 10 else f"{value:.4f}").replace("-", "−")
 
 
 @register.simple_tag

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -126,11 +126,22 @@ def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) ->
             rows = ids[changed & (new == name)].tolist()
             for at in range(0, len(rows), _BATCH):
                 held.triples.filter(pk__in=rows[at : at + _BATCH]).update(reason=name)
-        Pool.objects.filter(pk=held.pk).update(filters=list(names))
+        growth = growth_now(held.growth, new)
+        Pool.objects.filter(pk=held.pk).update(filters=list(names), growth=growth)
         about = f"{', '.join(names) or 'none'}: {np.count_nonzero(new != '')} of {len(new)} filtered"
         record(user, AuditAct.POOL_FILTERED, pool=held, about=about)
-    pool.filters = list(names)
+    pool.filters, pool.growth = list(names), growth
     return int(changed.sum())
+
+
+def growth_now(growth: Sequence[dict[str, Any]], reason: np.ndarray) -> list[dict[str, Any]]:
+    """The entries of Pool.growth with what is to people of each one's triples now; reason str[n] in pool order."""
+    counted, start = [], len(reason) - sum(entry["triples"] for entry in growth)
+    for entry in growth:
+        end = start + entry["triples"]
+        counted.append({**entry, "to_people": int((reason[start:end] == "").sum())})
+        start = end
+    return counted
 
 
 # -- what no pool holds -----------------------------------------------------------------------------------------
@@ -163,6 +174,7 @@ __all__ = [
     "answered",
     "filter_counts",
     "found_by",
+    "growth_now",
     "left_out",
     "parse_filters",
     "reasons",

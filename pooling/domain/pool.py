@@ -1,7 +1,7 @@
 """Pools: seeds, candidates of every system, filter. One function makes the rows, for built and imported pools."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,11 +118,20 @@ def build_pool(pool: Pool, progress: Progress) -> None:
         for system in systems:
             score_triples(system, seeds, graph.test, progress)
         store_pooled(pool, gather_runs(pool.contributors, systems, seeds, pool.depth, graph), seeds, graph)
+        tell_of_short_runs(systems, pool.depth, progress)
         progress.log(
             f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}"
         )
     for system in systems:
         score_for_pool(system, pool, progress)
+
+
+def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress) -> None:
+    """Log which runs from outside cannot fill the depth."""
+    for run in Run.objects.filter(system__in=[s for s in systems if s.is_imported], depth__lt=depth):
+        progress.log(
+            f"{run.system.name} was imported with {run.depth:,} candidates of a question at most: it gives these"
+        )
 
 
 def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress) -> None:

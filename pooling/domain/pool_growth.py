@@ -18,7 +18,7 @@ from pooling.domain import filter as filters
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles, start_job
-from pooling.domain.pool import gather_runs, score_triples, store_seeds
+from pooling.domain.pool import gather_runs, score_triples, store_seeds, tell_of_short_runs
 from pooling.domain.pool_files import read_seed_file
 from pooling.domain.pool_rows import read_rows, write_rows
 from pooling.domain.run import check_depth
@@ -191,6 +191,7 @@ def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
         _refuse_unready(target.pool)
         for system in target.systems:
             score_triples(system, target.seeds, graph.test, progress)
+        tell_of_short_runs(target.systems, target.depth, progress)
         fresh = gather_runs(target.contributors, target.systems, target.seeds, target.depth, graph)
         _, old, old_reason = read_rows(target.pool)
         grown = merge(old, fresh)
@@ -257,15 +258,15 @@ def _store(
         write_rows(pool, grown, reason, np.flatnonzero(changed))
         store_seeds(pool, target.new_seeds)
         pool.systems.add(*target.systems)
-        entry = {
-            "when": timezone.now().isoformat(timespec="seconds"), "what": target.what,
-            "triples": len(reason) - n, "to_people": int((reason[n:] == "").sum()),
-        }  # fmt: skip
-        pool.depth, pool.contributors, pool.growth = target.depth, target.contributors, [*pool.growth, entry]
+        when = timezone.now().isoformat(timespec="seconds")
+        growth = [*pool.growth, {"when": when, "what": target.what, "triples": len(reason) - n}]
+        pool.depth, pool.contributors = target.depth, target.contributors
+        pool.growth = filters.growth_now(growth, reason)
         if len(target.new_seeds):
             pool.seed_source = f"{pool.seed_source}; {target.source}"[:200]
         pool.save(update_fields=["depth", "contributors", "growth", "seed_source"])
         pool_grew.send(sender=Pool, pool=pool)
+    entry = pool.growth[-1]
     progress.log(f"{target.what}: {entry['triples']:,} new triples, {entry['to_people']:,} to people")
     return True
 

@@ -47,17 +47,13 @@ TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for 
 
 
 def check_depth(depth: int, systems: Iterable[System]) -> None:
-    """PoolError unless every system's run holds this many candidates of a question, or will hold them once scored."""
-    chosen = list(systems)
-    for run in Run.objects.filter(system__in=[s for s in chosen if s.is_imported]).select_related("system"):
-        if not 1 <= depth <= run.depth:
-            raise PoolError(
-                f"Depth {depth}: the imported run of {run.system.name} holds up to {run.depth:,} candidates of a "
-                f"question; give 1 to {run.depth:,}, or leave {run.system.name} out."
-            )
-    if depth < 1 or (depth > TOP_K and not all(system.is_imported for system in chosen)):
+    """PoolError for a depth that no pool of these systems can have. A short run from outside gives what it has."""
+    imported = all(system.is_imported for system in systems)
+    most = MOST_CANDIDATES if imported else TOP_K
+    if not 1 <= depth <= most:
+        of = "an imported run gives" if imported else "a run holds"
         raise PoolError(
-            f"Depth {depth}: a run holds the first {TOP_K} candidates of a question; give 1 to {TOP_K}."
+            f"Depth {depth}: {of} the first {most:,} candidates of a question; give 1 to {most:,}."
         )
 
 

@@ -26,6 +26,8 @@ def user_errors() -> Iterator[None]:
 
 def filters_named(text: str) -> list[str]:
     """Names of filters as `--filters` takes them; CommandError names those that exist."""
+    if not text.strip(" ,"):
+        raise CommandError("--filters is empty: name some, or none for a pool that people judge whole.")
     try:
         return parse_filters(text)
     except ValueError as error:

@@ -33,6 +33,9 @@ class Command(BaseCommand):
             "--batch-size", type=int, help="triples released at a time; default: 0, everything at once"
         )
         parser.add_argument(
+            "--questions", choices=["whole", "single"], help="of a batch: whole (default), or single triples"
+        )
+        parser.add_argument(
             "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
         )
         parser.add_argument(
@@ -51,7 +54,9 @@ class Command(BaseCommand):
                     raise CommandError(
                         "Its rules were left as they are: change them on the page of the campaign."
                     )
-                if any(options[name] is not None for name in ("order", "batch_size", "set", "audit")):
+                if any(
+                    options[name] is not None for name in ("order", "batch_size", "questions", "set", "audit")
+                ):
                     raise CommandError("Its order was left as it is: change it by set_order or draw_audit.")
                 return
             ticker = Ticker(self.stderr)  # type: ignore[arg-type]
@@ -59,7 +64,8 @@ class Command(BaseCommand):
                 pool, seed=options["seed"], evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
                 lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
                 order=options["order"] or DEFAULT_ORDER, order_settings=read_settings(options["set"] or []),
-                batch_size=options["batch_size"] or 0, audit=options["audit"] or 0.0,
+                batch_size=options["batch_size"] or 0, whole_questions=options["questions"] != "single",
+                audit=options["audit"] or 0.0,
                 progress=lambda done, total: ticker("items", done, total),
             )  # fmt: skip
         groups = campaign.items.values("group").distinct().count()

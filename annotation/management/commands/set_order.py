@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import transaction
 
 from annotation.domain.campaign import get_campaign
 from annotation.domain.order import read_settings, set_order, set_stopping
@@ -22,6 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--order", choices=list(ORDERS))
         parser.add_argument("--batch-size", type=int, help="0 releases everything that is left, now")
         parser.add_argument(
+            "--questions", choices=["whole", "single"], help="whole questions, or single triples"
+        )
+        parser.add_argument(
             "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
         )
         parser.add_argument(
@@ -39,14 +43,16 @@ class Command(BaseCommand):
             if options["set"] is not None:
                 settings = read_settings(options["set"])
             size, budget, tau = options["batch_size"], options["budget"], options["target_tau"]
-            changed = set_stopping(
-                campaign, budget=campaign.budget if budget is None else None if budget == -1 else budget,
-                target_tau=campaign.target_tau if tau is None else tau or None,
-                target_measure=options["target_measure"] or campaign.target_measure,
-            )  # fmt: skip
-            changed += set_order(
-                campaign, order=order, settings=settings,
-                batch_size=campaign.batch_size if size is None else size,
-            )  # fmt: skip
+            with transaction.atomic():  # all of it or nothing
+                changed = set_stopping(
+                    campaign, budget=campaign.budget if budget is None else None if budget == -1 else budget,
+                    target_tau=campaign.target_tau if tau is None else tau or None,
+                    target_measure=options["target_measure"] or campaign.target_measure,
+                )  # fmt: skip
+                changed += set_order(
+                    campaign, order=order, settings=settings,
+                    batch_size=campaign.batch_size if size is None else size,
+                    whole_questions=options["questions"] and options["questions"] == "whole",
+                )  # fmt: skip
         words = ", ".join(name.replace("_", " ") for name in changed)
         self.stdout.write(f"{campaign}: {f'changed {words}' if words else 'nothing was different'}")

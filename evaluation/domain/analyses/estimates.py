@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -33,6 +32,7 @@ from evaluation.domain.estimate import (
 )
 from evaluation.kernels.estimates_jackknife import Estimate
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
+from evaluation.kernels.estimates_sample import total_interval
 from evaluation.measures import parse_measure
 from pooling.enums import FilterReason
 
@@ -66,7 +66,7 @@ def of_sample(context: Context) -> list[Section]:
         Column("judged", "Drawn and judged", "count"), Column("share", "Share", "share"),
         Column("positive", "Positive", "count"),
         Column("undecided", "Undecided", "count", "judged without a decision; they count as not positive"),
-        Column("estimated", "Estimated positives", "value", "triples * positive / judged, with its 95 % interval"),
+        Column("estimated", "Estimated positives", "count", "triples * positive / judged, 95 % Wilson interval"),
     ]  # fmt: skip
     judged, triples = sum(one.judged for one in drawn.strata), sum(one.triples for one in drawn.strata)
     finding = f"{judged:,} of {triples:,} triples are drawn and judged."
@@ -104,18 +104,15 @@ def of_values(context: Context) -> list[Section]:
         _section(found, "modelled", "Model-assisted estimates", found.modelled, caption),
         _lists(found, caption),
     ]
+    notes = [found.drawn.narrow] if found.drawn.narrow else []
     if any(one.judged == 1 < one.triples for one in found.drawn.strata):
-        return [replace(section, notes=[NO_SPREAD]) for section in sections]
-    return sections
+        notes = [NO_SPREAD]
+    return [replace(section, notes=notes) for section in sections]
 
 
 def _positives(triples: int, judged: int, positive: int) -> Cell:
-    share = positive / judged
-    if judged == 1 < triples:
-        return triples * share
-    variance = (1 - judged / triples) * share * (1 - share) / max(judged - 1, 1)
-    half = 1.96 * triples * math.sqrt(variance)
-    return cell(triples * share, low=triples * share - half, high=triples * share + half)
+    low, high = total_interval(triples, judged, positive)
+    return cell(triples * positive / judged, low=low, high=high)
 
 
 def _caption(drawn: PoolSample) -> str:
@@ -136,8 +133,8 @@ def _notes(drawn: PoolSample) -> list[str]:
         )
     if drawn.behind:
         notes.append(
-            f"{drawn.behind:,} judged triples are left out until triples that joined the pool later are drawn: these"
-            " come before them in the random order."
+            f"{drawn.behind:,} judged triples are left out until those before them in the random order are drawn and"
+            " judged: some joined the pool later, or came to people last."
         )
     if drawn.aside:
         notes.append(
@@ -185,8 +182,8 @@ def _counts(found: Estimated, caption: str) -> Section:
         for count in COUNTS
     ]
     columns = [
-        Column("what", "Count", "text"), Column("estimate", "Unbiased", "value"),
-        Column("modelled", "Model-assisted", "value", "where an unbiased one can spread far"),
+        Column("what", "Count", "text"), Column("estimate", "Unbiased", "count"),
+        Column("modelled", "Model-assisted", "count", "where an unbiased one can spread far"),
     ]  # fmt: skip
     return Section(
         "estimates-counts", "Counts",

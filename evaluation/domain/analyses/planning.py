@@ -84,10 +84,9 @@ def _left(made: Plan) -> Section:
 
 
 def _left_notes(work: Work) -> list[str]:
-    judged = work.may_differ - work.to_judge
-    if judged <= 0:
+    if not work.imported:
         return []
-    return [f"{judged:,} triples that wait for labels of people have an imported judgement already."]
+    return [f"{work.imported:,} triples that wait for labels of people have an imported judgement already."]
 
 
 def _span_cell(span: Span | None, reason: str) -> Cell:

@@ -24,6 +24,7 @@ from evaluation.kernels.yield_curve import (
     fit_yield,
     positives_left,
 )
+from pooling.kernels.orders import ORDERS
 
 SHOWN = 15  # relations in the chart
 TOO_FEW = (
@@ -218,6 +219,11 @@ def _says(found: Yields) -> str:
     )
 
 
+def _is_fair(order: str) -> bool:
+    """Whether an order picks at random among the triples of one depth."""
+    return order == "depth" or ORDERS[order].is_sample
+
+
 def _notes(context: Context, found: Yields) -> list[str]:
     notes = []
     if found.every.curve is not None and found.every.curve.power > 0:
@@ -225,7 +231,7 @@ def _notes(context: Context, found: Yields) -> list[str]:
             "So far the yield rises with depth. The pool is not saturated: deeper ones hold more positives."
         )
     campaign = getattr(context.pool, "campaign", None)
-    if campaign is not None and campaign.batch_size and campaign.order not in ("depth", "random"):
+    if campaign is not None and campaign.batch_size and not _is_fair(campaign.order):
         notes.append(
             "The order of judging prefers triples that look positive, so the judged ones are no random sample of a"
             " depth, and the expectation is too high."

@@ -54,8 +54,11 @@ class Command(BaseCommand):
             )
         if found.drawn.behind:
             self.stdout.write(
-                f"{found.drawn.behind:,} judged triples wait until those that joined the pool later are drawn"
+                f"{found.drawn.behind:,} judged triples wait until those before them in the random order are drawn and"
+                " judged"
             )
+        if found.drawn.narrow:
+            self.stdout.write(found.drawn.narrow)
         for count in COUNTS:
             text = f"{count.label}: {_text(found.unbiased[count.name], 0, 0)}"
             if count.name in found.modelled:

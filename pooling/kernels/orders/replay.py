@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pooling.kernels.orders.base import Order, OrderPool, Progress
-from pooling.kernels.orders.whole import pick_whole
+from pooling.kernels.orders.batch import pick_batch
 
 
 def replay(
@@ -16,16 +16,12 @@ def replay(
 ) -> np.ndarray:  # fmt: skip
     """All triples as people would get them when each batch is labelled before the next is chosen; int64 [n].
 
-    label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_whole);
+    label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);
     those that come with a choice stand behind what the order chose. `tell` hears how many are judged.
     """
     progress, given = Progress.start(pool.size), [np.zeros(0, dtype=np.int64)]
     while not progress.released.all():
-        if whole_groups:
-            pick, comes = pick_whole(order, pool, progress, batch, seed, order.settings)
-        else:
-            pick = order.pick(pool, progress, batch, seed, order.settings)
-            comes = np.zeros(pool.size, dtype=bool)
+        pick, comes = pick_batch(order, pool, progress, batch, seed, order.settings, whole=whole_groups)
         chosen = pick.triple[~progress.released[pick.triple]]
         comes[chosen] = False
         chosen = np.concatenate([chosen, np.flatnonzero(comes)])

@@ -71,7 +71,8 @@ STRATIFIED = Order(
     "Stratified sample",
     "Random within strata of depth (1-2, 3-5, 6 and deeper), of which all, a half and a quarter are judged; "
     "what is left of the pool comes after that. Measures can be estimated with intervals at any time.",
-    "Estimates need weights: unweighted measures favour what is shallow.",
+    "Estimates need weights: unweighted measures favour what is shallow. Release single triples: what comes with its "
+    "question is no part of the sample.",
     "Yilmaz, Kanoulas and Aslam 2008",
     True,
     pick,

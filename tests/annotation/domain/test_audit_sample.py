@@ -152,6 +152,16 @@ def test_share_that_is_none_opens_no_campaign(pool) -> None:
     assert not Campaign.objects.exists()
 
 
+@pytest.mark.parametrize("seed", [-1, 2**31])
+def test_seed_that_no_generator_takes_is_refused(pool, seed) -> None:
+    with pytest.raises(CampaignError, match=f"Seed {seed}: give a whole number from 0 to 2147483647"):
+        open_campaign(pool, seed=seed)
+    campaign = open_campaign(pool)
+    with pytest.raises(CampaignError, match=f"Seed {seed}: give a whole number from 0 to 2147483647"):
+        draw_audit(campaign, 0.5, seed=seed)
+    assert campaign.batches.count() == 1
+
+
 def test_pool_without_filtered_triples_and_closed_campaign_are_refused(pool) -> None:
     campaign = open_campaign(pool)
     Campaign.objects.update(state="closed")

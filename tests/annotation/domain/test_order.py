@@ -1,9 +1,11 @@
 import pytest
 
+from annotation.domain.campaign import open_campaign
 from annotation.domain.order import check_order, read_settings, set_order, set_stopping, write_settings
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from pooling.models import AuditEntry
+from tests.annotation.world import make_pool
 
 
 def test_settings_are_read_as_they_are_written() -> None:
@@ -92,3 +94,13 @@ def test_stopping_rule_that_is_none_is_refused(world, wrong, told) -> None:
     with pytest.raises(CampaignError, match=told):
         set_stopping(world.campaign, **({"budget": 5, "target_tau": 0.9, "target_measure": "map@20"} | wrong))
     assert Campaign.objects.filter(budget=None, target_tau=None).exists()
+
+
+def test_a_closed_campaign_is_not_released_by_its_batch_size(graph) -> None:
+    campaign = open_campaign(make_pool(graph), batch_size=1)
+    Campaign.objects.update(state="closed")
+    with pytest.raises(CampaignError, match="The campaign of p1 is closed: open it again first"):
+        set_order(campaign, order="depth", settings={}, batch_size=0)
+    campaign.refresh_from_db()
+    assert (campaign.batch_size, campaign.batches.count()) == (1, 1)
+    assert set_order(campaign, order="depth", settings={}, batch_size=2) == ["batch_size"]

@@ -131,6 +131,15 @@ def test_batches_end_with_the_whole_pool_once(pool, by_id) -> None:
     )
 
 
+def test_single_triples_come_without_the_rest_of_their_questions(pool, by_id) -> None:
+    campaign = open_campaign(pool, order="by-id", batch_size=5, whole_questions=False)
+    sizes = [campaign.batches.get().size]
+    while batch := release_next(campaign):
+        sizes.append(batch.size)
+    assert sizes == [5, 5, 5, 5, 4]
+    assert sorted(campaign.items.values_list("place", flat=True)) == list(range(24))
+
+
 @pytest.mark.parametrize(
     "order", ["depth", "random", "move-to-front", "hedge", "bandit-mm", "stratified", "mtc"]
 )

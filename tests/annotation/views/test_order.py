@@ -121,6 +121,17 @@ def test_order_is_changed(world, manager) -> None:
     assert "Nothing was different." in manager.post(URL, data, follow=True).content.decode()
 
 
+def test_single_triples_are_chosen_and_shown(world, manager) -> None:
+    data = {"act": "order", "order": "depth", "batch_size": "50", "settings": "", "single": "on"}
+    html = manager.post(URL, data, follow=True).content.decode()
+    assert "Saved: batch size, whole questions." in html
+    assert Campaign.objects.filter(whole_questions=False).exists()
+    (box,) = re.findall(r'<input type="checkbox" name="single"[^>]*>', html)
+    assert " checked" in box
+    manager.post(URL, data | {"single": ""})
+    assert Campaign.objects.filter(whole_questions=True).exists()
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -17,7 +17,7 @@ from tests.factories import judge
 
 @pytest.fixture
 def sampled(pool: Pool) -> Pool:
-    open_campaign(pool, order="random", batch_size=27, seed=3)
+    open_campaign(pool, order="random", batch_size=27, whole_questions=False, seed=3)
     for item in pool.campaign.items.exclude(place=None).select_related("triple"):
         judge(item.triple, "positive" if item.place % 3 == 0 else "negative")
     return pool
@@ -83,3 +83,13 @@ def test_refusal_is_in_words(labelled: Pool):
         run("p")
     with pytest.raises(CommandError, match="nope"):
         run("nope")
+
+
+def test_text_says_where_intervals_are_too_short(pool: Pool):
+    open_campaign(pool, order="random", batch_size=9, whole_questions=False, seed=3)
+    for item in pool.campaign.items.select_related("triple"):
+        judge(item.triple, "negative")
+    assert run("p").splitlines()[1] == (
+        "All judged triples of all triples have the same label, which tells nothing of their spread: the intervals are"
+        " too short."
+    )

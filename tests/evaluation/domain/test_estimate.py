@@ -27,7 +27,8 @@ from tests.factories import judge
 
 
 def opened(pool: Pool, **options: object) -> Campaign:
-    return open_campaign(pool, **{"order": "random", "batch_size": 6, "seed": 3, **options})  # type: ignore[arg-type]
+    usual = {"order": "random", "batch_size": 6, "whole_questions": False, "seed": 3}
+    return open_campaign(pool, **{**usual, **options})  # type: ignore[arg-type]
 
 
 def people(pool: Pool) -> list[PooledTriple]:
@@ -87,7 +88,7 @@ def test_sample_is_what_the_random_order_drew(pool: Pool):
 
 
 def test_triples_that_came_with_a_question_are_left_out_and_counted(pool: Pool):
-    opened(pool)
+    opened(pool, whole_questions=True)
     judge_these([item.triple for item in pool.campaign.items.select_related("triple")])
     mates = pool.campaign.items.filter(place=None).count()
     assert mates > 0
@@ -135,7 +136,7 @@ def test_drawn_triples_that_wait_are_as_if_not_drawn(pool: Pool):
 
 
 def test_once_all_is_released_what_came_with_a_question_goes_on_where_the_order_stopped(pool: Pool):
-    opened(pool)
+    opened(pool, whole_questions=True)
     while release_next(pool.campaign):
         pass
     order, drawn = in_order(pool), drawn_of(pool)
@@ -274,7 +275,7 @@ def test_a_stratum_of_which_nothing_was_drawn_is_named(pool: Pool):
 
 
 def test_a_sample_that_nobody_judged_says_how_many_were_drawn(pool: Pool):
-    opened(pool)
+    opened(pool, whole_questions=True)
     mate = pool.campaign.items.filter(place=None).select_related("triple").first()
     judge_these([mate.triple])
     assert refusal(pool) == f"None of the {len(drawn_of(pool))} triples drawn of all triples is judged yet."
@@ -285,8 +286,8 @@ def test_a_sample_that_begins_with_a_triple_that_joined_waits_for_it(pool: Pool)
     judge_drawn(pool)
     not_drawn(in_order(pool)[0])
     assert refusal(pool) == (
-        "In the random order of all triples triples come first that joined the pool later, and they are not drawn yet:"
-        " release more batches first."
+        "In the random order of all triples triples come first that are not drawn and judged yet: they joined the pool"
+        " later, or came to people last. Release more batches, or wait for their labels."
     )
 
 
@@ -295,7 +296,7 @@ def test_a_sample_that_begins_with_a_triple_that_joined_waits_for_it(pool: Pool)
 
 @pytest.mark.parametrize("questions", ["grown", "original"])
 def test_a_pool_that_is_judged_to_the_end_has_the_values_of_the_measures(pool: Pool, questions: str):
-    opened(pool)
+    opened(pool, whole_questions=True)
     while release_next(pool.campaign):
         pass
     assert len(drawn_of(pool)) < len(

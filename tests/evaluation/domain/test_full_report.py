@@ -207,10 +207,13 @@ def test_report_keeps_no_figure_under_settings_that_another_page_would_read(labe
 
 def test_analysis_that_cannot_be_computed_says_why_in_its_place(labelled: Pool):
     report = full_report(labelled, Settings(labels="full-test", measures=("macro_mrr",)))
-    problems = {s.part.key: s.problem for chapter in report.chapters for s in chapter.parts}
-    assert problems["depth"] == "Undefined: The full test set has no pool depth: choose other labels."
-    assert problems["curve"] == problems["values"] == ""
-    assert problems["depth"] in Page(report_html(report)).all_text
+    problems = {
+        (chapter.analysis.key, s.part.key): s.problem for chapter in report.chapters for s in chapter.parts
+    }
+    depth = next(of for of in problems if of[1] == "depth")
+    assert problems[depth] == "Undefined: The full test set has no pool depth: choose other labels."
+    assert problems["discriminative", "curve"] == problems["measures", "values"] == ""
+    assert problems[depth] in Page(report_html(report)).all_text
 
 
 def test_unknown_label_set_is_refused(labelled: Pool):

@@ -7,12 +7,12 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy.stats import betabinom, t
+from scipy.stats import betabinom, norm, t
 
 from evaluation.kernels.estimates import OF_RANK, Estimator
 from evaluation.kernels.estimates_jackknife import jackknife
 from evaluation.kernels.estimates_model import Beta, ModelEstimator, _expected
-from evaluation.kernels.estimates_sample import CERTAIN, Sample, Weights
+from evaluation.kernels.estimates_sample import CERTAIN, Sample, Weights, total_interval
 from evaluation.kernels.prepared import prepare
 from evaluation.kernels.state import LabelState
 from evaluation.kernels.table import RankTable
@@ -211,6 +211,21 @@ def test_weights_of_exactly_so_many_above_tell_the_true_number(higher, tied, own
     expected = np.zeros(mean.size)
     expected[2 * higher + tied] = 1
     assert mean == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("taken", "hits"), [(8, 0), (8, 3), (8, 8), (1, 1), (39, 0), (39, 2), (39, 20)])
+def test_interval_of_a_total_is_wilsons_of_so_many_draws_as_tell_the_same(taken: int, hits: int):
+    n = taken * 39 / (40 - taken)  # by the finite population
+    share, z = hits / taken, norm.ppf(0.975)
+    # the ends are where the true share is z standard errors away
+    ends = np.roots([n + z**2, -2 * n * share - z**2, n * share**2])
+    low, high = 40 * ends.min(), 40 * ends.max()
+    expected = max(low, hits), min(high, 40 - (taken - hits))
+    assert total_interval(40, taken, hits) == pytest.approx(expected)
+
+
+def test_interval_of_a_total_is_a_point_where_all_were_drawn():
+    assert total_interval(12, 12, 5) == (5.0, 5.0)
 
 
 def test_a_bad_sample_is_refused():

@@ -7,7 +7,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from evaluation.domain.analysis import Column, Table, cell
-from evaluation.templatetags.analysis_tabs import undefined_reasons, why_undefined
+from evaluation.templatetags.analysis_tabs import undefined_reasons, why_undefined, written
 
 MISSING = "the run did not return 12 of 40 answers"
 
@@ -81,3 +81,14 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
         '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (conve).</p>'
         in html
     )
+
+
+def test_minus_is_one_sign_whatever_the_size():
+    values = [(-4083.4, "value"), (-0.25, "value"), (-4083.4, "count"), (-12.5, "change"), (-0.5, "tau")]
+    assert [written(value, kind) for value, kind in values] == [
+        "−4,083.4",
+        "−0.2500",
+        "−4,083",
+        "−12.5",
+        "−0.50",
+    ]

@@ -145,6 +145,14 @@ def test_settings_that_cannot_be_are_refused_in_words(sign_in, labelled: Pool, q
     assert words in posted.content.decode() and not Job.objects.filter(kind=JobKind.EVALUATE).exists()
 
 
+def test_planning_leads_managers_to_the_order(sign_in, labelled: Pool):
+    link = '<a href="/pools/p/campaign/order">Order of judging</a>'
+    clients = {role: sign_in(role) for role in ("manager", "researcher")}
+    pages = [(role, key) for role in clients for key in ("planning", "relations")]
+    shown = {(role, key): link in clients[role].get(PAGE(key)).content.decode() for role, key in pages}
+    assert [page for page in pages if shown[page]] == [("manager", "planning")]
+
+
 def test_an_analysis_or_part_that_is_not_there(sign_in):
     client = sign_in("manager")
     assert client.get(PAGE("no-such")).status_code == 404

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pooling.domain.job import Progress
 from pooling.domain.pool import unpack_provenance
 from pooling.domain.pool_growth import extend_pool, run_extend_pool
-from pooling.models import Pool
+from pooling.enums import JobState
+from pooling.models import Job, Pool
 from tests.factories import names_of
 
 
@@ -13,6 +14,7 @@ def extend(pool: Pool, **asked: object) -> Pool:
     """Ask for it, do it as the job does, and give the pool as it is then."""
     job = extend_pool(pool, **asked)  # type: ignore[arg-type]
     run_extend_pool(job, Progress(job))
+    Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
     return Pool.objects.get(pk=pool.pk)
 
 

@@ -11,6 +11,7 @@ from django.db import connection
 from annotation.domain.campaign import open_campaign
 from annotation.models import Judgement
 from pooling.domain import pool_growth
+from pooling.domain.filter import refilter_pool
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress
 from pooling.domain.pool_growth import extend_pool, run_extend_pool
@@ -113,6 +114,24 @@ def test_what_was_added_is_noted(small: Pool):
         f"p: {words}",
         {"job": Job.objects.latest("id").pk},
     )
+
+
+def test_what_is_to_people_of_each_addition_follows_the_filters(small: Pool):
+    """So that the page, which gives the first row the rest, never shows less than none."""
+    first = small.triples.count()
+    small = extend(extend(small, systems=["rescal"]), depth=6)
+    ends = np.cumsum([first, *(entry["triples"] for entry in small.growth)])
+
+    def shown() -> list[int]:
+        reason = np.array(small.triples.order_by("id").values_list("reason", flat=True), dtype=object)
+        return [int((part == "").sum()) for part in np.split(reason, ends)[1:-1]]
+
+    before = shown()
+    assert [entry["to_people"] for entry in small.growth] == before
+    refilter_pool(small, [])
+    small.refresh_from_db()
+    assert [entry["to_people"] for entry in small.growth] == shown() != before
+    assert shown() == [entry["triples"] for entry in small.growth]
 
 
 def test_others_hear_of_it_inside_the_transaction_and_can_prevent_it(small: Pool):

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from pooling.domain import pool_growth
+from pooling.domain.filter import filter_counts, refilter_pool, unnamed_finders
 from pooling.domain.pool import import_pool
 from pooling.domain.pool_growth import extend_pool
+from pooling.domain.pool_rows import read_rows
 from pooling.errors import PoolError
 from pooling.kernels.pool import PROVENANCE, Gathered
 from pooling.models import Graph, Pool
@@ -66,6 +68,30 @@ def test_a_triple_that_any_question_may_have_found_stays_filtered_when_a_harmles
     monkeypatch.setattr(pool_growth, "gather_runs", lambda *args: found)
     pool = extend(pool, systems=["transe"])
     assert content(pool) == {("50%", "lives in", "city 0"): (2, "category-tail", [("transe", "head", 2)])}
+
+
+def test_other_filters_take_a_triple_without_names_by_every_question_whoever_found_it_here(
+    trained: Graph, tmp_path: Path
+):
+    """Trivial for a tail question only, and a head question of a system here finds it too."""
+    (tmp_path / "seeds.tsv").write_text("".join("\t".join(row) + "\n" for row in town()["test"][30:32]))
+    harmless = {"unnamed": "", "named": "\ttransh:head:3"}
+    for name, provenance in harmless.items():
+        (tmp_path / "pool.tsv").write_text(f"50%\tlives in\tcity 0\t3{provenance}\n")
+        files = {"file": tmp_path / "pool.tsv", "seeds_file": tmp_path / "seeds.tsv"}
+        pool = extend(import_pool(trained, name=name, filters=[], **files), systems=["transe"])
+        here = np.array([(pool.contributors.index("transe"), 1, 2)], PROVENANCE).tobytes()
+        there = np.array([(0, 1, 3)], PROVENANCE).tobytes()
+        first, fresh = pool.triples.order_by("id")[:2]
+        pool.triples.filter(pk=first.pk).update(provenance=(there if provenance else b"") + here)
+        pool.triples.filter(pk=fresh.pk).update(provenance=here)
+        unnamed = unnamed_finders(pool, read_rows(pool)[1]).tolist()
+        assert unnamed == [name == "unnamed", *[False] * (pool.triples.count() - 1)]
+        taken = filter_counts(pool, ["category-tail"])["category-tail"]
+        refilter_pool(pool, ["category-tail"])
+        reasons = list(pool.triples.order_by("id").values_list("reason", flat=True))
+        assert reasons[0] == ("category-tail" if name == "unnamed" else "")
+        assert reasons.count("category-tail") == taken
 
 
 def test_an_imported_pool_does_not_become_deeper(elsewhere: Pool):

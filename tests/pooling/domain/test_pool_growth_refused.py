@@ -8,12 +8,11 @@ import pytest
 
 from pooling.domain.pool import create_pool, freeze_pool
 from pooling.domain.pool_growth import extend_pool, grow
-from pooling.domain.run import score_for_pool
 from pooling.domain.seeds import seed_array
 from pooling.domain.system import SystemError_
 from pooling.enums import JobKind, JobState
 from pooling.errors import PoolError
-from pooling.models import AuditEntry, Graph, Job, Pool, Run, System
+from pooling.models import AuditEntry, Graph, Job, Pool
 from tests.factories import names_of, progress_of, town
 from tests.pooling.domain.growth import extend
 
@@ -70,17 +69,6 @@ def test_when_all_test_triples_are_seeds_there_is_none_to_add(small: Pool):
     with pytest.raises(PoolError) as caught:
         extend_pool(small, sample=0.1)
     assert str(caught.value) == "All test triples of town are seeds of pool p already."
-
-
-def test_the_run_of_an_outside_system_may_be_too_short(small: Pool):
-    score_for_pool(System.objects.get(name="rescal"), small, progress_of(small))
-    System.objects.filter(name="rescal").update(kind="imported")
-    Run.objects.filter(system__name="rescal").update(depth=5)
-    with pytest.raises(PoolError) as caught:
-        extend_pool(small, systems=["rescal"], depth=6)
-    assert str(caught.value) == (
-        "Depth 6: the imported run of rescal holds up to 5 candidates of a question; give 1 to 5, or leave rescal out."
-    )
 
 
 def test_a_pool_that_is_not_ready_is_refused(trained: Graph):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from annotation.domain.campaign import open_campaign
@@ -13,6 +11,7 @@ from evaluation.domain.estimate import estimate
 from evaluation.domain.parts import part_figure
 from evaluation.domain.settings import Settings
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
+from evaluation.kernels.estimates_sample import total_interval
 from pooling.models import Pool
 from tests.evaluation.domain.analyses.cases import columns_of, context_of, sections_of
 from tests.factories import judge
@@ -21,7 +20,7 @@ from tests.factories import judge
 @pytest.fixture
 def sampled(pool: Pool) -> Pool:
     """Of 27 triples drawn at random every third is positive."""
-    open_campaign(pool, order="random", batch_size=27, seed=3)
+    open_campaign(pool, order="random", batch_size=27, whole_questions=False, seed=3)
     for item in pool.campaign.items.exclude(place=None).select_related("triple"):
         judge(item.triple, "positive" if item.place % 3 == 0 else "negative")
     return pool
@@ -32,10 +31,8 @@ def test_sample_is_told_by_stratum_with_its_estimated_positives(sampled: Pool):
     triples = sampled.triples.filter(reason="").count()
     (row,) = section.tables[0].rows
     assert row[:6] == ["all triples", triples, 27, 27 / triples, 9, 0]
-    half = 1.96 * triples * math.sqrt((1 - 27 / triples) * (1 / 3) * (2 / 3) / 26)
-    assert row[6] == pytest.approx(
-        {"value": triples / 3, "low": triples / 3 - half, "high": triples / 3 + half}
-    )
+    low, high = total_interval(triples, 27, 9)
+    assert row[6] == pytest.approx({"value": triples / 3, "low": low, "high": high})
     assert section.finding == f"27 of {triples} triples are drawn and judged."
     assert section.notes == []
     assert section.caption.startswith(f"Sample: order random; {sampled.seeds.count()} positives are certain")
@@ -44,9 +41,9 @@ def test_sample_is_told_by_stratum_with_its_estimated_positives(sampled: Pool):
 def test_notes_say_what_waits_and_what_is_left_out(sampled: Pool):
     item = sampled.campaign.items.get(place=20)
     item.triple.judgement.delete()
-    mate = sampled.campaign.items.filter(place=None).first()
+    mate = sampled.triples.filter(reason="", item=None).first()
     assert mate is not None
-    judge(mate.triple, "negative")
+    judge(mate, "negative")
     section = sections_of(ANALYSIS, context_of(sampled))["estimates-sample"]
     assert section.tables[0].rows[0][2] == 26
     assert section.notes == [
@@ -61,8 +58,8 @@ def test_note_says_what_waits_for_triples_that_joined_the_pool(sampled: Pool):
     sampled.campaign.items.filter(place=20).update(place=None)
     section = sections_of(ANALYSIS, context_of(sampled))["estimates-sample"]
     assert section.notes[0] == (
-        "6 judged triples are left out until triples that joined the pool later are drawn: these come before them in"
-        " the random order."
+        "6 judged triples are left out until those before them in the random order are drawn and judged: some joined"
+        " the pool later, or came to people last."
     )
 
 
@@ -116,7 +113,8 @@ def test_one_judged_triple_has_no_interval(pool: Pool):
     judge(item.triple, "positive")
     sections = sections_of(ANALYSIS, context_of(pool))
     triples = pool.triples.filter(reason="").count()
-    assert sections["estimates-sample"].tables[0].rows[0][6] == float(triples)
+    low, high = total_interval(triples, 1, 1)
+    assert sections["estimates-sample"].tables[0].rows[0][6] == {"value": triples, "low": low, "high": high}
     row = sections["estimates-counts"].tables[0].rows[0]
     assert row[1] == float(triples + pool.seeds.count())
     assert {key: list(section.notes) for key, section in sections.items() if section.notes} == {
@@ -125,6 +123,22 @@ def test_one_judged_triple_has_no_interval(pool: Pool):
     chart = sections["estimates-modelled"].chart
     assert chart is not None
     assert all(one["low"] == one["y"] == one["high"] for one in chart.data["series"])
+
+
+@pytest.mark.parametrize("label", ["positive", "negative"])
+def test_a_stratum_of_one_label_says_that_intervals_are_too_short(pool: Pool, label: str):
+    open_campaign(pool, order="random", batch_size=9, seed=3)
+    for item in pool.campaign.items.exclude(place=None).select_related("triple"):
+        judge(item.triple, label)
+    sections = sections_of(ANALYSIS, context_of(pool))
+    words = (
+        "All judged triples of all triples have the same label, which tells nothing of their spread: the intervals are"
+        " too short."
+    )
+    assert {key: list(section.notes) for key, section in sections.items()} == {
+        "estimates-sample": list(sections["estimates-sample"].notes),
+        **{f"estimates-{key}": [words] for key in ("counts", "unbiased", "modelled", "lists")},
+    }
 
 
 def test_everything_judged_is_exact(sampled: Pool):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db.models import Q
 
 from annotation.domain.campaign import open_campaign
 from annotation.kernels.agreement import Share
@@ -133,11 +134,15 @@ def test_labels_and_hours_left(labelled: Pool, monkeypatch):
 
 
 def test_imported_judgements_do_not_spare_labels(labelled: Pool):
-    open_campaign(labelled)
-    work = work_of(labelled)
-    assert work.may_differ > work.to_judge
+    campaign = open_campaign(labelled, batch_size=1, audit=0.5)
+    assert (
+        campaign.items.filter(triple__judgement=None).exclude(triple__reason="").exists()
+    )  # audited: no part of it
+    judged = labelled.triples.filter(Q(reason="") | Q(item__isnull=False)).exclude(judgement=None)
+    assert judged.filter(item=None).exists() and judged.exclude(item=None).exists()
+    assert work_of(labelled).imported == judged.count()
     assert sections_of(ANALYSIS, context_of(labelled))["left"].notes == [
-        f"{work.may_differ - work.to_judge} triples that wait for labels of people have an imported judgement already."
+        f"{judged.count()} triples that wait for labels of people have an imported judgement already."
     ]
 
 
@@ -216,6 +221,13 @@ def test_tables_of_the_yields(labelled: Pool):
     assert sections["relations-next"].finding.startswith(
         f"About {total:,.0f} positives are expected among the"
     )
+
+
+@pytest.mark.parametrize(("order", "told"), [("depth", 0), ("random", 0), ("stratified", 0), ("hedge", 1)])
+def test_note_warns_of_orders_that_prefer_positives_within_a_depth(labelled: Pool, order: str, told: int):
+    open_campaign(labelled, order=order, batch_size=1)
+    section = sections_of(ANALYSIS, context_of(labelled))["relations-next"]
+    assert sum(note.startswith("The order of judging prefers") for note in section.notes) == told
 
 
 def test_too_few_judgements_give_no_expectation(pool: Pool):

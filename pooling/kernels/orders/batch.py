@@ -1,4 +1,4 @@
-"""Batches of whole questions: who has looked a question up answers all of its candidates at once."""
+"""The next batch: what an order chooses, alone or with the rest of its questions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ import numpy as np
 from pooling.kernels.orders.base import Order, OrderPool, Pick, Progress, Settings
 
 
-def pick_whole(
-    order: Order, pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings
+def pick_batch(
+    order: Order,
+    pool: OrderPool,
+    progress: Progress,
+    size: int,
+    seed: int,
+    settings: Settings,
+    *,
+    whole: bool,
 ) -> tuple[Pick, np.ndarray]:
-    """As few picks as make a batch of `size` together with all that is left of their questions, or all that are left.
+    """A batch of `size` triples, or of all that are left; `whole`: of whole questions, so it may be a little larger.
 
-    Returns the pick, and bool [n]: what comes to people with it. A pick of a sample may name nothing new: then it is
-    empty, and the caller asks again.
+    Whole questions are as few picks as make the size together with all that is left of their questions. Returns the
+    pick, and bool [n]: what people get. A pick of a sample may name only what is released: then nobody gets anything,
+    and the caller notes it and asks again.
     """
     pick = order.pick(pool, progress, size, seed, settings)
+    if not whole:
+        comes = np.zeros(pool.size, dtype=bool)
+        comes[pick.triple] = True
+        return pick, comes & ~progress.released
     _, group = np.unique(pool.group, return_inverse=True)
     left = np.bincount(group[~progress.released], minlength=group.max(initial=-1) + 1)
     brings = np.zeros(len(pick.triple), dtype=np.int64)

@@ -1,11 +1,11 @@
-"""Batches of whole questions."""
+"""Batches, of whole questions and of single triples."""
 
 import numpy as np
 import pytest
 
 from pooling.kernels.orders import ORDERS
 from pooling.kernels.orders.base import OrderPool, Progress
-from pooling.kernels.orders.whole import pick_whole
+from pooling.kernels.orders.batch import pick_batch
 
 # ten triples of four questions: 0 0 0 0, 1 1 1, 2 2, 3; the order by depth alternates between the first three
 POOL = OrderPool(
@@ -17,7 +17,7 @@ POOL = OrderPool(
 
 def pick(size: int, progress: Progress, name: str = "depth"):
     order = ORDERS[name]
-    chosen, comes = pick_whole(order, POOL, progress, size, 0, order.settings)
+    chosen, comes = pick_batch(order, POOL, progress, size, 0, order.settings, whole=True)
     return chosen.triple.tolist(), np.flatnonzero(comes).tolist()
 
 
@@ -54,6 +54,22 @@ def test_sample_that_names_only_what_is_released_brings_nothing() -> None:
 
 def test_chance_of_a_sample_is_that_of_the_picks_that_are_kept() -> None:
     order = ORDERS["random"]
-    chosen, _ = pick_whole(order, POOL, Progress.start(10), 4, 0, order.settings)
+    chosen, _ = pick_batch(order, POOL, Progress.start(10), 4, 0, order.settings, whole=True)
     assert chosen.probability.tolist() == [len(chosen.triple) / 10] * len(chosen.triple)
     assert len(chosen.triple) < 4
+
+
+def test_batch_of_single_triples_is_what_the_order_chooses() -> None:
+    progress = Progress.start(10)
+    progress.released[[0, 1, 4]] = True
+    order = ORDERS["depth"]
+    chosen, comes = pick_batch(order, POOL, progress, 3, 0, order.settings, whole=False)
+    assert (chosen.triple.tolist(), np.flatnonzero(comes).tolist()) == ([7, 2, 3], [2, 3, 7])
+
+
+def test_what_a_sample_names_again_comes_no_second_time() -> None:
+    progress = Progress.start(10)
+    progress.released[:9] = True
+    order = ORDERS["random"]
+    chosen, comes = pick_batch(order, POOL, progress, 10, 0, order.settings, whole=False)
+    assert (sorted(chosen.triple.tolist()), np.flatnonzero(comes).tolist()) == (list(range(10)), [9])
