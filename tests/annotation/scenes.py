@@ -72,9 +72,9 @@ def _crowd(
     campaign, notes = make_campaign(items, batch_size), Notes()
     judges = people(campaign, max(2, num_people // 8), "adjudicator")
     annotators = people(campaign, num_people - len(judges)) + judges[1:]
+    # the first dies at once, before others can have taken all there is; any other in one of twenty claims
+    at_once([lambda: label_until_done(campaign, annotators[0], notes, 1, die)])
     at_once([
-        # the first dies at once, any other in one of twenty claims
-        lambda: label_until_done(campaign, annotators[0], notes, 1, die),
         *(lambda user=user: label_until_done(campaign, user, notes, 0.05, die) for user in annotators[1:]),
         lambda: decide_all(campaign, judges[0], notes),
     ])  # fmt: skip

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import get_hasher, make_password
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
@@ -82,13 +82,13 @@ def make_pool(graph: Graph, name: str = "town-pool", *, systems: list[System] | 
 
 
 @cache
-def _hashed() -> str:
-    """Hashing is slow by design: once is enough for all."""
-    return make_password("look around here")
+def _hashed(hasher: str) -> str:
+    """Hashing is slow by design: once is enough for all tests that hash in the same way."""
+    return make_password("look around here", hasher=hasher)
 
 
 def make_person(name: str, *, site: str = "", campaign: Campaign | None = None, role: str = "") -> User:
-    person = User.objects.create(username=name, password=_hashed())
+    person = User.objects.create(username=name, password=_hashed(get_hasher("default").algorithm))
     if site:
         person.groups.add(Group.objects.get_or_create(name=site)[0])
     if campaign is not None:
