@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
-from annotation.domain.batch import Lot, add_lots, refresh_statistics, shown_triples
+from annotation.domain.batch import Lot, Shown, add_lots, refresh_statistics, shown_triples
 from annotation.domain.judgement import current_verdicts
 from annotation.enums import BatchOrigin, CampaignState, Verdict
 from annotation.errors import CampaignError
@@ -161,9 +161,8 @@ def next_lot(campaign: Campaign) -> Lot | None:
         count += len(pick.triple)
         progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
         _note_drawn(stock.triple_id, pick, progress.released, place)
-    shown = shown_triples(campaign.pool, UNRELEASED)
     return Lot(
-        BatchOrigin.ORDER, shown.of(np.isin(shown.triple_id, stock.triple_id[comes])), order.name,
+        BatchOrigin.ORDER, Shown(stock.triple_id, stock.question).of(comes), order.name,
         {"seed": campaign.seed, "size": campaign.batch_size, **settings},
         place[comes], probability[comes], arm[comes],
     )  # fmt: skip

@@ -21,16 +21,17 @@ from evaluation.kernels.table import Flags
 from pooling.domain import filter as filters
 from pooling.domain.graph import open_graph
 from pooling.domain.pool import gather_runs
+from pooling.domain.pool_report import NO_FAMILY, families_named
+from pooling.domain.pool_rows import read_rows
 from pooling.domain.seeds import seed_array
 from pooling.domain.system import systems_with_runs
 from pooling.errors import UserError
-from pooling.kernels.pool import PROVENANCE, Gathered
+from pooling.kernels.pool import Gathered
 from pooling.kernels.rows import find
 from pooling.models import Pool, System
-from pooling.systems import FAMILIES, family_of_kind
+from pooling.systems import FAMILIES
 
 TOP = 10
-NO_FAMILY = "not known"
 
 
 def reuse_version(pool: Pool) -> str:
@@ -52,25 +53,22 @@ class Findings:
 
     def families(self, pool: Pool) -> dict[str, Flags]:
         """The families of which there are at least two, and the contributors of each, bool [names]."""
-        kinds = dict(System.objects.filter(graph=pool.graph_id).values_list("name", "kind"))
-        of = [family_of_kind(kinds.get(name, name)) or NO_FAMILY for name in self.names]
+        of = families_named(pool, self.names)
         found = {
             family: np.array([own == family for own in of])
-            for family in (*FAMILIES, "other", NO_FAMILY) if family in of
+            for family in (*FAMILIES, NO_FAMILY) if family in of
         }  # fmt: skip
         return found if len(found) > 1 else {}
 
 
 def findings(pool: Pool, table: PoolTable) -> Findings:
     """From the provenance of the pooled triples; where a pool has none, from the candidates of the runs of today."""
-    rows = list(pool.triples.order_by("id").values_list("id", "provenance"))
-    lengths = np.array([len(packed) // PROVENANCE.itemsize for _, packed in rows], dtype=np.int64)
-    if not lengths.sum():
+    ids, gathered, _ = read_rows(pool)
+    if not len(gathered.findings):
         return _by_ranks(pool, table)
-    records = np.frombuffer(b"".join(bytes(packed) for _, packed in rows), dtype=PROVENANCE)
-    places = np.array([table.position_of[pk] for pk, _ in rows], dtype=np.int64)
+    places = np.array([table.position_of[pk] for pk in ids.tolist()], dtype=np.int64)
     found = np.zeros((len(table.triples), len(pool.contributors)), dtype=bool)
-    found[np.repeat(places, lengths), records["system"]] = True
+    found[np.repeat(places, np.diff(gathered.indptr)), gathered.findings["system"]] = True
     return Findings(list(pool.contributors), found, by_ranks=False)
 
 

@@ -22,10 +22,12 @@ from pooling.models import Pool
 
 
 class ToJudge(NamedTuple):
-    """The triples of a pool that people judge: for an order, their PooledTriple ids int64[n] (sorted), and the runs."""
+    """The triples of a pool that people judge: for an order, their PooledTriple ids int64[n] (sorted), the question
+    that each is shown under, int64[n, 3] (kernels.shown), and the runs."""
 
     pool: OrderPool
     triple_id: np.ndarray
+    question: np.ndarray
     runs: list[str]
 
 
@@ -47,7 +49,7 @@ def order_pool(pool: Pool) -> ToJudge:
     question = shown_questions(triples, question_sides(triples, provenance, seeds))
     _, group = np.unique(question, axis=0, return_inverse=True)
     arrays = OrderPool(ranks, table[:, 4].astype(np.int32), group.reshape(-1).astype(np.int64))
-    return ToJudge(arrays, table[:, 0], runs)
+    return ToJudge(arrays, table[:, 0], question, runs)
 
 
 def found_ranks(provenance: Sequence[bytes], contributors: int) -> np.ndarray:

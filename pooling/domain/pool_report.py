@@ -1,17 +1,19 @@
 """What a pool holds, counted: by reason and category, by system and family, together and alone."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from django.db.models import Count
 
+from pooling.domain.pool_rows import read_rows
 from pooling.domain.system import family_of
 from pooling.kernels.overlap import Overlap, overlap
-from pooling.kernels.pool import PROVENANCE
 from pooling.models import Pool, System
 from pooling.systems import FAMILIES, family_of_kind
 
+NO_FAMILY = "not known"
 Findings = tuple[np.ndarray, np.ndarray]
 
 
@@ -66,10 +68,8 @@ def pool_families(pool: Pool, findings: Findings | None = None) -> dict[str, dic
 
     Systems of one family tend to miss the same answers. A contributor from elsewhere may be of no known family.
     """
-    of_graph = System.objects.filter(graph=pool.graph_id).only("name", "kind", "settings")
-    there = {system.name: family_of(system) for system in of_graph}
-    own = [there.get(name, family_of_kind(name)) or "not known" for name in pool.contributors]
-    families = [name for name in (*FAMILIES, "not known") if name in own]
+    own = families_named(pool, pool.contributors)
+    families = [name for name in (*FAMILIES, NO_FAMILY) if name in own]
     if not families:
         return {}
     systems, indptr = findings or _findings(pool)
@@ -85,9 +85,14 @@ def pool_families(pool: Pool, findings: Findings | None = None) -> dict[str, dic
     }
 
 
+def families_named(pool: Pool, names: Sequence[str]) -> list[str]:
+    """The family of each of these contributors or systems; NO_FAMILY where nobody knows."""
+    of_graph = System.objects.filter(graph=pool.graph_id).only("name", "kind", "settings")
+    there = {system.name: family_of(system) for system in of_graph}
+    return [there.get(name, family_of_kind(name)) or NO_FAMILY for name in names]
+
+
 def _findings(pool: Pool) -> Findings:
     """Contributor of each finding, int[f], and where those of each pooled triple are, int[n + 1]."""
-    packed = [bytes(p) for p in pool.triples.order_by("id").values_list("provenance", flat=True)]
-    counts = [len(p) // PROVENANCE.itemsize for p in packed]
-    systems = np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"]
-    return systems, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    _, gathered, _ = read_rows(pool)
+    return gathered.findings["system"], gathered.indptr

@@ -69,6 +69,14 @@ def test_families_are_told_where_there_are_two(labelled: Pool):
     assert list(found.families(labelled)) == ["translational", NO_FAMILY]
 
 
+def test_family_of_an_imported_system_is_the_one_it_was_given(labelled: Pool):
+    System.objects.filter(name="complex").update(kind="imported", settings={"family": "rules"})
+    families = findings(labelled, pool_table(labelled)).families(labelled)
+    assert {family: own.tolist() for family, own in families.items()} == {
+        "translational": [True, False, False], "decomposition": [False, True, False], "rules": [False, False, True],
+    }  # fmt: skip
+
+
 def test_contributors_are_here_if_the_pool_was_built_by_them(labelled: Pool, beside: System):
     assert contributors_here(labelled) == set(KINDS)
     labelled.systems.clear()  # as of a pool from a file: a system of this name need not be that one
