@@ -74,7 +74,8 @@ class StoppingForm(forms.Form):
 
     budget = forms.IntegerField(
         label="Budget, in labels", min_value=0, required=False,
-        help_text="Once so many labels were given, no batch comes by itself. Empty: no limit.",
+        help_text="No batch comes by itself once so many labels were given, or are wanted for what is released. "
+        "Empty: no limit.",
     )  # fmt: skip
     target_tau = forms.FloatField(
         label="Target for tau", min_value=0.01, max_value=1, required=False,

@@ -78,5 +78,5 @@ MEASURES = _measures(
     "condensed_macro_hits@1", "condensed_macro_hits@3", "condensed_macro_hits@10",
     "condensed_map", "condensed_map@20", "condensed_ndcg@20", "condensed_p@10", "condensed_recall@10",
     "condensed_rprec", "condensed_success@10",
-    "amr", "amri", "adjusted_mrr", "z_mrr", "gmr",
+    "amr", "amri", "adjusted_mrr", "z_mrr", "gmr", "micro_log_mrr", "micro_p_mrr",
 )  # fmt: skip

@@ -48,6 +48,7 @@ class PoolState(models.TextChoices):
     BUILDING = "building"
     READY = "ready"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class FilterReason(models.TextChoices):
@@ -69,6 +70,7 @@ class JobKind(models.TextChoices):
     SCORE = "score", "score run"
     EVALUATE = "evaluate", "compute figures"
     EXPORT = "export", "export test set"
+    OPEN_WORLD = "open-world", "open-world study"
 
 
 class JobState(models.TextChoices):

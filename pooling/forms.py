@@ -81,7 +81,7 @@ def setting_field(key: str, setting: Setting, preset: str) -> forms.CharField:
         bounds = {"min": f"{setting.low:g}", "max": f"{setting.high:.10g}"}
         step = "1" if setting.type is int else "any"
         widget = forms.NumberInput(attrs={**bounds, "step": step, "placeholder": preset})
-        help_text = f"{about}: {setting.allowed}."
+        help_text = f"{about}. {setting.allowed.capitalize()}."
     return forms.CharField(label=key, required=False, widget=widget, help_text=help_text)
 
 

@@ -17,8 +17,9 @@ from annotation.api.base import Endpoint
 from annotation.domain import check, flag, queue, withdraw
 from annotation.domain import label as labels
 from annotation.domain.source import VerifiedSources, verified
+from annotation.domain.waiting import seconds_to_next_dispute
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
-from annotation.models.slot import ADJUDICATION, lease_of
+from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 
 _NO_MEMBER = (
     "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
@@ -50,7 +51,7 @@ class ClaimDisputed(Endpoint):
         campaign = self.campaign(pool)
         user: Any = request.user
         slots = queue.claim_disputed(campaign, user, _valid(data.ClaimInput, request)["count"])
-        wait = None if slots else queue.seconds_to_next_dispute(campaign, user)
+        wait = None if slots else seconds_to_next_dispute(campaign, user)
         content = {"campaign": data.campaign_data(campaign), "opens_in_seconds": wait}
         return Response(content | data.disputes_data(campaign, slots))
 
@@ -74,7 +75,7 @@ class _OfTicket(Endpoint):
         self.check_role(found)
         return found
 
-    numbers: tuple[int, ...] = queue.PLACES
+    numbers: tuple[int, ...] = PLACES
 
 
 class Submit(_OfTicket):
@@ -117,7 +118,7 @@ class ReturnDispute(_OfTicket):
 class Report(_OfTicket):
     """POST a report of a question; the question stays to be answered, but for a dispute that needs other words."""
 
-    numbers = (*queue.PLACES, ADJUDICATION)
+    numbers = (*PLACES, ADJUDICATION)
 
     def post(self, request: Request) -> Response:
         asked = _valid(data.FlagInput, request)

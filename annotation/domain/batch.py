@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from django.db import connection
 from django.db.models import Max, Q
 
-from annotation.enums import BatchOrigin
+from annotation.enums import BatchOrigin, ItemState, SlotState
 from annotation.models import Batch, Campaign, Item, Slot
+from pooling.bulk import insert_rows
 from pooling.enums import Side
 from pooling.kernels.shown import question_sides, shown_questions
 from pooling.models import Pool
 
 Tell = Callable[[int, int], None]  # items made, items to make
-_ROWS = 2000
+_ROWS = 20_000
+_SIDES = (Side.TAIL.value, Side.HEAD.value)
+_OPEN = ItemState.OPEN.value
+_ITEM_FIELDS = (
+    "campaign", "group", "order", "side", "state", "reopened", "triple", "batch", "place", "probability", "arm",
+)  # fmt: skip
 
 
 class Shown(NamedTuple):
@@ -83,21 +90,27 @@ def add_lots(campaign: Campaign, lots: Sequence[Lot], tell: Tell | None = None) 
     question = np.concatenate([lot.shown.question for lot in lots])
     # of the campaign's seed and what is there already, so that each release is another order
     group, order = group_randomly(question, np.random.default_rng([campaign.seed, order_start]))
-    fields = [one for lot, batch in zip(lots, batches, strict=True) for one in _fields(lot, batch)]
-    total = len(fields)
-    names = (Side.TAIL, Side.HEAD)
-    for start in range(0, total, _ROWS):
-        items = Item.objects.bulk_create(
-            Item(
-                campaign=campaign, group=group_start + int(group[i]), order=order_start + place,
-                side=names[int(question[i, 0])], **fields[i],
-            )
-            for place, i in enumerate(order[start : start + _ROWS].tolist(), start)
-        )  # fmt: skip
-        Slot.objects.bulk_create(Slot(item=item, number=number) for item in items for number in (1, 2))
+    chosen = [one for lot, batch in zip(lots, batches, strict=True) for one in _chosen(lot, batch)]
+    for start in range(0, len(order), _ROWS):
+        part = order[start : start + _ROWS]
+        groups, sides = (group[part] + group_start).tolist(), question[part, 0].tolist()
+        rows = [
+            (campaign.pk, groups[k], order_start + start + k, _SIDES[sides[k]], _OPEN, False, *chosen[i])
+            for k, i in enumerate(part.tolist())
+        ]  # fmt: skip
+        insert_rows(Item, _ITEM_FIELDS, rows)
+        _add_slots(campaign, order_start + start)
         if tell:
-            tell(min(start + _ROWS, total), total)
+            tell(start + len(part), len(order))
     return batches
+
+
+def _add_slots(campaign: Campaign, first: int) -> None:
+    """The two slots of every item from the place `first` on."""
+    items = campaign.items.filter(order__gte=first).order_by("order").values_list("pk", flat=True)
+    free = SlotState.FREE.value
+    rows = ((item, number, uuid4().hex, free) for item in items for number in (1, 2))
+    insert_rows(Slot, ("item", "number", "ticket", "state"), rows)
 
 
 def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -111,6 +124,17 @@ def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.n
     return group, np.lexsort((rng.random(len(question)), group))
 
 
+def parts(question: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Places of the triples in parts of `size` or a little more: whole questions in random order.
+
+    question int64[n, 3]
+    """
+    group, order = group_randomly(question, rng)
+    begins = np.flatnonzero(np.diff(group[order])) + 1  # of every question but the first
+    after = np.searchsorted(begins, np.arange(size, len(order), size))
+    return np.split(order, np.unique(begins[after[after < len(begins)]]))
+
+
 def refresh_statistics() -> None:
     """Tell PostgreSQL's planner of the new rows now: until it notices by itself, a claim reads whole tables."""
     if connection.vendor == "postgresql":
@@ -118,20 +142,15 @@ def refresh_statistics() -> None:
             cursor.execute(f"ANALYZE {Item._meta.db_table}, {Slot._meta.db_table}")
 
 
-def _fields(lot: Lot, batch: Batch) -> list[dict[str, Any]]:
-    """What an item takes from its lot."""
+def _chosen(lot: Lot, batch: Batch) -> Iterator[tuple[Any, ...]]:
+    """What an item takes from its lot: the last of _ITEM_FIELDS."""
     places, chances, arms = (
         [None] * lot.size if column is None else [None if absent(one) else one for one in column.tolist()]
         for column, absent in (
             (lot.place, _negative), (lot.probability, np.isnan), (lot.arm, _negative),
         )
     )  # fmt: skip
-    return [
-        {"batch": batch, "triple_id": triple, "place": place, "probability": chance, "arm": arm}
-        for triple, place, chance, arm in zip(
-            lot.shown.triple_id.tolist(), places, chances, arms, strict=True
-        )
-    ]
+    return zip(lot.shown.triple_id.tolist(), [batch.pk] * lot.size, places, chances, arms, strict=True)
 
 
 def _negative(number: int) -> bool:

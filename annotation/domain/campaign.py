@@ -33,8 +33,7 @@ def open_campaign(
     """
     if pool.state != PoolState.READY:
         raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
-    if Campaign.objects.filter(pool=pool).exists():
-        raise CampaignError(f"The campaign of pool {pool.name} is already open.")
+    _refuse_second(pool)
     if evidence_rule not in EvidenceRule.values:
         raise CampaignError(
             f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
@@ -51,6 +50,7 @@ def open_campaign(
     with transaction.atomic():
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
         Pool.objects.select_for_update(no_key=True).get(pk=pool.pk)
+        _refuse_second(pool)  # somebody may have been faster
         campaign = Campaign.objects.create(
             pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes, contact=created_by,
             order=order, order_settings=settings_of_order, batch_size=batch_size, whole_questions=whole_questions,
@@ -66,6 +66,11 @@ def open_campaign(
         record(created_by, AuditAct.CAMPAIGN_OPENED, pool=pool, about=about)
         refresh_statistics()
     return campaign
+
+
+def _refuse_second(pool: Pool) -> None:
+    if Campaign.objects.filter(pool=pool).exists():
+        raise CampaignError(f"The campaign of pool {pool.name} is already open.")
 
 
 def get_campaign(pool_name: str) -> Campaign:

@@ -17,10 +17,11 @@ from django.utils import timezone
 
 from annotation.domain.label_file import LabelLine, read_label_file
 from annotation.domain.moves import move_checks
-from annotation.domain.queue import PLACES, claim_new, held_slots, lease_end, newest_templates
+from annotation.domain.queue import claim_new, held_slots, lease_end, newest_templates
 from annotation.enums import Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
+from annotation.models.slot import PLACES
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
 from pooling.domain.pool_files import several

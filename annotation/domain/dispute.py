@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from annotation.domain.judgement import live_labels
 from annotation.domain.question import word
-from annotation.domain.queue import PLACES, most_disputed, newest_templates, waiting_disputes
+from annotation.domain.queue import newest_templates
+from annotation.domain.waiting import most_disputed, waiting_disputes
 from annotation.enums import Answer, SlotState
 from annotation.models import Campaign, Flag, Item, Slot
-from annotation.models.slot import ADJUDICATION
+from annotation.models.slot import ADJUDICATION, PLACES
 from pooling.domain.graph import open_graph
 
 

@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.domain.queue import PLACES
 from annotation.domain.release import unreleased
 from annotation.enums import CampaignRole, ItemState, SiteRole, SlotState
 from annotation.models import Campaign, Flag, Item, Label, Slot
+from annotation.models.slot import PLACES
 
 RECENT = 1000  # the pace is that of the last so many labels
 # what a person once had in their hands and answered is never given to them again

@@ -7,8 +7,8 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from annotation.domain.inbox import new_answers
-from annotation.domain.queue import waiting_disputes, waiting_items
 from annotation.domain.release import may_release
+from annotation.domain.waiting import waiting_disputes, waiting_items
 from annotation.enums import CampaignRole, SlotState
 from annotation.models import Campaign, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION

@@ -6,19 +6,21 @@ their judgements. So nothing but the rows is needed to choose the next one, afte
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max, Q, QuerySet
 
-from annotation.domain.batch import Lot, Shown, add_lots, refresh_statistics, shown_triples
-from annotation.domain.judgement import current_verdicts
-from annotation.enums import BatchOrigin, CampaignState, Verdict
+from annotation.domain.batch import Lot, Shown, Tell, add_lots, parts, refresh_statistics, shown_triples
+from annotation.domain.judgement import current_verdicts, live_labels
+from annotation.enums import Answer, BatchOrigin, CampaignState, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
-from annotation.models import Batch, Campaign, Item, Label
+from annotation.models import Batch, Campaign, Item, Label, Slot
+from annotation.models.slot import PLACES
 from annotation.signals import batch_wanted
 from pooling.domain.audit import record
 from pooling.domain.order import order_pool
@@ -29,6 +31,8 @@ from pooling.kernels.orders.batch import pick_batch
 from pooling.kernels.rows import find
 from pooling.models import Pool, PooledTriple
 
+PART = 10_000  # triples of an extension in one transaction: about a second, in which nobody else writes to SQLite
+PAUSE = 0.2  # seconds between two; who waits for SQLite looks every 0.1
 UNRELEASED = Q(reason=FilterReason.NONE, item=None)  # of pooled triples that people judge
 
 
@@ -39,13 +43,30 @@ def unreleased(pool: Pool) -> QuerySet[PooledTriple]:
 
 def stop_reason(campaign: Campaign) -> str:
     """Why no batch is released by itself; empty: nothing stops it."""
-    if campaign.budget is not None:
-        given = Label.objects.filter(item__campaign=campaign, supersedes=None).count()
-        if given >= campaign.budget:
-            return f"The budget of {campaign.budget:,} labels is used up: {given:,} were given."
+    if over := _over_budget(campaign):
+        return over
     # a rule that fails must not keep people from their work; Django logs it
     answers = batch_wanted.send_robust(sender=Campaign, campaign=campaign)
     return next((answer for _, answer in answers if answer and isinstance(answer, str)), "")
+
+
+def _over_budget(campaign: Campaign) -> str:
+    """Labels that released triples still want count too: one person who works ahead leaves as many for a second."""
+    if campaign.budget is None:
+        return ""
+    given = Label.objects.filter(item__campaign=campaign, supersedes=None).count()
+    if given >= campaign.budget:
+        return f"The budget of {campaign.budget:,} labels is used up: {given:,} were given."
+    wanted = Slot.objects.filter(
+        item__campaign=campaign, item__state__in=[ItemState.OPEN, ItemState.DISPUTED],
+        state__in=[SlotState.FREE, SlotState.LEASED],
+    ).count()  # fmt: skip
+    if given + wanted < campaign.budget:
+        return ""
+    return (
+        f"The budget of {campaign.budget:,} labels is given out: {given:,} were given, and released triples wait for"
+        f" {wanted:,} more."
+    )
 
 
 def may_release(campaign: Campaign) -> bool:
@@ -100,15 +121,42 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
     return batch
 
 
-def on_growth(sender: type[Pool], pool: Pool, **kwargs: Any) -> None:
-    """New triples of a pool whose campaign releases everything at once; else they wait for the order."""
+def on_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs: Any) -> None:
+    """New triples of a pool whose campaign releases everything at once; else they wait for the order.
+
+    They come in parts, so that annotators can write in between. What was left by a job that died comes with the next
+    signal.
+    """
     campaign = Campaign.objects.filter(pool=pool).first()
     if campaign is None or campaign.batch_size:
         return
-    lot = all_left(lock(campaign), BatchOrigin.EXTENSION)
-    if lot:
-        add_lots(campaign, [lot])
-        refresh_statistics()
+    left = shown_triples(pool, UNRELEASED)
+    if not len(left.triple_id):
+        return
+    done, rng = 0, np.random.default_rng([campaign.seed, len(left.triple_id)])
+    for part in parts(left.question, PART, rng):
+        if done and connection.vendor == "sqlite":
+            time.sleep(PAUSE)
+        if not _release_part(campaign, left.of(np.sort(part))):
+            break
+        done += len(part)
+        if tell:
+            tell(done, len(left.triple_id))
+    refresh_statistics()
+
+
+def _release_part(campaign: Campaign, part: Shown) -> bool:
+    """Release what of it is not released by now; False if the campaign has changed over to batches."""
+    with transaction.atomic():
+        locked = lock(campaign)
+        if locked.batch_size:
+            return False
+        since = locked.items.filter(triple__gte=int(part.triple_id[0])).order_by()
+        released = np.fromiter(since.values_list("triple_id", flat=True), dtype=np.int64)
+        rest = part.of(~np.isin(part.triple_id, released))
+        if len(rest.triple_id):
+            add_lots(locked, [Lot(BatchOrigin.EXTENSION, rest)])
+    return True
 
 
 def lock(campaign: Campaign) -> Campaign:
@@ -163,13 +211,16 @@ def next_lot(campaign: Campaign) -> Lot | None:
         _note_drawn(stock.triple_id, pick, progress.released, place)
     return Lot(
         BatchOrigin.ORDER, Shown(stock.triple_id, stock.question).of(comes), order.name,
-        {"seed": campaign.seed, "size": campaign.batch_size, **settings},
+        {"seed": campaign.seed, "size": campaign.batch_size, "whole": campaign.whole_questions, **settings},
         place[comes], probability[comes], arm[comes],
     )  # fmt: skip
 
 
 def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
-    """What is released, drawn and judged of the triples with these ids, int64[n], sorted."""
+    """What is released, drawn and labelled of the triples with these ids, int64[n], sorted.
+
+    An item with one label counts by it until a second person has labelled it: an order learns from who works alone.
+    """
     progress = Progress.start(len(triple_id))
     items = list(campaign.items.order_by().values_list("triple_id", "place", "arm"))
     at = find(triple_id, np.array([row[0] for row in items], dtype=np.int64))
@@ -178,10 +229,20 @@ def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
             progress.released[i] = True
             progress.drawn[i] = place is not None
             progress.arm[i] = -1 if arm is None else arm
+    first = (
+        live_labels()
+        .filter(item__campaign=campaign, item__state=ItemState.OPEN, slot__number__in=PLACES)
+        .order_by()
+    )
+    given = np.array(first.values_list("item__triple_id", "answer"), dtype="O").reshape(-1, 2)
     verdicts = current_verdicts(campaign.pool)
-    at = find(triple_id, verdicts.triple_id)
-    for verdict, label in ((Verdict.POSITIVE, YES), (Verdict.NEGATIVE, NO)):
-        progress.label[at[(at >= 0) & (verdicts.verdict == verdict)]] = label
+    for ids, answers, yes, no in (
+        (given[:, 0].astype(np.int64), given[:, 1], Answer.YES, Answer.NO),
+        (verdicts.triple_id, verdicts.verdict, Verdict.POSITIVE, Verdict.NEGATIVE),
+    ):
+        at = find(triple_id, ids)
+        for answer, label in ((yes, YES), (no, NO)):
+            progress.label[at[(at >= 0) & (answers == answer)]] = label
     return progress
 
 

@@ -15,11 +15,12 @@ from annotation.domain.check import claim_questions
 from annotation.domain.label import submit
 from annotation.domain.label_file import Triple
 from annotation.domain.person import add_person
-from annotation.domain.queue import PLACES, claim_disputed, release
+from annotation.domain.queue import claim_disputed, release
 from annotation.domain.release import unreleased
 from annotation.domain.source import verified
 from annotation.enums import Answer, CampaignRole, ItemState, SlotState
 from annotation.models import Campaign, Check, Label, Slot
+from annotation.models.slot import PLACES
 from pooling.domain.graph import open_graph
 
 NAME = "sim-annotator-"

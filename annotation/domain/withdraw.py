@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from annotation.domain.judgement import drop_third, judge_item, live_labels, without_people
 from annotation.domain.moves import move_item, move_slots
-from annotation.domain.queue import PLACES, release_all
+from annotation.domain.queue import release_all
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.models import Campaign, Check, ImportedLabel, Item, Judgement, Slot
-from annotation.models.slot import ADJUDICATION, lease_of
+from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 from pooling.domain.audit import record
 from pooling.enums import AuditAct
 

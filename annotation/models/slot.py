@@ -12,6 +12,7 @@ from annotation.models.campaign import Campaign
 from annotation.models.question import QuestionTemplate
 from pooling.models import PooledTriple
 
+PLACES = (1, 2)  # the numbers of the slots of annotators
 ADJUDICATION = 3  # the number of the third slot
 
 

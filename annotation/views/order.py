@@ -53,7 +53,8 @@ def order(request: HttpRequest, name: str) -> HttpResponse:
         "older": campaign.items.filter(batch=None).count(), "audited": audited(campaign).count(),
         "filtered": campaign.pool.triples.exclude(reason=FilterReason.NONE).count(),
     }  # fmt: skip
-    return render(request, "annotation/order_page.html", context)
+    status = 422 if request.method == "POST" else 200  # a form, or a message, says what was refused
+    return render(request, "annotation/order_page.html", context, status=status)
 
 
 def _act(request: HttpRequest, campaign: Campaign, act: str, forms: dict[str, Any]) -> str:
@@ -72,7 +73,7 @@ def _act(request: HttpRequest, campaign: Campaign, act: str, forms: dict[str, An
             drawn = draw_audit(campaign, asked["percent"] / 100, seed=asked["seed"], by=by)
             if not drawn.added:
                 return f"The sample has that many already: {_triples(drawn.total)}."
-            return f"{_triples(drawn.added)} drawn, {drawn.total:,} in all. They come among the others, unmarked."
+            return f"{_triples(drawn.added)} drawn, {drawn.total:,} in all. {drawn.among}"
         if act == "stopping":
             return _saved(set_stopping(campaign, **asked, by=by))
         if not asked["batch_size"] and unreleased(campaign.pool).count() > RELEASE_IN_BROWSER:

@@ -18,7 +18,7 @@ from evaluation.domain.settings import Settings
 from evaluation.domain.table import PoolTable, pool_table
 from evaluation.kernels.state import positive
 from evaluation.measures import Measure, parse_measure
-from pooling.models import Pool
+from pooling.models import Job, Pool
 
 Progress = Callable[[int, int], None]  # done, total
 Json = dict[str, Any]
@@ -42,11 +42,15 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     best: Sequence[Sequence[int]] = ()  # cells that are the best of their column: [row, column]
     foot: Sequence[Cell] = ()  # one more row: n
+    in_files: bool = False  # too long for a page: CSV and JSON have it
 
 
 @dataclass(frozen=True)
 class Chart:
-    """`kind`: lines, slope, matrix, box, bars, points; `data` is what static/js/lib/charts.js draws for it."""
+    """`kind`: lines, slope, matrix, box, bars, points (static/js/lib/charts.js); surfaces, winners (grid_charts.js).
+
+    `data` is what they draw.
+    """
 
     kind: str
     label: str  # what a screen reader says
@@ -123,6 +127,7 @@ class Part:
     heavy: bool = False
     title: str = ""  # of a heavy part: what the button computes
     labels: str = ""  # the label set that it is always of; empty: that of the settings
+    needs: str = ""  # a section of an earlier part without which there is nothing to compute
 
 
 @dataclass(frozen=True)
@@ -133,11 +138,15 @@ class Analysis:
     tab: str
     title: str
     lead: str
-    docs: str  # heading of docs/evaluation.md
+    docs: str  # heading of its page in docs/
     settings: tuple[str, ...]
     parts: tuple[Part, ...] = field(default=())
     also: tuple[str, ...] = ()  # label sets that it reads whatever the settings say
     version: Callable[[Pool], str] | None = None  # of what else it rests on beside labels and ranks
+    docs_page: str = "evaluation"  # in docs/, without .md
+    jobs: Callable[[Pool], Sequence[Job]] | None = (
+        None  # that make what the page lacks: live, or failed at last
+    )
 
     def part(self, key: str) -> Part:
         return next(part for part in self.parts if part.key == key)

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from evaluation.domain import figures
 from evaluation.domain.qrels import STATE_NAMES, read_qrels, state_counts
 from evaluation.domain.table import EvaluationError
-from evaluation.domain.trec import evaluated, pool_run, qrels_lines, topics, trec_files
+from evaluation.domain.trec import evaluated, is_among, pool_run, qrels_lines, topics, trec_files
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import ArtifactError
@@ -86,18 +87,10 @@ def _files(
     yield "judgements.tsv", _judgements(qrels, graph, triples, state)
     yield "topics.tsv", topics(pool, questions, qrels.created_at)
     yield "qrels.txt", qrels_lines(graph, triples, state, strict)
-    yield "known_test.tsv", _triples(_ordered(_unsampled(pool, graph)), graph)
+    yield "known_test.tsv", _triples(_ordered(graph.test[~is_among(graph.test, triples)]), graph)
     for system in evaluated(pool):
-        yield f"run-{system}.txt", pool_run(pool, system, questions)
+        yield f"run-{system}.txt", pool_run(pool, system, triples)
     yield "README.md", _readme(qrels, len(questions.side), state, strict)
-
-
-def _unsampled(pool: Pool, graph: GraphArrays) -> np.ndarray:
-    """Test triples that are no seeds: known facts, which no list of this test set holds."""
-    seeds = set(pool.seeds.values_list("head", "relation", "tail"))
-    return np.array([t for t in map(tuple, graph.test.tolist()) if t not in seeds], dtype=np.int32).reshape(
-        -1, 3
-    )
 
 
 def _ordered(triples: np.ndarray) -> np.ndarray:
@@ -124,12 +117,16 @@ def _judgements(qrels: Qrels, graph: GraphArrays, triples: np.ndarray, state: np
 
 def _readme(qrels: Qrels, num_questions: int, state: np.ndarray, strict: bool) -> Iterator[str]:
     pool = qrels.pool
-    counts = state_counts(state)
+    counts, frozen = state_counts(state), qrels.created_at.replace(microsecond=0)
     yield f"# Test set {pool.name}, qrels {qrels.name}"
     yield ""
     yield f"Graph {pool.graph.name}; pool of depth {pool.depth} from {', '.join(pool.contributors) or 'elsewhere'}; "
     yield f"seeds: {pool.seed_source}. Filters: {', '.join(pool.filters) or 'none'}. Qrels SHA-256 {qrels.sha256}."
     yield ""
+    if any(datetime.fromisoformat(entry["when"]) >= frozen for entry in pool.growth):
+        yield "The pool has grown since: depth, systems and source of the seeds, here and in judgements.tsv, are those"
+        yield "of now. Triples, states, questions, known facts and lists are those of the qrels."
+        yield ""
     yield "| triples | number |"
     yield "|---|---|"
     for name, label in (

@@ -30,7 +30,8 @@ from pooling.models import Pool
 
 TAKEN = ("labels", "against", "measures", "questions", "assumed", "alpha", "seed")
 STYLES = ("css/theme.css", "css/base.css", "css/evaluation.css", "css/report.css")
-PLOTLY, CHARTS = "vendor/plotly.min.js", "js/lib/charts.js"
+PLOTLY = "vendor/plotly.min.js"
+CHARTS = ("js/lib/charts.js", "js/lib/grid_charts.js")  # one module of the file, in this order
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ def report_html(report: Report) -> str:
         chapters.append({"analysis": chapter.analysis, "parts": parts})
     return render_to_string("evaluation/report_file.html", {
         "report": report, "pool": report.pool, "chapters": chapters, "charts": charts, "style": _style(STYLES),
-        "plotly": _script(PLOTLY), "charts_code": _script(CHARTS),
+        "plotly": _script(PLOTLY), "charts_code": one_module(CHARTS),
     })  # fmt: skip
 
 
@@ -198,6 +199,12 @@ def inline_script(code: str) -> SafeString:
     """JavaScript as it may stand in a <script>: nothing in it ends the element, or makes a comment of it."""
     safe = re.sub(r"</(?=script)", r"<\\/", code, flags=re.IGNORECASE).replace("<!--", r"<\!--")
     return mark_safe(re.sub(r"<(?=script)", r"\\x3c", safe, flags=re.IGNORECASE))
+
+
+def one_module(names: Sequence[str]) -> SafeString:
+    """Our modules as one: what they import of each other is there already."""
+    code = "\n".join(_script(name) for name in names)
+    return mark_safe(re.sub(r"^import .*\n", "", code, flags=re.MULTILINE))
 
 
 def _static(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version as version_of_package
@@ -16,12 +17,12 @@ from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from evaluation.domain.analyses.hsd import PERMUTATIONS
 from evaluation.domain.analyses.stability import REPEATS
-from evaluation.domain.analysis import Cell, Column, Context, Json, Table, label_caption
+from evaluation.domain.analysis import Cell, Column, Context, Json, Table, cell, label_caption
 from evaluation.domain.table import systems_with_runs
 from pooling.domain.pool_report import pool_counts
 from pooling.enums import FilterReason, PoolOrigin
 from pooling.errors import UserError
-from pooling.models import Pool
+from pooling.models import Pool, System
 
 PACKAGES = ("numpy", "scipy", "torch", "pykeen", "Django")
 MOST_FILES = 4  # named of the files that labels came from
@@ -189,8 +190,7 @@ def systems_table(pool: Pool) -> Table:
     """The systems that have a run, and how they were trained."""
     rows: list[list[Cell]] = [
         [
-            system.name, system.kind, system.seed, system.best_epoch,
-            {"value": system.validation_mrr, "reason": "not kept"}, _settings(system.settings), system.sha256[:16],
+            system.name, system.kind, *_trained(system), _settings(system.settings), system.sha256[:16],
         ]
         for system in systems_with_runs(pool)
     ]  # fmt: skip
@@ -200,6 +200,13 @@ def systems_table(pool: Pool) -> Table:
         Column("sha256", "SHA-256", "text"),
     ]  # fmt: skip
     return Table("report-systems", "Systems", columns, rows)
+
+
+def _trained(system: System) -> list[Cell]:
+    """Seed, best epoch and validation MRR."""
+    if system.is_imported:
+        return [cell(math.nan, "an imported run: nothing is known of its training")] * 3
+    return [system.seed, system.best_epoch, {"value": system.validation_mrr, "reason": "not kept"}]
 
 
 def _settings(settings: Json) -> str:

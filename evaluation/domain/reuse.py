@@ -15,7 +15,7 @@ from evaluation.domain.analysis import Context, Json, number
 from evaluation.domain.figures import Content, FigureBusy, figure, version_of
 from evaluation.domain.labelset import LabelSet, label_set
 from evaluation.domain.settings import Settings
-from evaluation.domain.table import PoolTable
+from evaluation.domain.table import PoolTable, triple_codes
 from evaluation.kernels.state import LabelState
 from evaluation.kernels.table import Flags
 from pooling.domain import filter as filters
@@ -89,14 +89,9 @@ def candidates_of(pool: Pool, system: System) -> Gathered:
 
 def places_of(table: PoolTable, triples: NDArray[np.integer]) -> NDArray[np.int64]:
     """Place of each triple int[m, 3] in the table, -1 where it is not there."""
-    entities, relations = table.graph.num_entities, table.graph.num_relations
-
-    def codes(rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        wide = rows.astype(np.int64)
-        code: NDArray[np.int64] = (wide[:, 0] * relations + wide[:, 1]) * entities + wide[:, 2]
-        return code
-
-    found: NDArray[np.int64] = find(codes(table.triples), codes(triples))
+    found: NDArray[np.int64] = find(
+        triple_codes(table.triples, table.graph), triple_codes(triples, table.graph)
+    )
     return found
 
 

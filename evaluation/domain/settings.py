@@ -14,7 +14,9 @@ from evaluation.measures import MEASURES, parse_measure
 RANKING = ("micro_mrr", "micro_hits@10", "macro_mrr", "macro_hits@10", "map@20", "ndcg@20")
 QUESTION_SETS = ("grown", "original")
 ASSUMED = ("judged", "unjudged")
+ANSWERS = ("raw", "filtered")
 MOST_MEASURES = 24
+MOST_SHARP = 10.0  # of sharpness and robustness: beyond it only rank 1, or the least popular answers, count
 _LIST = "measures"
 
 
@@ -34,6 +36,10 @@ class Settings:
     share: float = (
         0.9  # judged share of its first candidates from which a system that was not pooled is comparable
     )
+    sharpness: float = 1.0  # of PROBE: how strictly a rank is scored
+    robustness: float = 0.0  # of PROBE: how much the weight of popular answers falls
+    answers: str = "raw"  # of max-k: whether answers of train and valid are right too, or filtered: wrong
+    system: str = ""  # the one that is looked at closely; empty: the best
 
     @property
     def assumed_is_judged(self) -> bool:
@@ -86,10 +92,16 @@ def _parse(name: str, values: list[str], given: Mapping[str, Any]) -> Any:
         return _one_of(name, value, QUESTION_SETS)
     if name == "assumed":
         return _one_of(name, value, ASSUMED)
+    if name == "answers":
+        return _one_of(name, value, ANSWERS)
+    if name == "system":
+        return value[:200]
     if name == "alpha":
         return _number(name, value, float, 0.0001, 0.5)
     if name == "share":
         return _number(name, value, float, 0, 1)
+    if name in ("sharpness", "robustness"):
+        return _number(name, value, float, 0, MOST_SHARP)
     return _number(name, value, int, *((1, 1000) if name == "k" else (0, 2**31 - 1)))
 
 

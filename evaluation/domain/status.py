@@ -149,6 +149,10 @@ def _pool(at: Standing) -> Told:
         return Told(
             State.ATTENTION, figures, Step("See why building failed, and start it again.", reverse("jobs"))
         )
+    if at.pool.state == PoolState.CANCELLED:
+        return Told(
+            State.ATTENTION, figures, Step("Building was cancelled. Start its job again.", reverse("jobs"))
+        )
     if at.pool.state == PoolState.READY:
         return Told(State.DONE, figures)
     step = None if at.live_jobs else Step("Nothing is building it. Start its job again.", reverse("jobs"))

@@ -115,6 +115,12 @@ def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made
     return found
 
 
+def triple_codes(triples: np.ndarray, graph: GraphArrays) -> np.ndarray:
+    """One number int64[n] a triple int[n, 3]; they sort as head, relation, tail do."""
+    wide = triples.astype(np.int64)
+    return (wide[:, 0] * graph.num_relations + wide[:, 1]) * graph.num_entities + wide[:, 2]
+
+
 def _build(pool: Pool) -> PoolTable:
     graph = open_graph(pool.graph)
     e, r = graph.num_entities, graph.num_relations
@@ -126,20 +132,18 @@ def _build(pool: Pool) -> PoolTable:
     ).reshape(-1, 5)
     filtered_ids = PooledTriple.objects.filter(pool=pool).exclude(reason="").values_list("id", flat=True)
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
-
-    def code(triples: np.ndarray) -> np.ndarray:
-        return (triples[:, 0].astype(np.int64) * r + triples[:, 1]) * e + triples[:, 2]
-
-    codes = np.unique(np.concatenate([code(rows), code(seeds), code(graph.test)]))
+    of_rows, of_seeds = triple_codes(rows, graph), triple_codes(seeds, graph)
+    codes = np.unique(np.concatenate([of_rows, of_seeds, triple_codes(graph.test, graph)]))
     head_relation, tail = np.divmod(codes, e)
     head, relation = np.divmod(head_relation, r)
     triples = np.stack([head, relation, tail], axis=1).astype(np.int32)
-    place = np.searchsorted(codes, code(rows))
+    place = np.searchsorted(codes, of_rows)
     pooled_id, depth = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
     pooled_id[place], depth[place] = rows[:, 3], rows[:, 4]
     questions, systems, left_out, ranks = _ranks(pool, graph, triples)
     return PoolTable(
-        graph=graph, triples=triples, is_seed=np.isin(codes, code(seeds)), is_test=np.isin(codes, code(graph.test)),
+        graph=graph, triples=triples, is_seed=np.isin(codes, of_seeds),
+        is_test=np.isin(codes, triple_codes(graph.test, graph)),
         pooled_id=pooled_id, depth=depth,
         filtered=np.isin(pooled_id, np.fromiter(filtered_ids, dtype=np.int64)) & (pooled_id > 0),
         systems=systems, left_out=left_out, question_keys=question_keys(questions, e, r), ranks=ranks,

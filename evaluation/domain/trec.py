@@ -70,10 +70,14 @@ def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
     return qrels_lines(graph, pooled, np.full(len(pooled), LabelState.UNJUDGED, dtype=np.int8))
 
 
-def pool_run(pool: Pool, system: str, questions: Questions) -> Iterator[str]:
-    """Six columns, score = -rank: each question's candidates in strict order, as far as the run holds them all."""
-    table = pool_table(pool)
-    graph, ranks = table.graph, table.pool.table
+def pool_run(pool: Pool, system: str, triples: np.ndarray) -> Iterator[str]:
+    """Six columns, score = -rank: each question's candidates in strict order, as far as the run holds them all.
+
+    triples int32[n, 3]: seeds and pooled ones. Other test triples are known facts, also where they are seeds by now.
+    """
+    table, (questions, _, _) = pool_table(pool), questions_of(triples)
+    graph = table.graph
+    ranks = table.pool_of(table.is_test & is_among(table.triples, triples)).table
     row = table.systems.index(system)
     keys = question_keys(questions, graph.num_entities, graph.num_relations)
     topk = read_topk(
@@ -103,11 +107,11 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
     Topics are the questions of all seeds and pooled triples. The labels are those of now, or of `qrels`; `strict`
     leaves assumed negatives unjudged (-1).
     """
-    graph = open_graph(pool.graph)
+    graph, pooled = open_graph(pool.graph), _pooled(pool)
     triples, state = read_qrels(qrels) if qrels else pooled_state(pool)
     return {
         "topics.tsv": topics(pool, questions_of(triples)[0], qrels.created_at if qrels else None),
-        "pool.txt": pool_lines(graph, _pooled(pool)),
+        "pool.txt": pool_lines(graph, pooled if qrels is None else pooled[is_among(pooled, triples)]),
         "qrels.txt": qrels_lines(graph, triples, state, strict),
     }
 
@@ -115,9 +119,14 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
 def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:
     """The lists, and the runs: everything that a TREC evaluation of the pool needs."""
     triples, _ = read_qrels(qrels) if qrels else pooled_state(pool)
-    questions, _, _ = questions_of(triples)
-    runs = {f"run-{name}.txt.gz": pool_run(pool, name, questions) for name in evaluated(pool)}
+    runs = {f"run-{name}.txt.gz": pool_run(pool, name, triples) for name in evaluated(pool)}
     return trec_lists(pool, qrels, strict) | runs
+
+
+def is_among(triples: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Which of int[n, 3] are rows of int[m, 3] too, bool[n]."""
+    there = set(map(tuple, others.tolist()))
+    return np.array([row in there for row in map(tuple, triples.tolist())], dtype=bool)
 
 
 def _pooled(pool: Pool) -> np.ndarray:

@@ -14,6 +14,8 @@ from evaluation.kernels.family import Family, rank_or_nan
 from evaluation.kernels.prepared import Labelled
 from evaluation.kernels.table import Floats
 
+POWER = 0.5  # p of p-MRR
+YANG = "Yang, Lin and Zhang 2022 (arXiv 2209.08858); spec/metrics.md §6"
 SOURCE = "spec/metrics.md §2; PyKEEN RankBasedEvaluator, realistic rank"
 MISSING = "the run did not return {missing} of {n} answers; a mean rank needs all"
 
@@ -37,6 +39,14 @@ def hits(answers: Labelled, k: int | None) -> Floats:
     return (answers.micro_rank <= k).astype(np.float64)
 
 
+def log_reciprocal_rank(answers: Labelled, k: int | None = None) -> Floats:
+    return 1.0 / np.log2(answers.micro_rank + 1.0)
+
+
+def power_of_rank(answers: Labelled, k: int | None = None) -> Floats:
+    return answers.micro_rank**-POWER
+
+
 FAMILIES = (
     Family(
         "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
@@ -50,6 +60,18 @@ FAMILIES = (
         "Mean of 1/rank over all answers, each ranked with the question's other answers removed. "
         "Every answer weighs the same, so questions with many answers dominate.",
         "mean over (q, a) of 1 / rank(q, a)", SOURCE, reciprocal_rank,
+    ),
+    Family(
+        "micro_log_mrr", "Micro log-MRR", "micro", "none", 0.0, 1.0, True,
+        "Mean of 1/log2(rank + 1) over all answers, each ranked with the question's other answers removed. "
+        "It falls more slowly with the rank than Micro MRR, so missing labels distort it less.",
+        "mean over (q, a) of 1 / log2(rank(q, a) + 1)", YANG, log_reciprocal_rank,
+    ),
+    Family(
+        "micro_p_mrr", "Micro p-MRR", "micro", "none", 0.0, 1.0, True,
+        "Mean of rank to the power of -p over all answers, with p = 0.5, each ranked with the question's other "
+        "answers removed. It falls more slowly with the rank than Micro MRR, so missing labels distort it less.",
+        f"mean over (q, a) of rank(q, a)^-{POWER}", YANG, power_of_rank,
     ),
     Family(
         "micro_hits", "Micro Hits@{k}", "micro", "required", 0.0, 1.0, True,

@@ -50,7 +50,7 @@ def written(value: Any, kind: str) -> str:
     if kind == "count":
         return f"{value:,.0f}".replace("-", "−")
     if kind == "share":
-        return f"{100 * value:.1f} %"
+        return f"{100 * value:.1f} %".replace("-", "−")
     if kind == "p":
         return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
     if kind == "change":

@@ -26,12 +26,20 @@ from evaluation.domain.parts import (
 )
 from evaluation.domain.report_overview import OVERVIEW
 from evaluation.domain.reuse import not_comparable
-from evaluation.domain.settings import ASSUMED, QUESTION_SETS, Settings, offered_measures, parse_settings
+from evaluation.domain.settings import (
+    ANSWERS,
+    ASSUMED,
+    QUESTION_SETS,
+    Settings,
+    offered_measures,
+    parse_settings,
+)
 from evaluation.domain.table import EvaluationError, pool_table
 from evaluation.measures import parse_measure
 from evaluation.models import Figure
 from evaluation.views.csv_file import csv_file
 from pooling.domain.job import request_cancel
+from pooling.domain.system import systems_with_runs
 from pooling.enums import JobState
 from pooling.errors import UserError
 from pooling.models import Job, Pool
@@ -83,6 +91,8 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
     try:
         settings = parse_settings(request.GET, analysis.settings)
         context |= {"version": page_version(pool), "shown": _shown(pool, analysis, settings)}
+        context["jobs"] = analysis.jobs(pool) if analysis.jobs else None
+        context["is_under_way"] = any(is_live(job) for job in context["jobs"] or ())
         if any(shown.is_old and not shown.part.heavy for shown in context["shown"]):
             context["version"] += WAITING
         context["not_comparable"] = not_comparable(pool)
@@ -107,8 +117,10 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
 
 
 def _shown(pool: Pool, analysis: Analysis, settings: Settings) -> list[PartShown]:
-    shown = []
+    shown: list[PartShown] = []
     for part in analysis.parts:
+        if part.needs and part.needs not in {s["key"] for other in shown for s in other.sections}:
+            continue
         if not part.heavy:
             figure: Figure | None = part_figure(pool, analysis, part, settings)
             is_old = figure is None or figure.version != rests_on(pool, analysis, part, settings)
@@ -134,7 +146,8 @@ def settings_form(
     return {
         "settings": settings, "label_choices": choices,
         "measure_choices": [parse_measure(name) for name in offered_measures((*settings.measures, settings.measure))],
-        "question_sets": QUESTION_SETS, "assumed_choices": ASSUMED,
+        "question_sets": QUESTION_SETS, "assumed_choices": ASSUMED, "answers_choices": ANSWERS,
+        "system_choices": [s.name for s in systems_with_runs(pool)] if "system" in taken else [],
     }  # fmt: skip
 
 

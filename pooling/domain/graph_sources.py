@@ -12,7 +12,16 @@ from pooling.domain.graph_data import Codes, GraphError, GraphSourceData, SideTa
 from pooling.domain.graph_tsv import read_triple_files, read_tsv
 from pooling.domain.template import TemplateText
 from pooling.enums import GraphSource, Split
-from pooling.kernels.family import RULES, Families, Shape, derive_relations, divide_facts, draw_families
+from pooling.kernels.family import (
+    RULES,
+    Families,
+    Growth,
+    Shape,
+    derive_relations,
+    divide_facts,
+    draw_families,
+    grow_families,
+)
 
 __all__ = ["FamilyOptions", "family_tree", "read_pykeen", "read_tsv"]
 
@@ -58,6 +67,7 @@ class FamilyOptions:
     seed: int = 42
     density: float = 0.8  # share of all facts that are in a split; the others are missing
     train_share: float = 0.7  # of the facts that are in a split
+    grown: bool = False  # at anybody, upwards and downwards (kernels/family.py, Growth), not from one couple
 
     def check(self) -> None:
         """GraphError names every value that makes no graph."""
@@ -127,7 +137,7 @@ def family_tree(options: FamilyOptions) -> GraphSourceData:
     people_rng, names_rng, division_rng = (
         np.random.default_rng(seed) for seed in np.random.SeedSequence(options.seed).spawn(3)
     )
-    families = draw_families(options.families, Shape(people=options.people), people_rng)
+    families = _draw(options, people_rng)
     names = draw_names(families, names_rng)
     people = [name.replace(" ", "_") for name in names]
     facts = _facts(families)
@@ -160,6 +170,12 @@ def family_tree(options: FamilyOptions) -> GraphSourceData:
         templates=SideTable("templates (generated)", [(r, *family_template(r)) for r in present]),
         closed_world=facts,
     )
+
+
+def _draw(options: FamilyOptions, rng: np.random.Generator) -> Families:
+    if options.grown:
+        return grow_families(options.families, Growth(people=options.people), rng)
+    return draw_families(options.families, Shape(people=options.people), rng)
 
 
 def _facts(families: Families) -> Codes:

@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -40,12 +40,14 @@ QUEUES = {
     JobKind.SCORE: "gpu",
     JobKind.BUILD_POOL: "gpu",
     JobKind.EXTEND_POOL: "gpu",
+    JobKind.OPEN_WORLD: "gpu",
     JobKind.EVALUATE: "cpu",
     JobKind.EXPORT: "cpu",
 }
 # what starting a job of a kind is called in the audit log; the others follow from these
 _ACTS = {
     JobKind.TRAIN: AuditAct.SYSTEMS_TRAINED,
+    JobKind.OPEN_WORLD: AuditAct.SYSTEMS_TRAINED,
     JobKind.BUILD_POOL: AuditAct.POOL_BUILT,
     JobKind.EXPORT: AuditAct.TEST_SET_EXPORTED,
 }
@@ -275,11 +277,12 @@ def _leave_subject(job: Job, state: JobState) -> None:
     """A system that is trained no more, a pool that is built no more, must not say that it is."""
     if state == JobState.DONE:
         return
-    if job.kind == JobKind.TRAIN and job.system_id:
+    if job.kind in (JobKind.TRAIN, JobKind.OPEN_WORLD) and job.system_id:
         left = SystemState.CANCELLED if state == JobState.CANCELLED else SystemState.FAILED
         System.objects.filter(pk=job.system_id, state=SystemState.TRAINING).update(state=left)
     if job.kind == JobKind.BUILD_POOL and job.pool_id:
-        Pool.objects.filter(pk=job.pool_id, state=PoolState.BUILDING).update(state=PoolState.FAILED)
+        ended = PoolState.CANCELLED if state == JobState.CANCELLED else PoolState.FAILED
+        Pool.objects.filter(pk=job.pool_id, state=PoolState.BUILDING).update(state=ended)
 
 
 def sweep() -> list[Job]:
@@ -307,17 +310,27 @@ def sweep() -> list[Job]:
         ):
             _send(job.pk, job.kind)
             taken.append(job)
-    # A worker that died had perhaps fetched messages of jobs that still wait: then all of these are sent again at
-    # once, else only what nobody has picked up for long. A second message for a job finds nothing to claim.
-    lost = now if taken else now - timedelta(seconds=10 * settings.JOB_SILENT_SECONDS)
-    for job in Job.objects.filter(state=JobState.QUEUED, heartbeat_at__lt=lost).exclude(
-        pk__in=[job.pk for job in taken]
-    ):
-        if Job.objects.filter(pk=job.pk, state=JobState.QUEUED, heartbeat_at=job.heartbeat_at).update(
-            heartbeat_at=now
-        ):
-            _send(job.pk, job.kind)
+    _send_lost(taken, now)
     return taken
+
+
+def _send_lost(taken: list[Job], now: datetime) -> None:
+    """Send again the messages of queued jobs that are gone. A second message for a job finds nothing to claim.
+
+    A worker that died had perhaps fetched messages of jobs that still wait: then at once. So had a command's worker
+    that ended with its command: where somebody could do the job and nobody does any, soon. Else after long.
+    """
+    silent = timedelta(seconds=settings.JOB_SILENT_SECONDS)
+    busy = Job.objects.filter(state=JobState.RUNNING).exists()
+    idle = set() if busy else {queue for worker in live_workers() for queue in worker.queues.split(",")}
+    waiting = Job.objects.filter(state=JobState.QUEUED, heartbeat_at__lt=now)
+    for job in waiting.exclude(pk__in=[job.pk for job in taken]):
+        patience = 0 if taken else 1 if QUEUES[JobKind(job.kind)] in idle else 10
+        if job.heartbeat_at > now - patience * silent:  # type: ignore[operator]  # it has one: see the filter
+            continue
+        mine = Job.objects.filter(pk=job.pk, state=JobState.QUEUED, heartbeat_at=job.heartbeat_at)
+        if mine.update(heartbeat_at=now):
+            _send(job.pk, job.kind)
 
 
 def live_workers() -> QuerySet[Worker]:

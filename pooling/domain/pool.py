@@ -11,10 +11,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from pooling.bulk import insert_rows
 from pooling.domain import filter as filters
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
+from pooling.domain.naming import named_once
 from pooling.domain.pool_files import read_pool_file, read_seed_file
 from pooling.domain.pool_rows import write_rows
 from pooling.domain.run import check_depth, score_for_pool, score_system
@@ -29,8 +31,6 @@ from pooling.kernels.pool import PROVENANCE, Gathered, gather
 from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Graph, Job, Pool, Run, SeedTriple, System
-
-BATCH = 5000  # rows in one statement
 
 
 class Finding(NamedTuple):
@@ -77,7 +77,7 @@ def create_pool(
         seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
     else:
         seeds, source = draw_seeds(arrays, sample=sample, count=count, stratify=stratify, seed=seed)
-    with transaction.atomic():
+    with named_once(lambda: _check_name(name)):
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
             contributors=[s.name for s in chosen], filters=list(filters),
@@ -104,9 +104,8 @@ def unfinished_pool(graph: Graph, name: str) -> Pool | None:
 
 def store_seeds(pool: Pool, seeds: np.ndarray) -> None:
     """Write the rows of seeds int[n, 3] that the pool has not yet."""
-    SeedTriple.objects.bulk_create(
-        (SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in seeds.tolist()), batch_size=BATCH
-    )
+    rows = ((pool.pk, h, r, t) for h, r, t in seeds.tolist())
+    insert_rows(SeedTriple, ("pool", "head", "relation", "tail"), rows)
 
 
 def build_pool(pool: Pool, progress: Progress) -> None:
@@ -185,7 +184,8 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
 @handles(JobKind.BUILD_POOL)
 def run_build_pool(job: Job, progress: Progress) -> None:
     assert job.pool is not None
-    Pool.objects.filter(pk=job.pool.pk, state=PoolState.FAILED).update(state=PoolState.BUILDING)
+    ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
+    ended.update(state=PoolState.BUILDING)
     try:
         build_pool(job.pool, progress)
     except InterruptedError:
@@ -203,7 +203,7 @@ def import_pool(
     arrays = open_graph(graph)
     seeds = read_seed_file(seeds_file, arrays)
     read = read_pool_file(file, seeds, arrays)
-    with transaction.atomic():
+    with named_once(lambda: _check_name(name)):
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.IMPORTED, depth=int(read.gathered.depth.max(initial=1)),
             seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),

@@ -1,7 +1,8 @@
 """Pools that grow: deeper, by seeds, by systems. What people have judged stays, and so does every row.
 
 An extension is a job. It scores what is missing and gathers anew before it changes anything, so that a pool that
-has grown can be evaluated at once, and one whose extension was cancelled or killed is as it was.
+has grown can be evaluated at once, and one whose extension was cancelled or killed is as it was. Then all is stored at
+once, and only after it the new triples are given to people, in parts: the next attempt goes on with what is left.
 """
 
 from collections.abc import Sequence
@@ -187,8 +188,9 @@ def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
         target = _target(Pool.objects.select_related("graph").get(pk=pool.pk), asked, graph)
         if not target.what:
             progress.log(f"pool {pool.name} has all of it")
-            return
+            break
         _refuse_unready(target.pool)
+        _check_meanwhile(target)
         for system in target.systems:
             score_triples(system, target.seeds, graph.test, progress)
         tell_of_short_runs(target.systems, target.depth, progress)
@@ -198,8 +200,18 @@ def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
         _score_everywhere(target, np.unique(np.concatenate([grown.triples, graph.test]), axis=0), progress)
         progress.check()
         if _store(target, old, old_reason, grown, graph, progress):
-            return
-    raise PoolError(f"Others keep changing pool {pool.name}; start this job again when they are done.")
+            break
+    else:
+        raise PoolError(f"Others keep changing pool {pool.name}; start this job again when they are done.")
+
+    def tell(done: int, total: int) -> None:
+        progress.report("giving new triples to people", done, total, "triples")
+
+    try:
+        pool_grew.send(sender=Pool, pool=pool, tell=tell)
+    except JobCancelled:
+        progress.log(f"{pool.name} has grown; to give people the rest of its triples, start this job again")
+        raise
 
 
 def _target(pool: Pool, asked: dict[str, Any], graph: GraphArrays) -> _Target:
@@ -219,6 +231,18 @@ def _target(pool: Pool, asked: dict[str, Any], graph: GraphArrays) -> _Target:
         new_seeds=new_seeds, seeds=np.concatenate([seeds, new_seeds]), source=asked["seed_source"],
         what=_in_words(pool.depth, depth, names, len(new_seeds), asked["seed_source"]),
     )  # fmt: skip
+
+
+def _check_meanwhile(target: _Target) -> None:
+    """What extend_pool checks: another extension may have changed depth or systems since."""
+    pool, deeper = target.pool, target.depth > target.pool.depth
+    own = set(pool.systems.values_list("pk", flat=True))
+    added = [system for system in target.systems if system.pk not in own]
+    try:
+        if deeper or added:
+            _check_depth(pool, target.depth if deeper else None, added)
+    except PoolError as error:
+        raise PoolError(f"Another job has extended pool {pool.name} since this was asked. {error}") from error
 
 
 def _score_everywhere(target: _Target, triples: np.ndarray, progress: Progress) -> None:
@@ -259,13 +283,12 @@ def _store(
         store_seeds(pool, target.new_seeds)
         pool.systems.add(*target.systems)
         when = timezone.now().isoformat(timespec="seconds")
-        growth = [*pool.growth, {"when": when, "what": target.what, "triples": len(reason) - n}]
+        entry = {"when": when, "what": target.what, "triples": len(reason) - n, "job": progress.job.pk}
         pool.depth, pool.contributors = target.depth, target.contributors
-        pool.growth = filters.growth_now(growth, reason)
+        pool.growth = filters.growth_now([*pool.growth, entry], reason)
         if len(target.new_seeds):
             pool.seed_source = f"{pool.seed_source}; {target.source}"[:200]
         pool.save(update_fields=["depth", "contributors", "growth", "seed_source"])
-        pool_grew.send(sender=Pool, pool=pool)
     entry = pool.growth[-1]
     progress.log(f"{target.what}: {entry['triples']:,} new triples, {entry['to_people']:,} to people")
     return True

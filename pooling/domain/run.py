@@ -7,7 +7,7 @@ known is never a candidate.
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
@@ -17,13 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.utils import timezone
 
-from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json
+from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.run_files import (
-    RETURNED,
     Pass,
     RunError,
+    checked,
+    files_of,
     ranks_table,
     read_ranks,
     read_returned,
@@ -79,10 +80,15 @@ def score_system(
     train or valid are not made: such an entity is no candidate. Of an imported run only what its file held is known:
     it gets no candidates, and rank 0 for what was not returned.
     """
+    return on_newest(system, lambda run: _extend(system, run, seeds, triples, progress, should_stop))
+
+
+def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
+    """Have `act` extend the system's run as it is now; where another job was faster, once more on its result."""
     for _ in range(EXTEND_ATTEMPTS):
         run = Run.objects.filter(system=system).first()
         try:
-            return _extend(system, run, seeds, triples, progress, should_stop)
+            return act(run)
         except (RunError, ArtifactError):
             # another job may have extended it meanwhile, and taken the old files away: go on from its run
             now = Run.objects.filter(system=system).values_list("artifact", flat=True).first()
@@ -125,7 +131,7 @@ def _score(
     e, r = graph.num_entities, graph.num_relations
     try:
         return score_questions(
-            _scorer(system, graph), questions,
+            scorer_of(system, graph), questions,
             masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
             top_masked=answers_csr(questions, graph.test, e, r),
             wanted=wanted, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
@@ -155,7 +161,8 @@ def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
     return np.diff(answers.indptr) < graph.num_entities
 
 
-def _scorer(system: System, graph: GraphArrays) -> Any:
+def scorer_of(system: System, graph: GraphArrays) -> Any:
+    """The scorer of a trained system; RunError, ArtifactError or SystemError_ where there is none here."""
     from pooling.kernels.kinds import loader_of
     from pooling.systems import get_system
 
@@ -197,16 +204,22 @@ def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, sec
     tables = {"topk.parquet": topk_table(fresh, new, graph), "ranks.parquet": ranks_table(fresh, graph)}
     with run_folder(system) as relative:
         fields = write_run(relative, system, run, tables, run.depth if run else TOP_K, seconds)
-        if run is None:
-            stored, made = Run.objects.get_or_create(system=system, defaults=fields)
-        else:
-            same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
-            made = same.update(**fields, updated_at=timezone.now()) == 1
-            stored = Run.objects.get(pk=run.pk)
-        if not made:
-            raise RunError(f"The run of {system} was extended by another job in the meantime.")
+        stored = point_at(system, run, fields)
     if run is not None:
         shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
+    return stored
+
+
+def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
+    """Let the row of the run have the fields that write_run gave; RunError if it is not as it was read."""
+    if run is None:
+        stored, made = Run.objects.get_or_create(system=system, defaults=fields)
+    else:
+        same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
+        made = same.update(**fields, updated_at=timezone.now()) == 1
+        stored = Run.objects.get(pk=run.pk)
+    if not made:
+        raise RunError(f"The run of {system} was extended by another job in the meantime.")
     return stored
 
 
@@ -222,17 +235,23 @@ def run_folder(system: System) -> Iterator[str]:
 
 
 def write_run(
-    relative: str, system: System, run: Run | None, tables: Mapping[str, pa.Table], depth: int, seconds: float
-) -> dict[str, Any]:
-    """Write what `run` holds and the tables to a folder; the fields of the row that is to point there."""
+    relative: str, system: System, run: Run | None, tables: Mapping[str, pa.Table], depth: int, seconds: float,
+    *, written: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Write what `run` holds and the tables to a folder; the fields of the row that is to point there.
+
+    `written` are files that are in the folder already, in place of those of `run`.
+    """
     folder = artifact_path(relative)
     old = artifact_path(run.artifact) if run else None
     for name, table in tables.items():
         write_blocks(folder / name, old / name if old else None, table)
-    names = list(tables)
-    if system.is_imported and RETURNED not in tables and old is not None:
-        shutil.copyfile(old / RETURNED, folder / RETURNED)
-        names.append(RETURNED)
+    names = [*tables, *written]
+    if run is not None:
+        for name in sorted(set(files_of(run)) - set(names)):
+            with writing(folder / name) as aside:
+                shutil.copyfile(checked(run, name), aside)
+            names.append(name)
     write_json(
         folder / "run.json",
         {
@@ -243,7 +262,7 @@ def write_run(
             "sha256": {name: sha256_of(folder / name) for name in names},
         },
     )  # fmt: skip
-    asked = len(tables["topk.parquet"]["question"].chunk(0).dictionary)
+    asked = len(tables["topk.parquet"]["question"].chunk(0).dictionary) if "topk.parquet" in tables else 0
     return {
         "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": depth,
         "num_questions": (run.num_questions if run else 0) + asked,
@@ -254,9 +273,13 @@ def write_run(
 
 @handles(JobKind.SCORE)
 def score(job: Job, progress: Progress) -> None:
-    """Fill the rank rows that job.pool still misses for job.system."""
+    """Fill the rank rows that job.pool still misses for job.system; with `predictive`, the distributions as well."""
+    from pooling.domain.run_predictive import predict_for_pool  # it stands on this module
+
     assert job.pool is not None and job.system is not None
     score_for_pool(job.system, job.pool, progress)
+    if job.params.get("predictive"):
+        predict_for_pool(job.system, job.pool, progress)
 
 
 def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:

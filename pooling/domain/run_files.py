@@ -152,7 +152,8 @@ def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
 _cache: dict[tuple[int, str, str], Any] = {}
 
 
-def _cached(run: Run, name: str, read: Callable[[Run], Any]) -> Any:
+def cached(run: Run, name: str, read: Callable[[Run], Any]) -> Any:
+    """What `read` makes of a run, kept in memory by name until the run changes; of a newer run, if that is the one."""
     key = (run.pk, run.sha256, name)
     if key not in _cache:
         for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
@@ -160,18 +161,29 @@ def _cached(run: Run, name: str, read: Callable[[Run], Any]) -> Any:
         try:
             _cache[key] = read(run)
         except (ArtifactError, FileNotFoundError):
-            newer = Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
-            if newer is None:
+            if (newer := newer_than(run)) is None:
                 raise
-            return _cached(newer, name, read)  # a job extended it since this row was read; it holds all of it
+            return cached(newer, name, read)
     return _cache[key]
 
 
-def _checked(run: Run, name: str) -> Path:
-    folder = artifact_path(run.artifact)
-    check_sha256(folder / "run.json", run.sha256)
-    path = folder / name
-    check_sha256(path, json.loads((folder / "run.json").read_text())["sha256"][name])
+def newer_than(run: Run) -> Run | None:
+    """The run that a job put in the place of this one since its row was read; it holds all of it."""
+    return Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
+
+
+def files_of(run: Run) -> dict[str, str]:
+    """Names and checksums of the files that run.json lists; ArtifactError if that is not as it was written."""
+    about = artifact_path(run.artifact) / "run.json"
+    check_sha256(about, run.sha256)
+    files: dict[str, str] = json.loads(about.read_text(encoding="utf-8"))["sha256"]
+    return files
+
+
+def checked(run: Run, name: str) -> Path:
+    """A file of a run, once it has been seen to be as it was written; else ArtifactError."""
+    path = artifact_path(run.artifact) / name
+    check_sha256(path, files_of(run)[name])
     return path
 
 
@@ -180,7 +192,7 @@ def read_topk(run: Run) -> TopK:
 
     def read(run: Run) -> TopK:
         graph = open_graph(run.system.graph)
-        table = pq.read_table(_checked(run, "topk.parquet"))
+        table = pq.read_table(checked(run, "topk.parquet"))
         keys = _read_keys(table["question"], graph)
         distinct, row = np.unique(keys, return_inverse=True)
         rank = table["rank"].to_numpy() - 1
@@ -190,13 +202,13 @@ def read_topk(run: Run) -> TopK:
         score[row, rank] = table["score"].to_numpy()
         return TopK(distinct, entity, score)
 
-    return _cached(run, "topk", read)
+    return cached(run, "topk", read)
 
 
 def read_ranks(run: Run) -> RankRows:
     """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
 
-    return _cached(run, "ranks", lambda run: _read_rows(run, "ranks.parquet"))
+    return cached(run, "ranks", lambda run: _read_rows(run, "ranks.parquet"))
 
 
 def read_returned(run: Run) -> RankRows:
@@ -206,7 +218,7 @@ def read_returned(run: Run) -> RankRows:
 
 def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
-    table = pq.read_table(_checked(run, name))
+    table = pq.read_table(checked(run, name))
     keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
     order = np.argsort(keys, kind="stable")
     ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])

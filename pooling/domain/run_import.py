@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from pooling.artifacts import sha256_of
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
+from pooling.domain.naming import named_once
 from pooling.domain.run import MOST_CANDIDATES, TIE_SEED, run_folder, wanted_triples, write_run
 from pooling.domain.run_files import RETURNED, Pass, candidates_table, ranks_table, read_topk
 from pooling.domain.trec_read import RunFile, Topics, TrecError, read_run_file
@@ -218,8 +218,7 @@ def _store(
     """Write the files, then both rows in one transaction; if anything fails nothing is left."""
     with run_folder(system) as relative:
         fields: dict[str, Any] = write_run(relative, system, None, tables, depth, seconds)
-        with transaction.atomic():
-            check_name(system.graph, system.name)  # somebody may have been faster
+        with named_once(lambda: check_name(system.graph, system.name)):  # somebody may have been faster
             system.save()
             Run.objects.create(system=system, **fields)
             record(user, AuditAct.RUN_IMPORTED, about=str(system), **system.settings)

@@ -1,6 +1,6 @@
 """Systems: made from the registry, trained as jobs, resumed from their checkpoints."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -15,6 +15,10 @@ from pooling.enums import JobKind, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, Pool, System
 from pooling.systems.spec import with_neutral
+
+OnEpoch = Callable[
+    [int, Callable[[], Any]], None
+]  # of the epoch that has ended: its number, and what makes its scorer
 
 
 class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
@@ -172,8 +176,12 @@ def check_device(system: System, act: str = "trained") -> None:
 @handles(JobKind.TRAIN)
 def train(job: Job, progress: Progress) -> None:
     """Train job.system from its last checkpoint to the end; a trained one is left as it is."""
-    system = job.system
-    assert system is not None
+    assert job.system is not None
+    train_system(job.system, progress)
+
+
+def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = None) -> None:
+    """`train` for whoever has to see the epochs: `on_epoch(epoch, scorer)` as `kernels/training.py` calls it."""
     refuse_imported(system, "trained")
     if system.state == SystemState.TRAINED:
         progress.log(f"{system.name} is trained already")
@@ -183,7 +191,7 @@ def train(job: Job, progress: Progress) -> None:
     progress.log(f"training {system.name} with {system.settings}")
     check_device(system)
     reset_peak()
-    end = _fit(system, progress)
+    end = _fit(system, progress, on_epoch)
     peak = max(peak_bytes(end["device"]), system.peak_bytes or 0)  # of all attempts
     System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
     system.refresh_from_db()
@@ -193,7 +201,7 @@ def train(job: Job, progress: Progress) -> None:
         progress.log(f"{best.name} is the best of its seeds; the others are archived")
 
 
-def _fit(system: System, progress: Progress) -> dict[str, Any]:
+def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[str, Any]:
     """Train and return what the row is to hold of it; what each epoch gave is written as it comes."""
     from django.conf import settings
 
@@ -233,6 +241,7 @@ def _fit(system: System, progress: Progress) -> dict[str, Any]:
             system.kind, graph.train, graph.valid, *size, hyper,
             seed=system.seed, device=device, directory=folder,
             on_progress=tell, should_stop=progress.should_stop, threads=settings.WORKER_THREADS,
+            **({"on_epoch": on_epoch} if on_epoch else {}),
         )  # fmt: skip
     except TrainingCancelled:
         raise JobCancelled from None
@@ -244,8 +253,8 @@ def _fit(system: System, progress: Progress) -> dict[str, Any]:
         raise SystemError_(f"{error}.") from error
     except OSError as error:
         raise ArtifactError(
-            f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one is "
-            "still there: free some disk space, then start the job again."
+            f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one, "
+            "if there is one, is still there: free some disk space, then start the job again."
         ) from error
     return {
         "device": result.device, "epochs_done": result.epochs_done, "best_epoch": result.best_epoch,

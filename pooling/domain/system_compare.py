@@ -13,6 +13,16 @@ class SettingRow(NamedTuple):
     key: str
     values: list[str | None]
 
+    @property
+    def had(self) -> list[str]:
+        """The values of those systems that have it."""
+        return [value for value in self.values if value is not None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether systems have different values, or one of several has it alone."""
+        return len(set(self.had)) > 1 or len(self.had) == 1 < len(self.values)
+
 
 class Comparison(NamedTuple):
     systems: list[System]
@@ -31,7 +41,7 @@ def compare(graph: Graph, names: Sequence[str]) -> Comparison:
     rows = setting_rows(systems)
     return Comparison(
         systems, [place for place, _ in chosen],
-        [row for row in rows if len(set(row.values)) > 1], [row for row in rows if len(set(row.values)) == 1],
+        [row for row in rows if row.differs], [row for row in rows if not row.differs],
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from django.db import transaction
 from pooling.artifacts import artifact_path
 from pooling.domain.audit import record
 from pooling.domain.job import start_job
+from pooling.domain.naming import named_once
 from pooling.domain.system import SystemError_, refuse_imported, resolve
 from pooling.domain.system_seeds import keep_best, without_device
 from pooling.enums import AuditAct, JobKind, JobState, SystemState
@@ -32,11 +33,8 @@ def add_system(
 ) -> System:
     """A system of its own name, settings and seed, and the job that trains it; a clone is one like this."""
     settings = {**resolve(graph, kind, overrides), "device": device}
-    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
-        raise SystemError_(f"System name {name!r}: use letters, digits, - and _, at most 80.")
-    with transaction.atomic():
-        if graph.systems.filter(name=name).exists():
-            raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
+    _check_name(graph, name)
+    with named_once(lambda: _check_name(graph, name)):
         system = System(graph=graph, kind=kind, name=name, seed=seed, settings=settings)
         _refuse_twin(system)
         system.save()
@@ -44,6 +42,13 @@ def add_system(
         system.save(update_fields=["artifact"])
         start_job(JobKind.TRAIN, system=system, user=user)
     return system
+
+
+def _check_name(graph: Graph, name: str) -> None:
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise SystemError_(f"System name {name!r}: use letters, digits, - and _, at most 80.")
+    if graph.systems.filter(name=name).exists():
+        raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 
 def train_anew(

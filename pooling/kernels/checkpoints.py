@@ -18,6 +18,9 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
         with written_aside(path) as aside, aside.open("wb") as file:
             torch.save(state, file)
     except RuntimeError as error:  # torch hides the OSError of the write behind its own
+        reason = error.__context__
+        if isinstance(reason, OSError):
+            raise OSError(reason.errno, reason.strerror, str(path)) from error
         raise OSError(f"cannot write {path}: {error}") from error
 
 

@@ -90,6 +90,104 @@ def draw_families(families: int, shape: Shape, rng: np.random.Generator) -> Fami
     )
 
 
+@dataclass(frozen=True)
+class Growth:
+    """How trees grow at anybody, upwards and downwards: the paper's family trees (open world, appendix A.3)."""
+
+    people: int = 300  # most people of one tree
+    depth: int = 3  # generations between the oldest and the youngest
+    children: int = 20  # most children of a couple
+
+
+def grow_families(families: int, growth: Growth, rng: np.random.Generator) -> Families:
+    """Draw `families` unrelated trees; each begins with one person and grows at people who are drawn in turn.
+
+    Who is drawn gets parents or a child (and with it a spouse), as the tree has room for it. So most people have
+    ancestors of their own, and few have many cousins. Source: the generator of Hohenecker and Lukasiewicz (2020),
+    Ontology reasoning with deep neural networks, as the paper describes its use.
+    """
+    trees = [_Tree(growth, rng) for _ in range(families)]
+    parents, female, offset = [], [], 0
+    for tree in trees:
+        own, is_female = tree.by_generation()
+        parents.append(np.where(own < 0, -1, own + offset))
+        female.append(is_female)
+        offset += len(own)
+    number = np.repeat(np.arange(families), [len(own) for own in female])
+    return Families(np.concatenate(parents).astype(np.int32), np.concatenate(female), number.astype(np.int32))
+
+
+class _Tree:
+    """One tree as it grows; lists by person."""
+
+    def __init__(self, growth: Growth, rng: np.random.Generator) -> None:
+        self.growth, self.rng = growth, rng
+        self.parents: list[tuple[int, int]] = []
+        self.female: list[bool] = []
+        self.level: list[int] = []
+        self.spouse: list[int] = []
+        self.children: list[int] = []
+        self.low = self.high = 0
+        self.add((-1, -1), self.toss(), 0)
+        while (person := self.anybody()) is not None:
+            self.grow(person)
+
+    def toss(self) -> bool:
+        return bool(self.rng.random() < 0.5)
+
+    def add(self, parents: tuple[int, int], female: bool, level: int, spouse: int = -1) -> int:
+        self.parents.append(parents)
+        self.female.append(female)
+        self.level.append(level)
+        self.spouse.append(spouse)
+        self.children.append(0)
+        self.low, self.high = min(self.low, level), max(self.high, level)
+        if spouse >= 0:
+            self.spouse[spouse] = len(self.level) - 1
+        return len(self.level) - 1
+
+    def anybody(self) -> int | None:
+        """Somebody for whose parents or child there is room, all with the same chance; None: the tree is full."""
+        return next(
+            (person for person in self.rng.permutation(len(self.level)).tolist() if any(self.room(person))),
+            None,
+        )
+
+    def room(self, person: int) -> tuple[bool, bool]:
+        """Whether there is room for parents of a person, and for a child."""
+        free = self.growth.people - len(self.level)
+        level = self.level[person]
+        deeper = self.high - self.low < self.growth.depth
+        parents = self.parents[person][0] < 0 and free >= 2 and (deeper or level > self.low)
+        needed = 1 if self.spouse[person] >= 0 else 2
+        few = self.children[person] < self.growth.children
+        return parents, few and free >= needed and (deeper or level < self.high)
+
+    def grow(self, person: int) -> None:
+        parents, child = self.room(person)
+        level = self.level[person]
+        if parents and (not child or self.toss()):
+            mother = self.add((-1, -1), True, level - 1)
+            father = self.add((-1, -1), False, level - 1, spouse=mother)
+            self.parents[person] = mother, father
+            self.children[mother] = self.children[father] = 1
+            return
+        if self.spouse[person] < 0:
+            self.add((-1, -1), not self.female[person], level, spouse=person)
+        couple = person, self.spouse[person]
+        mother, father = couple if self.female[person] else couple[::-1]
+        self.add((mother, father), self.toss(), level + 1)
+        self.children[mother] += 1
+        self.children[father] += 1
+
+    def by_generation(self) -> tuple[Parents, Flags]:
+        """Parents [n, 2] and who is female [n], the oldest generation first."""
+        order = np.argsort(self.level, kind="stable")
+        place = np.argsort(order)
+        parents = np.array(self.parents)[order]
+        return np.where(parents < 0, -1, place[parents]).astype(np.int32), np.array(self.female)[order]
+
+
 def derive_relations(parents: Parents, female: Flags) -> dict[str, Pairs]:
     """All facts of each relation of RULES: int32[m, 2] of (head, tail), sorted.
 

@@ -84,7 +84,7 @@ class Link:
     def __init__(self, compare: Compare) -> None:
         self.compare = compare
 
-    def prepare(self, features: Tensor) -> Tensor | None:
+    def prepare(self, features: Tensor) -> Tensor:
         return (features * features).sum(-1)
 
     def columns(
@@ -104,12 +104,29 @@ class Link:
         return scores if bias is None else scores + bias
 
 
-def euclidean(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
+def _euclidean(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
     """−‖q − f‖ by ‖q‖² + ‖f‖² − 2 q·f, which rounding may push below zero."""
     own = (query * query).sum(1, keepdim=True)
-    if torch.is_grad_enabled() and products.requires_grad:
-        return -(squares - 2 * products + own).clamp_min(SMALLEST).sqrt()
-    return products.mul_(-2).add_(squares).add_(own).clamp_(min=0).sqrt_().neg_()
+    smallest = SMALLEST if torch.is_grad_enabled() and products.requires_grad else 0
+    return -(squares - 2 * products + own).clamp_min(smallest).sqrt()
+
+
+class Euclidean(Link):
+    """−‖query − feature‖ + bias; without a gradient the squares are in the matrix product, which saves two passes."""
+
+    def __init__(self) -> None:
+        super().__init__(_euclidean)
+
+    def columns(
+        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        if out is None:
+            return super().columns(query, features, bias, prepared)
+        squares = self.prepare(features) if prepared is None else prepared
+        torch.add(squares, (query * query).sum(1, keepdim=True), out=out)
+        out.addmm_(query, features.T, alpha=-2).clamp_(min=0).sqrt_().neg_()
+        return out if bias is None else out.add_(bias)
 
 
 class Pointwise:
@@ -151,7 +168,7 @@ def form_of(spec: SystemSpec, model: Any = None) -> Form:
     if spec.form == "dot":
         return Dot()
     if spec.form == "euclidean":
-        return Link(euclidean)
+        return Euclidean()
     assert spec.compare is not None  # checked when the spec was made
     if spec.form == "model":
         return Pointwise(partial(spec.compare, model))

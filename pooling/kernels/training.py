@@ -29,6 +29,7 @@ from pooling.systems import SystemSpec, Value, common_settings, get_model
 from pooling.systems.spec import with_neutral
 
 REPORT_SECONDS = 0.5
+OnEpoch = Callable[[int, Callable[[], Scorer]], None]  # an epoch that has ended, and what makes its scorer
 
 
 class TrainingCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
@@ -84,19 +85,21 @@ def train_system(
     on_progress: Callable[[EpochReport], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     threads: int | None = None,
+    on_epoch: OnEpoch | None = None,
 ) -> TrainResult:
     """Train system `name` on triples int[n, 3]; the best epoch's weights stay in `directory`.
 
     A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
     epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
-    (ValueError). Raises TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not
-    finite, and ValueError where memory will not do or mixed precision finds no GPU.
+    (ValueError). `on_epoch` is called before the checkpoint of its epoch is written: no epoch is lost to it. Raises
+    TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not finite, and ValueError where
+    memory will not do or mixed precision finds no GPU.
     """
     keep_freed_memory()
     with cpu_threads(threads):
         run = _Run(
             get_model(name), train, valid, num_entities, num_relations, dict(settings), seed,
-            resolve_device(device), Path(directory), on_progress, should_stop,
+            resolve_device(device), Path(directory), on_epoch, on_progress, should_stop,
         )  # fmt: skip
         return run.train()
 
@@ -106,13 +109,14 @@ class _Run:
 
     def __init__(
         self, spec: SystemSpec, train: np.ndarray, valid: np.ndarray, num_entities: int, num_relations: int,
-        settings: dict[str, Value], seed: int, device: str, directory: Path,
+        settings: dict[str, Value], seed: int, device: str, directory: Path, on_epoch: OnEpoch | None,
         on_progress: Callable[[EpochReport], None] | None, should_stop: Callable[[], bool] | None,
     ) -> None:  # fmt: skip
         self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
         self.settings = common_settings(settings)
         self.on_progress = on_progress or (lambda report: None)
         self.should_stop = should_stop or (lambda: False)
+        self.on_epoch = on_epoch or (lambda epoch, scorer: None)
         self.num_entities, self.num_relations = num_entities, num_relations
         self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
         self.identity = {
@@ -137,8 +141,7 @@ class _Run:
 
     def resume(self) -> None:
         """Go on from the checkpoint of the directory, if there is one."""
-        path = self.directory / LATEST
-        if not path.exists():
+        if not (path := self.directory / LATEST).exists():
             return
         state = read_checkpoint(path)
         known = {**state["identity"], "settings": with_neutral(state["identity"]["settings"])}
@@ -158,14 +161,14 @@ class _Run:
             mrr = self.validate(self.epoch + 1)
             self.epoch += 1
             self.seconds = time.monotonic() - self.started
-            is_best = (mrr is None and not len(self.valid_triples)) or (
-                mrr is not None and mrr > (self.best_mrr or -1)
-            )
+            is_best = not len(self.valid_triples) if mrr is None else mrr > (self.best_mrr or -1)
             if is_best:
                 self.best_epoch, self.best_mrr = self.epoch, mrr
             row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
             self.history = [*self.history, row]
             self.stopped_early = self.epoch < epochs and self.is_over(self.seconds - before)
+            self.on_epoch(self.epoch, lambda: Scorer(self.spec, self.model, self.device))
+            self.started = time.monotonic() - self.seconds  # what others do with an epoch is no training
             self.save(is_best)
             self.report(self.epoch, 1.0, loss)
         if not self.best_epoch:
@@ -201,10 +204,9 @@ class _Run:
         All randomness of an epoch follows from (seed, epoch): a resumed training needs no generator state.
         """
         devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
+        seed = np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1
         with torch.random.fork_rng(devices=devices):
-            torch.manual_seed(
-                int(np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
-            )
+            torch.manual_seed(int(seed))
             self.set_rate(epoch)
             self.model.train()
             total, count, size = torch.zeros((), device=self.device), 0, len(self.batches)
@@ -260,10 +262,9 @@ class _Run:
         """Return the MRR of the validation (`validation_mrr`); None: not now."""
         if not self.validates(epoch):
             return None
-        scorer = Scorer(self.spec, self.model, self.device)
         try:
             return validation_mrr(
-                scorer, self.train_triples, self.valid_triples, self.num_relations,
+                Scorer(self.spec, self.model, self.device), self.train_triples, self.valid_triples, self.num_relations,
                 size=self.settings["validation_sample"], seed=self.seed, should_stop=self.should_stop,
             )  # fmt: skip
         except NotFinite:

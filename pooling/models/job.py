@@ -41,7 +41,7 @@ class Job(models.Model):
         indexes = [models.Index(fields=["state", "heartbeat_at"])]
 
     def __str__(self) -> str:
-        subject = self.system or self.pool or self.graph
+        subject = self.system or self.pool or self.graph or self.params.get("study", "")
         return f"{self.get_kind_display()} {subject}"
 
     @property

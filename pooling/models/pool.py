@@ -24,7 +24,7 @@ class Pool(models.Model):
     report = models.JSONField(default=list, help_text="irregular lines of an imported pool")
     growth = models.JSONField(
         default=list,
-        help_text="one entry an extension: when (ISO time), what (words), triples, to_people (what it added)",
+        help_text="one entry an extension: when (ISO time), what (words), triples, to_people (what it added), job",
     )
     frozen_at = models.DateTimeField(
         null=True, blank=True, help_text="from then on it neither grows nor is filtered"

@@ -221,7 +221,8 @@ class SystemSpec(Entry):
     and `query` and `features` get its result as their last argument. `factors(model, entity, relation, answer)` are the
     vectors, real or complex, that the settings n3 and l2 keep small; None: those of PyKEEN's first tables.
     `activations(settings, training triples)` are the floats that a large network keeps of a training step, for the
-    estimate of memory.
+    estimate of memory. `probabilistic`: its scores are the logits of a distribution over the entities, so that no
+    scale is looked for.
     """
 
     build: Callable[[Any, Mapping[str, Any], int], Any]  # (KGInfo or CoreTriplesFactory, settings, seed)
@@ -233,6 +234,7 @@ class SystemSpec(Entry):
     shared: Callable[[Any], Any] | None = None
     factors: Callable[[Any, Tensor, Tensor, Tensor], list[Tensor]] | None = None
     activations: Callable[[Mapping[str, Any], int], float] | None = None
+    probabilistic: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

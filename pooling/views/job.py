@@ -46,7 +46,8 @@ def standing(job: Job) -> Standing:
     left = job.seconds_left if running else None
     rate = (job.total - job.done) / left if left else None
     # training reports hundredths of an epoch
-    scale, unit = (100, "epochs") if job.kind == JobKind.TRAIN else (1, job.unit)
+    trains = job.system_id and job.kind in (JobKind.TRAIN, JobKind.OPEN_WORLD)
+    scale, unit = (100, "epochs") if trains else (1, job.unit)
     return Standing(job.done / scale, job.total / scale, unit, rate / scale if rate else None, left, so_far)
 
 
@@ -79,7 +80,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
         "standing": standing(found),
         "log": "\n".join(found.log.splitlines()[-LOG_LINES:]),
         "curves": history_curves(found.system.history)
-        if found.system and found.kind == JobKind.TRAIN
+        if found.system and found.kind in (JobKind.TRAIN, JobKind.OPEN_WORLD)
         else [],
         "no_worker": found.state == JobState.QUEUED and not live_workers().exists(),
     }

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -23,6 +20,7 @@ from pooling.kernels.graph import GraphArrays
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.permissions import evaluator_required, manager_required
 from pooling.views.page import page_of
+from pooling.views.upload import kept_file
 
 
 @evaluator_required
@@ -62,16 +60,9 @@ def new(request: HttpRequest) -> HttpResponse:
 def _build(request: HttpRequest, graph: Graph, form: PoolForm) -> Pool | None:
     """Make the pool and its job; None, with the reason at the form, if that is refused."""
     asked: dict[str, Any] = dict(form.cleaned_data)
-    file: UploadedFile[Any] | None = asked.pop("seeds_file")
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = None
-            if file is not None:
-                path = Path(folder) / "seeds.tsv"  # its own name is shown, never used as a path
-                path.write_bytes(file.read())
+        with kept_file(asked.pop("seeds_file")) as path:
             pool = create_pool(graph, seeds_file=path, **asked)
-        if file is not None:
-            Pool.objects.filter(pk=pool.pk).update(seed_source=str(file.name)[:200])
         start_job(JobKind.BUILD_POOL, pool=pool, user=request.user)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         form.add_error(None, str(error))

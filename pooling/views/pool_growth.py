@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -21,6 +18,7 @@ from pooling.errors import UserError
 from pooling.forms_growth import FreezeForm, GrowthForm
 from pooling.models import Pool
 from pooling.permissions import can_manage, evaluator_required, manager_required
+from pooling.views.upload import kept_file
 
 
 @evaluator_required
@@ -40,14 +38,8 @@ def growth(request: HttpRequest, name: str) -> HttpResponse:
 def _extend(request: HttpRequest, pool: Pool, form: GrowthForm) -> bool:
     """Start the extension; False, with the reason at the form, if that is refused."""
     asked: dict[str, Any] = dict(form.cleaned_data)
-    file: UploadedFile[Any] | None = asked.pop("seeds_file")
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = None
-            if file is not None:
-                # its own name is told to people, and of it only the last part is a path
-                path = Path(folder) / (Path(str(file.name)).name or "seeds.tsv")
-                path.write_bytes(file.read())
+        with kept_file(asked.pop("seeds_file")) as path:
             job = extend_pool(pool, seeds_file=path, user=request.user, **asked)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         form.add_error(None, str(error))

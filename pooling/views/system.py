@@ -108,6 +108,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
         "curves": history_curves(found.history),
         "settings": _settings(found),
         "jobs": jobs,
+        "failed": next((job for job in jobs[:1] if job.state == JobState.FAILED), None),
         "busy": any(job.state in (JobState.QUEUED, JobState.RUNNING) for job in jobs),
         "pools": found.pools.order_by("name"),
         "uses": uses_of(found),

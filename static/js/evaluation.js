@@ -1,5 +1,6 @@
 // The evaluation pages: draw their charts, sort their tables, and follow the labels as they come.
 import { draw, highlight, save } from "./lib/charts.js";
+import "./lib/grid_charts.js";
 import { makeSortable, sortAs, sortOf } from "./lib/sortable.js";
 
 const EVERY_MS = 1000;

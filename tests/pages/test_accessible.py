@@ -17,6 +17,8 @@ FILES = {
     "pool-seeds-csv",
     "account-data",
     "evaluation-version",
+    "open-world-csv",
+    "open-world-study-version",
     "report-download",
     "evaluation-questions-csv",
     "evaluation-triples-csv",

@@ -98,6 +98,20 @@ def test_failed_building_needs_attention(graph):
     assert next_status(stage_statuses(standing(pool))).stage.key == "pool"
 
 
+def test_cancelled_building_needs_attention_and_is_not_called_failed(graph, client):
+    pool = make_pool(graph)
+    Pool.objects.update(state=PoolState.CANCELLED)
+    pool.refresh_from_db()
+    told = next(status for status in stage_statuses(standing(pool)) if status.stage.key == "pool")
+    assert told.step is not None
+    assert (told.state, told.step.text, told.step.url) == (
+        State.ATTENTION, "Building was cancelled. Start its job again.", "/jobs",
+    )  # fmt: skip
+    client.force_login(make_person("boss", site="manager"))
+    html = client.get("/pools").content.decode()
+    assert '<span class="badge badge-cancelled">cancelled</span>' in html
+
+
 def test_campaign_needs_two_annotators(graph):
     pool = make_pool(graph)
     campaign = open_campaign(pool)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.domain.campaign import open_campaign
 from annotation.enums import CampaignRole
 from annotation.models import Campaign, Membership
+from evaluation.domain.open_world_study import SMALL, create_study
 from pooling.domain.graph import import_graph
 from pooling.domain.graph_tsv import read_tsv
 from pooling.enums import JobKind, JobState, PoolOrigin, PoolState, SystemState
@@ -126,6 +127,7 @@ def make_world(folder: Path) -> dict[str, object]:
     pool = make_pool(graph, systems=systems)
     campaign = open_campaign(pool)
     make_job(JobKind.BUILD_POOL, JobState.DONE, pool=pool)
+    create_study("town-study", SMALL)
     return {
         "graph": graph,
         "pool": pool,

@@ -1,7 +1,8 @@
-"""A real worker, killed with kill -9 in the middle of training: the next one goes on from the checkpoint."""
+"""A real worker, or one of its processes, killed with kill -9 in training or while it waits: jobs go on."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -49,6 +50,13 @@ class Site:
             return dict(found) if found else {}
         finally:
             database.close()
+
+    def write(self, statement: str) -> None:
+        with (
+            contextlib.closing(sqlite3.connect(self.folder / "triplepool.sqlite3", timeout=30)) as database,
+            database,
+        ):
+            database.execute(statement)
 
     @property
     def job(self) -> dict[str, object]:
@@ -149,3 +157,40 @@ def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
     stop_worker(worker, patience=1)
     site.wait(lambda: not group_members(worker.pid), 60, "the end of every process")
     assert site.job["state"] == "running"  # the next worker finds it silent
+
+
+def processes_of(worker: subprocess.Popen[bytes]) -> set[int]:
+    return set(group_members(worker.pid)) - {worker.pid}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_jobs(site: Site):
+    made = subprocess.run(
+        [sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"1"')], cwd=settings.BASE_DIR
+    )
+    assert made.returncode == 0
+    first = site.start()
+    site.wait(lambda: site.job["state"] == "done", 300, "the end of training")
+    # the first of them has the lock; which one it is cannot be seen
+    for pid in processes_of(first):
+        os.kill(pid, signal.SIGKILL)
+    assert first.wait(timeout=60) == 1
+    site.wait(lambda: not group_members(first.pid), 60, "the end of every process")
+    assert (
+        site.row("SELECT count(*) AS n FROM pooling_worker")["n"] == 0
+    )  # commands that need one see it at once
+
+    site.write("UPDATE pooling_job SET state = 'queued', attempts = 0, heartbeat_at = '2001-01-01 00:00:00'")
+    site.start()
+    site.wait(lambda: site.job["state"] == "done", 300, "the end of the second job")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_worker_whose_training_process_is_killed_lives_and_takes_the_job_up_again(site: Site):
+    made = subprocess.run([sys.executable, "-c", PREPARE], cwd=settings.BASE_DIR)
+    assert made.returncode == 0
+    worker = site.start()
+    site.wait(lambda: site.system["epochs_done"] >= 1, 300, "the first epoch")  # type: ignore[operator]
+    os.kill(int(str(site.job["worker"]).rpartition(":")[2]), signal.SIGKILL)
+    site.wait(lambda: site.job["state"] == "done", 300, "the end of training")
+    assert (site.job["attempts"], worker.poll()) == (2, None)

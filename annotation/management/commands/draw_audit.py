@@ -27,4 +27,5 @@ class Command(BaseCommand):
             drawn = draw_audit(campaign, options["share"], seed=options["seed"])
         self.stdout.write(
             f"{campaign}: {drawn.added:,} filtered triples drawn, {drawn.total:,} in the sample"
+            f"{'. ' + drawn.among if drawn.added else ''}"
         )

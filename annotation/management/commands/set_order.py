@@ -29,7 +29,9 @@ class Command(BaseCommand):
             "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
         )
         parser.add_argument(
-            "--budget", type=int, help="labels after which no batch comes by itself; -1: none"
+            "--budget",
+            type=int,
+            help="labels, given or wanted for what is released, after which no batch comes by itself; -1: none",
         )
         parser.add_argument("--target-tau", type=float, help="lower end of tau's interval; 0: none")
         parser.add_argument("--target-measure", choices=TargetMeasure.values)

@@ -7,9 +7,12 @@ from evaluation.domain.analyses import (
     depth,
     discriminative,
     estimates,
+    max_k,
     measures,
     multiplicities,
+    open_world,
     planning,
+    probe,
     relations,
     reusability,
     stability,
@@ -20,4 +23,5 @@ ANALYSES: tuple[Analysis, ...] = (
     measures.ANALYSIS, correlation.ANALYSIS, depth.ANALYSIS, accumulation.ANALYSIS, stability.ANALYSIS,
     discriminative.ANALYSIS, relations.ANALYSIS, multiplicities.ANALYSIS, planning.ANALYSIS,
     reusability.ANALYSIS, estimates.ANALYSIS, audit.ANALYSIS,
+    max_k.ANALYSIS, probe.ANALYSIS, open_world.ANALYSIS,
 )  # fmt: skip

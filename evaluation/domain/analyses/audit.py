@@ -92,8 +92,12 @@ def _interval(found: dict[str, float] | None, why: str) -> Cell:
 
 def _filters_finding(filters: list[AuditedFilter]) -> str:
     known = [(one, one.missed) for one in filters if one.missed is not None]
+    if not filters:
+        return "No filter took a triple of this pool: there is nothing to audit."
     if not known:
-        return "No filtered triple has been judged in an audit sample yet."
+        begun = any(one.drawn for one in filters)
+        do = "wait for labels of the sample" if begun else "draw one on the page Order of the campaign"
+        return f"No filtered triple has been judged in an audit sample yet: {do}."
     judged, hits = (sum(n) for n in zip(*((one.errors.n, one.errors.hits) for one, _ in known), strict=True))
     low, rate, high = (sum(missed[end] for _, missed in known) for end in ENDS)
     return (
@@ -131,6 +135,8 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
 
 def on_measures(context: Context) -> list[Section]:
     filters = audited_filters(context.pool)
+    if all(one.rates is None for one in filters):
+        return []  # nothing is imputed; the part above says what to do
     found = effects(context, filters)
     left = [one.reason.value for one in filters if one.rates is None]
     notes = [f"Not imputed, since they have no rate: {words(left)}."] if left else []

@@ -22,14 +22,8 @@ from evaluation.domain.analysis import (
     cell,
     numbers,
 )
-from evaluation.domain.estimate import (
-    Estimated,
-    NoSampleError,
-    PoolSample,
-    drawn_version,
-    estimate,
-    pool_sample,
-)
+from evaluation.domain.estimate import TEXTS, Estimated, estimate
+from evaluation.domain.estimate_sample import NoSampleError, PoolSample, drawn_version, pool_sample
 from evaluation.kernels.estimates_jackknife import Estimate
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
 from evaluation.kernels.estimates_sample import total_interval
@@ -38,15 +32,6 @@ from pooling.enums import FilterReason
 
 SHOWN = ("micro_mrr", "macro_mrr")  # in the charts
 WIDE = 0.25  # an interval that reaches so far to either side says nothing about systems
-NO_SPREAD = (
-    "Of a stratum one triple is judged, which tells nothing of its spread: there are no intervals yet."
-)
-TEXTS = {
-    "unbiased": "Every drawn set of positives counts 1 / the probability of drawing it. Totals are right on average"
-    " whatever the positives are; where questions have many answers the spread is large.",
-    "modelled": "Every drawn answer counts 1 / its probability, and a model says how many undrawn positives stand above"
-    " it. The spread is small; the bias of the model, a few percent, is in no interval.",
-}
 
 
 def of_sample(context: Context) -> list[Section]:
@@ -77,7 +62,7 @@ def of_sample(context: Context) -> list[Section]:
             "estimates-sample", "The sample",
             "Which triples were drawn for judging, at random within each stratum."
             " Estimates rest on these, on the seeds, and on nothing else.",
-            _caption(drawn), [Table("estimates-sample", "Strata", columns, rows)], None, finding, _notes(drawn),
+            _caption(drawn), [Table("estimates-sample", "Strata", columns, rows)], None, finding, drawn.notes,
         )
     ]  # fmt: skip
 
@@ -105,8 +90,6 @@ def of_values(context: Context) -> list[Section]:
         _lists(found, caption),
     ]
     notes = [found.drawn.narrow] if found.drawn.narrow else []
-    if any(one.judged == 1 < one.triples for one in found.drawn.strata):
-        notes = [NO_SPREAD]
     return [replace(section, notes=notes) for section in sections]
 
 
@@ -124,26 +107,6 @@ def _caption(drawn: PoolSample) -> str:
     )
 
 
-def _notes(drawn: PoolSample) -> list[str]:
-    notes = []
-    if drawn.waiting:
-        notes.append(
-            f"{drawn.waiting:,} drawn triples wait for a judgement. They are taken to be like the judged ones, which"
-            " favours what is judged quickly as long as they are many."
-        )
-    if drawn.behind:
-        notes.append(
-            f"{drawn.behind:,} judged triples are left out until those before them in the random order are drawn and"
-            " judged: some joined the pool later, or came to people last."
-        )
-    if drawn.aside:
-        notes.append(
-            f"{drawn.aside:,} judged triples are left out: they came to people with the question of a drawn one, by"
-            " another order, or by an import."
-        )
-    return notes
-
-
 def _refused(context: Context, refusal: NoSampleError) -> Section:
     campaign = Campaign.objects.filter(pool=context.pool).first()
     rows: list[list[Cell]] = [
@@ -152,7 +115,7 @@ def _refused(context: Context, refusal: NoSampleError) -> Section:
         ["judged", len(current_verdicts(context.pool).triple_id)],
     ]
     return Section(
-        "estimates-sample", "No sample", "Estimates by inverse probability need labels of triples drawn at random.",
+        "no-sample", "No sample", "Estimates by inverse probability need labels of triples drawn at random.",
         "Counts of pooled triples; imported labels are judgements too.",
         [Table("estimates-sample", "Triples", [Column("what", "", "text"), Column("count", "Count", "count")], rows)],
         None, f"No estimates: {refusal}",
@@ -257,9 +220,7 @@ def _lists(found: Estimated, caption: str) -> Section:
         row = [system, *_cells([found.unbiased[one.name] for one in LISTS], i)]
         rows.append(row if found.plain is None else [*row, cell(found.plain[i])])
     return Section(
-        "estimates-lists", "List measures", "infAP and infNDCG of the questions that have a certain positive, which are"
-        " asked whatever is drawn. They divide by an estimate within each question, so they are too small while few"
-        " of its triples are judged; no interval shows that.",
+        "estimates-lists", "List measures", TEXTS["lists"],
         caption, [Table("estimates-lists", "List measures", columns, rows)],
     )  # fmt: skip
 
@@ -268,6 +229,6 @@ ANALYSIS = Analysis(
     "estimates", "Estimates", "Estimates",
     "What would the measures say if the whole pool were judged, as far as a random sample of it tells?",
     "estimates", ("questions", "assumed", "seed"),
-    (Part("sample", of_sample), Part("values", of_values, heavy=True, title="the estimates")),
+    (Part("sample", of_sample), Part("values", of_values, heavy=True, title="the estimates", needs="estimates-sample")),
     version=drawn_version,
 )  # fmt: skip

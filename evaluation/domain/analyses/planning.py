@@ -69,7 +69,7 @@ def _left(made: Plan) -> Section:
         "no item has two labels yet, so a third one is in the upper end only"
     )  # fmt: skip
     timed = (
-        f"Pace {pace.seconds.value:.0f} s of active time a label (people from {pace.seconds.low:.0f} to"
+        f"Pace {pace.seconds.value:.0f} s of active time a label (the quickest {pace.seconds.low:.0f} s, the slowest"
         f" {pace.seconds.high:.0f} s), by the medians of {pace.people} people with {pace.labels:,} timed labels."
         if pace.seconds else f"Pace {NOT_MEASURED}."
     )  # fmt: skip
@@ -101,7 +101,7 @@ def _left_says(made: Plan) -> str:
     pool, target = made.work.labels_left, made.forecast.labels
     words = [f"About {pool.value:,.0f} labels are left to the end of the pool"]
     hours = made.hours(pool)
-    words.append(f", some {hours.value:,.0f} hours." if hours else ".")
+    words.append(f", {hours_in_words(hours.value)}." if hours else ".")
     if target is None:
         words.append(f" There is no forecast for tau {made.aim.target:.2f}: {made.forecast.reason}.")
     elif target.value == 0:
@@ -112,6 +112,12 @@ def _left_says(made: Plan) -> str:
         aim = f"Tau {made.aim.target:.2f} by {made.aim.measure.label}"
         words.append(f" {aim} is forecast in {in_words(target)} labels.")
     return "".join(words)
+
+
+def hours_in_words(hours: float) -> str:
+    if hours < 1:
+        return "under an hour"
+    return "about an hour" if hours < 1.5 else f"some {hours:,.0f} hours"
 
 
 def in_words(span: Span) -> str:

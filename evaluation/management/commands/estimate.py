@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from evaluation.domain.analysis import number
-from evaluation.domain.estimate import Estimated, estimate
+from evaluation.domain.estimate import TEXTS, Estimated, estimate
 from evaluation.kernels.estimates_jackknife import Estimate
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
 from pooling.domain.pool import get_pool
@@ -48,26 +48,21 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{one.name}: {one.judged:,} of {one.triples:,} triples drawn and judged, {one.positive:,} positive"
             )
-        if found.drawn.waiting:
-            self.stdout.write(
-                f"{found.drawn.waiting:,} drawn triples wait for a judgement; they are taken to be like the judged ones"
-            )
-        if found.drawn.behind:
-            self.stdout.write(
-                f"{found.drawn.behind:,} judged triples wait until those before them in the random order are drawn and"
-                " judged"
-            )
-        if found.drawn.narrow:
-            self.stdout.write(found.drawn.narrow)
+        for note in filter(None, [*found.drawn.notes, found.drawn.narrow]):
+            self.stdout.write(note)
         for count in COUNTS:
             text = f"{count.label}: {_text(found.unbiased[count.name], 0, 0)}"
             if count.name in found.modelled:
                 text += f"; model-assisted {_text(found.modelled[count.name], 0, 0)}"
             self.stdout.write(text)
-        self._table("unbiased", found, found.unbiased, [*MEASURED, *(one.name for one in LISTS)])
-        self._table("model-assisted", found, found.modelled, MEASURED)
+        self._table("unbiased", found, found.unbiased, MEASURED)
+        self._table("model-assisted", found, found.modelled, MEASURED, "modelled")
+        self._table("lists", found, found.unbiased, [one.name for one in LISTS])
 
-    def _table(self, title: str, found: Estimated, estimates: Mapping[str, Estimate], names: Any) -> None:
+    def _table(
+        self, title: str, found: Estimated, estimates: Mapping[str, Estimate], names: Any, text: str = ""
+    ) -> None:
+        self.stdout.write(f"{title.capitalize()}. {TEXTS[text or title]}")
         width = max(len(name) for name in [*found.systems, "system"])
         for name in names:
             self.stdout.write(f"{name}, {title}:")
@@ -88,6 +83,7 @@ def as_json(found: Estimated) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "order": found.drawn.order, "strata": [one._asdict() for one in found.drawn.strata],
+        "notes": found.drawn.notes, "narrow": found.drawn.narrow, "texts": TEXTS,
         "waiting": found.drawn.waiting, "behind": found.drawn.behind, "aside": found.drawn.aside,
         "counts": {count.name: _interval(found.unbiased[count.name], 0) for count in COUNTS},
         "questions_modelled": _interval(found.modelled["questions"], 0), "systems": systems,

@@ -44,7 +44,9 @@ class Command(BaseCommand):
             )  # fmt: skip
             run_jobs([job], self.stderr)  # type: ignore[arg-type]
         pool.refresh_from_db()
-        entry = pool.growth[-1]
-        self.stdout.write(
-            f"{pool.name}: {entry['what']}: {entry['triples']:,} new triples, {entry['to_people']:,} to people"
-        )
+        entry = next((entry for entry in pool.growth if entry.get("job") == job.pk), None)
+        if entry is None:
+            told = "nothing was left to add, since another extension had added all of it"
+        else:
+            told = f"{entry['what']}: {entry['triples']:,} new triples, {entry['to_people']:,} to people"
+        self.stdout.write(f"{pool.name}: {told}")

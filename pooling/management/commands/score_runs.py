@@ -25,6 +25,11 @@ class Command(BaseCommand):
             help="comma-separated; default: all trained ones of the graph, and the imported runs that answer a seed "
             "question of the pool",
         )
+        parser.add_argument(
+            "--predictive",
+            action="store_true",
+            help="also store the predictive distributions that the max-k measures read; imported runs have none",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         names = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
@@ -33,7 +38,9 @@ class Command(BaseCommand):
             systems = get_systems(pool.graph, names or None)
             if not names:
                 systems += imported_for(pool)
-            run_jobs([start_job(JobKind.SCORE, pool=pool, system=s) for s in systems], self.stderr)  # type: ignore[arg-type]
+            params = {"predictive": True} if options["predictive"] else {}
+            jobs = [start_job(JobKind.SCORE, pool=pool, system=system, params=params) for system in systems]
+            run_jobs(jobs, self.stderr)  # type: ignore[arg-type]
         for system in systems:
             system.refresh_from_db()
             run = system.run

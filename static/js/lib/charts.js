@@ -9,12 +9,15 @@ export function variable(name) {
 }
 
 // Systems and measures have palettes of their own, so that a colour never means both.
-function look(of) {
+export function look(of) {
   if (of.system !== undefined && of.system !== null) {
     return { color: variable(`--series-${(of.system % SYSTEM_COLOURS) + 1}`), dash: DASHES[of.system % DASHES.length] };
   }
   if (of.measure !== undefined && of.measure !== null) {
     return { color: variable(`--measure-${(of.measure % MEASURE_COLOURS) + 1}`), dash: DASHES[of.measure % DASHES.length] };
+  }
+  if (of.shade !== undefined) { // one of an ordered family: the further, the darker
+    return { color: translucent(variable("--accent"), of.wide ? 1 : 0.5 + 0.5 * of.shade), dash: DASHES[of.step % DASHES.length] };
   }
   return { color: variable(of.quiet ? "--control" : "--accent"), dash: of.dash ?? "solid" };
 }
@@ -27,7 +30,7 @@ function axis(title, more) {
   };
 }
 
-function layout(element, data, more = {}) {
+export function layout(element, data, more = {}) {
   const narrow = element.clientWidth < 600;
   return {
     margin: { l: 56, r: 16, t: 8, b: 48 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
@@ -39,13 +42,14 @@ function layout(element, data, more = {}) {
   };
 }
 
-function translucent(colour, alpha) {
+export function translucent(colour, alpha) {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   return `rgba(${r}, ${g}, ${b}, ${alpha})`;
 }
 
-const kinds = {
-  // series: [{name, x, y, low?, high?, spread?, thin?, steps?, system | measure}], reference lines: [{y, name}]
+export const kinds = {
+  // series: [{name, x, y, low?, high?, spread?, thin?, plain?, wide?, ring?, marks?, steps?, system | measure | shade and step}],
+  // reference lines: [{y, name}]
   lines(element, data) {
     const traces = [];
     for (const one of data.series) {
@@ -55,9 +59,9 @@ const kinds = {
         traces.push({ ...band, fill: "toself", fillcolor: translucent(color, 0.15), line: { width: 0 }, mode: "lines", hoverinfo: "skip", showlegend: false, meta: one.system });
       }
       traces.push({
-        x: one.x, y: one.y, name: one.name, mode: one.thin ? "lines" : "lines+markers", meta: one.system,
-        showlegend: !one.thin, line: { color, dash: one.thin ? "dot" : dash, width: one.thin ? 1 : 2, shape: one.steps ? "hv" : "linear" },
-        marker: { size: 5 }, connectgaps: false,
+        x: one.x, y: one.y, name: one.name, mode: one.ring || one.marks ? "markers" : one.thin || one.plain ? "lines" : "lines+markers", meta: one.system,
+        showlegend: !one.thin && !one.ring && !one.marks, line: { color, dash: one.thin ? "dot" : dash, width: one.thin ? 1 : one.wide ? 4 : 2, shape: one.steps ? "hv" : "linear" },
+        marker: one.ring ? { size: 13, symbol: "circle-open", color, line: { width: 2, color } } : { size: one.size ?? 5, color }, connectgaps: false,
         ...(one.spread ? { error_y: { type: "data", array: one.spread, thickness: 1, width: 0, color } } : {}),
       });
     }

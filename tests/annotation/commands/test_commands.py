@@ -118,7 +118,11 @@ def test_release_of_all_ends_the_batches(graph) -> None:
 
 
 def test_audit_sample_is_drawn_from_the_shell(world) -> None:
-    assert run("draw_audit", "p1") == "p1: 1 filtered triples drawn, 1 in the sample\n"
+    said = run("draw_audit", "p1")
+    assert said == (
+        "p1: 1 filtered triples drawn, 1 in the sample."
+        " They come among 6 others that nobody has begun, unmarked.\n"
+    )
     assert run("draw_audit", "p1", "--share", "1") == "p1: 0 filtered triples drawn, 1 in the sample\n"
     with pytest.raises(CommandError, match="not 7"):
         run("draw_audit", "p1", "--share", "7")

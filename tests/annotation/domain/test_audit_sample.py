@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.domain import audit_sample
 from annotation.domain.audit_sample import audited, draw_audit
 from annotation.domain.campaign import open_campaign
 from annotation.domain.check import gold_from_file, gold_from_pool
@@ -11,7 +12,7 @@ from annotation.errors import CampaignError
 from annotation.models import Campaign, Gold, Slot
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import AuditEntry, Pool, PooledTriple
-from tests.annotation.world import CITIES, findings
+from tests.annotation.world import CITIES, answer, findings
 from tests.factories import names_of
 
 SIZES = {"types": 8, "category-head": 20, "self-answer": 1}
@@ -53,7 +54,7 @@ def ids(campaign: Campaign) -> set[int]:
 
 def test_share_is_drawn_of_each_filter_and_one_at_least(pool) -> None:
     campaign = open_campaign(pool)
-    assert draw_audit(campaign, 0.25, seed=2) == (8, 8)
+    assert draw_audit(campaign, 0.25, seed=2) == (8, 8, 20)
     assert by_reason(campaign) == {"types": 2, "category-head": 5, "self-answer": 1}
     batch = campaign.batches.get(number=2)
     assert (batch.origin, batch.size, batch.settings) == ("audit", 8, {"share": 0.25, "seed": 2})
@@ -81,15 +82,15 @@ def test_drawing_again_adds_only_what_is_missing_and_gives_all_the_new_chance(po
     campaign = open_campaign(pool)
     draw_audit(campaign, 0.25)
     before = ids(campaign)
-    assert draw_audit(campaign, 0.25, seed=9) == (0, 8)
+    assert draw_audit(campaign, 0.25, seed=9) == (0, 8, 0)
     assert campaign.batches.count() == 2
     assert AuditEntry.objects.filter(act="audit-drawn").count() == 1
-    assert draw_audit(campaign, 0.5) == (7, 15)
+    assert draw_audit(campaign, 0.5) == (7, 15, 20)
     assert before < ids(campaign)
     assert set(audited(campaign).values_list("triple__reason", "probability")) == {
         ("types", 0.5), ("category-head", 0.5), ("self-answer", 1.0),
     }  # fmt: skip
-    assert draw_audit(campaign, 1) == (14, 29)
+    assert draw_audit(campaign, 1) == (14, 29, 20)
 
 
 def test_filter_stays_on_the_triple(pool) -> None:
@@ -126,7 +127,59 @@ def test_later_sample_comes_with_the_next_batch_in_one_order(pool) -> None:
     ]
     shared = campaign.batches.get(number=2).items.values_list("group", flat=True)
     assert campaign.batches.get(number=3).items.filter(group__in=shared).exists()
-    assert sorted(campaign.items.values_list("order", flat=True)) == list(range(campaign.items.count()))
+    numbers = list(campaign.items.order_by("order").values_list("batch__number", flat=True))
+    assert set(numbers) == {1, 2, 3} and numbers != sorted(numbers)
+
+
+def sequence(campaign: Campaign) -> list[list[str]]:
+    """Where the items of each group come from, the groups in the order in which they are given out."""
+    groups: dict[int, list[str]] = {}
+    for group, origin in campaign.items.order_by("order").values_list("group", "batch__origin"):
+        groups.setdefault(group, []).append(origin)
+    return list(groups.values())
+
+
+def test_sample_drawn_after_everything_was_released_is_mixed_with_what_nobody_has_begun(
+    pool, django_user_model
+) -> None:
+    ann = django_user_model.objects.create_user("ann")
+    campaign = open_campaign(pool, seed=4)
+    held = claim(campaign, ann, 3)
+    answer(ann, held[0])
+    begun = campaign.items.filter(group__in=[slot.item.group for slot in held])
+    before = dict(begun.values_list("pk", "order"))
+    drawn = draw_audit(campaign, 1.0)
+    assert (drawn.added, drawn.others, len(before)) == (29, 16, 4)
+    assert dict(begun.values_list("pk", "order")) == before
+    found = sequence(campaign)
+    assert found[:2] == [["all", "all"], ["all", "all"]]
+    mixed = [group for group in found[2:] if "all" in group]
+    assert len(mixed) == CITIES - 2 and all(group.count("all") == 2 for group in mixed)
+    assert sum("audit" in group for group in mixed) == CITIES - 2  # the sample stands among its own question
+    assert any(group != sorted(group) for group in mixed)
+    assert len(claim(campaign, ann, 50)) == 3 + 16 + 29
+
+
+def test_sample_without_anything_to_mix_it_with_says_so(pool, django_user_model) -> None:
+    ann = django_user_model.objects.create_user("ann")
+    campaign = open_campaign(pool)
+    for slot in claim(campaign, ann, 50):
+        answer(ann, slot)
+    drawn = draw_audit(campaign, 0.25)
+    assert (drawn.added, drawn.others) == (8, 0)
+    assert drawn.among == (
+        "Nothing else is left to begin: people can tell that what comes now is a sample of what filters took."
+    )
+
+
+def test_of_very_many_a_random_part_is_mixed(pool, monkeypatch) -> None:
+    monkeypatch.setattr(audit_sample, "_MOVED", 24)
+    campaign = open_campaign(pool)
+    before = dict(campaign.items.values_list("pk", "order"))
+    drawn = draw_audit(campaign, 0.25)
+    after = dict(campaign.items.values_list("pk", "order"))
+    assert 0 < drawn.others < 20
+    assert sum(before[pk] != after[pk] for pk in before) == drawn.others
 
 
 def test_later_sample_comes_alone_where_something_stops_the_next_batch(pool) -> None:
@@ -176,9 +229,9 @@ def test_pool_without_filtered_triples_and_closed_campaign_are_refused(pool) -> 
 def test_gold_items_and_the_sample_share_no_triple(world, tmp_path) -> None:
     """One triple was filtered: as gold it is not drawn, and in the sample it is no gold."""
     gold_from_pool(world.campaign, positives=0, negatives=1)
-    assert draw_audit(world.campaign, 1.0) == (0, 0)
+    assert draw_audit(world.campaign, 1.0) == (0, 0, 0)
     Gold.objects.all().delete()
-    assert draw_audit(world.campaign, 1.0) == (1, 1)
+    assert draw_audit(world.campaign, 1.0) == (1, 1, 6)
     with pytest.raises(
         CampaignError, match="1 gold items of triples filtered for their type: the pool has 0"
     ):

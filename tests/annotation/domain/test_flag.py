@@ -5,7 +5,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from annotation.domain.flag import MAX_TEXT, answer_flag, own_flags, report
-from annotation.domain.queue import claim, claim_disputed, release_all, seconds_to_next_dispute
+from annotation.domain.queue import claim, claim_disputed, release_all
+from annotation.domain.waiting import seconds_to_next_dispute
 from annotation.enums import FlagKind
 from annotation.errors import AnswerRefused, NotYours
 from annotation.models import Flag, Item, Slot

@@ -102,7 +102,7 @@ def test_first_batch_is_what_the_order_chose_with_the_rest_of_its_questions(pool
     campaign = open_campaign(pool, order="by-id", batch_size=5, seed=3)
     (batch,) = campaign.batches.all()
     assert (batch.number, batch.origin, batch.order, batch.size) == (1, "order", "by-id", 8)
-    assert batch.settings == {"seed": 3, "size": 5, "beta": 0.1}
+    assert batch.settings == {"seed": 3, "size": 5, "whole": True, "beta": 0.1}
     first = list(pool.triples.filter(reason="").order_by("pk").values_list("pk", flat=True)[:8])
     assert rows(campaign, "triple", "place", "arm", "probability", "batch") == [
         (pk, i if i < 5 else None, 0 if i < 5 else None, None, batch.pk) for i, pk in enumerate(first)
@@ -195,6 +195,27 @@ def test_progress_is_rebuilt_from_items_and_judgements(pool, by_id) -> None:
     assert found.arm.tolist() == [0] * 5 + [-1] * 19
 
 
+def test_single_triples_are_noted_with_their_batch(pool, by_id) -> None:
+    campaign = open_campaign(pool, order="by-id", batch_size=5, whole_questions=False)
+    set_order(campaign, order="by-id", settings={}, batch_size=5, whole_questions=True)
+    release_next(campaign)
+    assert [batch.settings["whole"] for batch in campaign.batches.order_by("number")] == [False, True]
+
+
+def test_a_first_label_counts_for_the_order_until_there_are_two(world) -> None:
+    campaign, items = world.campaign, list(world.campaign.items.order_by("triple"))
+    label_item(world, items[0], ann="Y")
+    label_item(world, items[1], ann="N")
+    label_item(world, items[2], ann="?")
+    label_item(world, items[3], ann="Y", ben="N")
+    label_item(world, items[4], ann="N")
+    judge(items[4].triple, "positive")  # imported: a judgement beats a first label
+    triple_id = np.array([item.triple_id for item in items])
+    assert progress_of(campaign, triple_id).label.tolist() == [1, 0, -1, -1, 1, -1]
+    label_item(world, items[0], ben="N")
+    assert progress_of(campaign, triple_id).label[0] == -1  # a dispute is no label
+
+
 def test_items_from_before_batches_count_as_released(pool, by_id) -> None:
     campaign = open_campaign(pool)
     campaign.items.update(batch=None)
@@ -257,16 +278,30 @@ def test_paused_campaign_releases_nothing_by_itself(world, small) -> None:
 
 
 def test_used_up_budget_stops_releases_and_says_so(world, small) -> None:
-    Campaign.objects.update(budget=3)
+    Campaign.objects.update(budget=7)
     small.refresh_from_db()
-    for slot in claim(small, world.ann, 1)[:2]:
-        answer(world.ann, slot)
     assert stop_reason(small) == ""
-    answer(world.ann, claim(small, world.ann, 1)[0])
-    assert stop_reason(small) == "The budget of 3 labels is used up: 3 were given."
-    assert claim(small, world.ann, 50) == []
+    Campaign.objects.update(budget=6)
+    small.refresh_from_db()
+    label_item(world, small.items.first(), ann="Y", ben="N")  # now it wants a third
+    assert stop_reason(small) == (
+        "The budget of 6 labels is given out: 2 were given, and released triples wait for 5 more."
+    )
+    Campaign.objects.update(budget=2)
+    small.refresh_from_db()
+    assert stop_reason(small) == "The budget of 2 labels is used up: 2 were given."
+    claim(small, world.ann, 50)
     assert small.batches.count() == 1
     assert release_next(small).number == 2  # a manager may
+
+
+def test_who_works_alone_is_given_no_more_than_the_budget_pays_twice(world, small) -> None:
+    Campaign.objects.update(budget=6)
+    small.refresh_from_db()
+    for slot in claim(small, world.ann, 50):
+        answer(world.ann, slot)
+    assert claim(small, world.ann, 50) == []
+    assert (small.batches.count(), len(claim(small, world.ben, 50))) == (1, 3)
 
 
 def test_receiver_can_stop_releases_and_one_that_fails_cannot(world, small) -> None:
@@ -293,7 +328,7 @@ def test_nobody_is_told_that_all_is_done_while_a_batch_can_come(world, small) ->
     for slot in claim(small, world.ann, 3):
         answer(world.ann, slot)
     assert own_progress(world.ann)[0].has_questions
-    Campaign.objects.update(budget=1)
+    Campaign.objects.update(budget=6)
     assert not own_progress(world.ann)[0].has_questions
 
 

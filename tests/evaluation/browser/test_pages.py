@@ -152,6 +152,31 @@ def test_a_system_stands_out_on_every_chart_and_again_it_does_not(page: Page):
     )
 
 
+TRACES = "document.querySelector('[data-chart=surface]').data.map(trace => [trace.type, trace.name])"
+NO_WEBGL = """const own = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, more) {
+  return kind.startsWith("webgl") ? null : own.call(this, kind, more);
+};"""
+
+
+@pytest.mark.parametrize("kind", ["surface", "heatmap"])
+def test_systems_are_chosen_for_surfaces_and_without_webgl_for_maps(page: Page, labelled: Pool, kind: str):
+    if kind == "heatmap":
+        page.add_init_script(NO_WEBGL)
+    page.goto(f"{PAGE}/probe")
+    boxes = page.locator(".chart-choice input")
+    expect(boxes).to_have_count(3)
+    at_first = page.evaluate(TRACES)
+    assert at_first and {own for own, _ in at_first} == {kind}
+    for box in boxes.all():
+        box.set_checked(False)
+    page.get_by_label("complex").check()
+    page.get_by_label("transe").check()
+    assert page.evaluate(TRACES) == [[kind, "transe"], [kind, "complex"]]
+    assert boxes.count() == 3
+    assert page.get_by_text("This browser has no WebGL").count() == (kind == "heatmap")
+
+
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_a_chart_comes_as_a_file(page: Page, kind: str):
     page.goto(f"{PAGE}/measures")

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.domain.campaign import open_campaign
-from evaluation.domain.estimate import estimate
+from evaluation.domain.estimate import TEXTS, estimate
 from evaluation.kernels.estimates_named import LISTS, MEASURED
 from pooling.models import Pool
 from tests.factories import judge
@@ -37,6 +37,7 @@ def test_json_has_every_estimate_with_its_interval(sampled: Pool):
         {"name": "all triples", "triples": triples, "judged": 27, "positive": 9, "undecided": 0}
     ]
     assert (given["order"], given["waiting"], given["behind"], given["aside"]) == ("Random", 0, 0, 0)
+    assert (given["notes"], given["narrow"], given["texts"]) == ([], "", TEXTS)
     assert list(given["systems"]) == found.systems and found.plain is not None
     for i, system in enumerate(found.systems):
         row = given["systems"][system]
@@ -68,14 +69,15 @@ def test_text_has_the_sample_and_a_line_for_each_system(sampled: Pool):
     lines = run("p").splitlines()
     triples = sampled.triples.filter(reason="").count()
     assert lines[0] == f"all triples: 26 of {triples} triples drawn and judged, 9 positive"
-    assert lines[1] == "1 drawn triples wait for a judgement; they are taken to be like the judged ones"
+    assert lines[1] == found.drawn.notes[0]
     positives = [part[0] for part in found.unbiased["positives"]]
     assert lines[2] == "Positive triples: {:.0f} ({:.0f} to {:.0f})".format(*positives)
     assert lines[4].startswith("Questions with an answer: ") and "; model-assisted " in lines[4]
     at = lines.index("macro_mrr, model-assisted:")
     first = [part[0] for part in found.modelled["macro_mrr"]]
     assert lines[at + 1].split() == "{} {:.4f} ({:.4f} to {:.4f})".format(found.systems[0], *first).split()
-    assert len(lines) == 2 + 3 + (2 * len(MEASURED) + len(LISTS)) * (1 + len(found.systems))
+    assert lines[lines.index("xinfap, lists:") - 1] == f"Lists. {TEXTS['lists']}"
+    assert len(lines) == 2 + 3 + 3 + (2 * len(MEASURED) + len(LISTS)) * (1 + len(found.systems))
 
 
 def test_refusal_is_in_words(labelled: Pool):
@@ -89,7 +91,9 @@ def test_text_says_where_intervals_are_too_short(pool: Pool):
     open_campaign(pool, order="random", batch_size=9, whole_questions=False, seed=3)
     for item in pool.campaign.items.select_related("triple"):
         judge(item.triple, "negative")
-    assert run("p").splitlines()[1] == (
+    narrow = (
         "All judged triples of all triples have the same label, which tells nothing of their spread: the intervals are"
         " too short."
     )
+    assert run("p").splitlines()[1] == narrow
+    assert json.loads(run("p", "--json"))["narrow"] == narrow

@@ -20,7 +20,7 @@ class Oracle:
 
     def __init__(self, pool: Pool, system: System, full_test: bool = False) -> None:
         self.graph = open_graph(pool.graph)
-        self.scorer = runs._scorer(system, self.graph)
+        self.scorer = runs.scorer_of(system, self.graph)
         seeds = set(pool.seeds.values_list("head", "relation", "tail"))
         facts = [*map(tuple, self.graph.train.tolist()), *map(tuple, self.graph.valid.tolist())]
         if not full_test:

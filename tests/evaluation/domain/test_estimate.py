@@ -11,7 +11,8 @@ from django.utils import timezone
 from annotation.domain.campaign import open_campaign
 from annotation.domain.release import release_next
 from annotation.models import Campaign, ImportedLabel
-from evaluation.domain.estimate import BANDS, NoSampleError, PoolSample, drawn_version, estimate, pool_sample
+from evaluation.domain.estimate import BANDS, estimate
+from evaluation.domain.estimate_sample import OPEN, NoSampleError, PoolSample, drawn_version, pool_sample
 from evaluation.domain.figures import metrics
 from evaluation.domain.labelset import original_questions
 from evaluation.domain.table import pool_table
@@ -95,6 +96,10 @@ def test_triples_that_came_with_a_question_are_left_out_and_counted(pool: Pool):
     found = pool_sample(pool, pool_table(pool))
     assert in_sample(pool, found) == drawn_of(pool)
     assert found.aside == mates
+    assert found.notes[-1] == (
+        "Batches of whole questions end by the size of the questions, so the triple that ends the sample is of a large"
+        f" one more often than by chance: one triple of {len(drawn_of(pool))}. Single triples have no such end."
+    )
 
 
 def test_strata_are_those_of_depth(pool: Pool):
@@ -144,8 +149,25 @@ def test_once_all_is_released_what_came_with_a_question_goes_on_where_the_order_
     waiting = order[1], later[2]
     judge_these([triple for triple in order if triple not in waiting])
     found = pool_sample(pool, pool_table(pool))
-    assert in_sample(pool, found) == {triple.pk for triple in order[: order.index(later[2])]} - {order[1].pk}
-    assert found.waiting == 1
+    assert OPEN * len(order) >= 2
+    assert in_sample(pool, found) == {triple.pk for triple in order if triple not in waiting}
+    assert (found.waiting, found.behind, found.aside) == (2, 0, 0)
+
+
+def test_once_all_is_released_the_sample_ends_where_too_many_wait(pool: Pool):
+    opened(pool)
+    Campaign.objects.filter(pool=pool).update(batch_size=0)
+    release_next(Campaign.objects.get(pool=pool))  # all that is left, at once
+    order, drawn = in_order(pool), len(drawn_of(pool))
+    judge_these([triple for i, triple in enumerate(order) if i < drawn or (i % 2 and i >= 40)])
+    found = pool_sample(pool, pool_table(pool))
+    assert in_sample(pool, found) == {triple.pk for triple in order[:drawn]}
+    assert (found.waiting, found.aside, found.undrawn) == (0, 0, 0)
+    assert found.behind == len([i for i in range(40, len(order)) if i % 2])
+    assert found.notes == [
+        f"Judged triples that are left out for now: {found.behind}. Everything is released, and beyond what the order"
+        f" drew the sample goes on as far as at most 5 % of it wait: {found.open} triples are not judged yet."
+    ]
 
 
 def test_undecided_is_drawn_and_not_positive(pool: Pool):
@@ -226,7 +248,7 @@ def test_sample_ends_before_a_triple_that_joined_and_is_not_drawn_yet(pool: Pool
     not_drawn(order[3])
     found = pool_sample(pool, pool_table(pool))
     assert in_sample(pool, found) == {triple.pk for triple in order[:3]}
-    assert (found.waiting, found.behind, found.aside) == (0, len(drawn_of(pool)) - 3, 1)
+    assert (found.waiting, found.behind, found.aside, found.undrawn) == (0, len(drawn_of(pool)) - 3, 1, 1)
 
 
 # -- refused ----------------------------------------------------------------------------------------------------
@@ -238,7 +260,10 @@ def refusal(pool: Pool) -> str:
     return str(caught.value)
 
 
-HOW = "Estimates need a campaign that releases batches in the order random or stratified."
+HOW = (
+    "Estimates need a campaign that releases batches in the order random or stratified from its opening on (page"
+    " Order)."
+)
 
 
 def test_without_a_campaign_nothing_was_drawn(labelled: Pool):

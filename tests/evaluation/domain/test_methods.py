@@ -10,7 +10,7 @@ from annotation.domain.simulate import Simulation, simulate
 from evaluation.domain.analysis import Context
 from evaluation.domain.methods import methods, systems_table
 from evaluation.domain.settings import Settings
-from pooling.models import Pool, Run
+from pooling.models import Pool, Run, System
 from tests.factories import names_of
 
 
@@ -112,3 +112,9 @@ def test_methods_of_a_pool_without_a_judgement_say_so(pool: Pool):
 def test_table_of_systems_has_those_with_a_run(labelled: Pool):
     Run.objects.filter(system__name="distmult").delete()
     assert [row[0] for row in systems_table(labelled).rows] == ["transe", "complex"]
+
+
+def test_imported_systems_have_no_training(labelled: Pool):
+    System.objects.filter(name="distmult").update(kind="imported", seed=0, best_epoch=0)
+    row = next(row for row in systems_table(labelled).rows if row[0] == "distmult")
+    assert row[2:5] == [{"value": None, "reason": "an imported run: nothing is known of its training"}] * 3

@@ -30,6 +30,11 @@ def test_settings_come_back_from_their_address():
     assert Settings(labels="depth:3").query(("k",)) == ""
 
 
+def test_system_and_answers_come_back_from_their_address():
+    settings = Settings(system="a b&c", answers="filtered")
+    assert parse_settings(QueryDict(settings.query(ALL)), ALL) == settings
+
+
 def test_what_a_page_does_not_take_is_ignored():
     assert parse_settings(QueryDict("labels=full-test&k=nonsense&evil=1"), ("labels",)) == Settings(
         labels="full-test"
@@ -69,6 +74,9 @@ def test_a_time_is_written_one_way_in_utc(text):
         ("k=0", "k is '0': give a number from 1 to 1000."),
         ("seed=-1", "seed is '-1': give a number from 0 to 2147483647."),
         ("k=1.5", "k is '1.5'"),
+        ("sharpness=-0.1", "sharpness is '-0.1': give a number from 0 to 10."),
+        ("robustness=11", "robustness is '11': give a number from 0 to 10."),
+        ("answers=both", "answers is 'both': choose raw or filtered."),
         ("labels=qrels:%00", "labels holds a character that no label set has."),
         ("labels=until:yesterday", "'yesterday' is no time"),
         ("against=until&against_until=", "'' is no time"),

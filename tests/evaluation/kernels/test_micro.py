@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from evaluation.kernels.state import LabelState
 from evaluation.kernels.table import RankTable
 from evaluation.kernels.values import means, values
 
-NAMES = ["micro_mr", "micro_mrr", "micro_hits@1", "micro_hits@3"]
+NAMES = ["micro_mr", "micro_mrr", "micro_hits@1", "micro_hits@3", "micro_log_mrr", "micro_p_mrr"]
 seeds = st.integers(0, 10**6)
 
 
@@ -37,6 +38,10 @@ def test_micro_rank_equals_pykeen_filtering_with_ties(world, seed):
         assert found["micro_mr"].per_unit[s].tolist() == ranks
         assert found["micro_mrr"].per_unit[s].tolist() == [1 / rank for rank in ranks]
         assert found["micro_hits@3"].per_unit[s].tolist() == [float(rank <= 3) for rank in ranks]
+        assert found["micro_log_mrr"].per_unit[s] == pytest.approx(
+            [1 / math.log2(rank + 1) for rank in ranks]
+        )
+        assert found["micro_p_mrr"].per_unit[s] == pytest.approx([1 / math.sqrt(rank) for rank in ranks])
 
 
 def one_question(positions):
@@ -66,12 +71,16 @@ def test_micro_mrr_of_the_example_in_the_open_world_paper(labelled, mrr):
 def test_micro_answer_that_the_run_did_not_return_scores_zero_and_has_no_mean_rank():
     table = one_question([0, 3, 2])
     state = np.full(3, LabelState.POSITIVE, dtype=np.int8)
-    found = means(prepare(table), state, ["micro_mr", "micro_mrr", "micro_hits@10"])
+    names = ["micro_mr", "micro_mrr", "micro_hits@10", "micro_log_mrr", "micro_p_mrr"]
+    with np.errstate(all="raise"):
+        found = means(prepare(table), state, names)
     assert np.isnan(found["micro_mr"][0])
     assert found["micro_mrr"][0] == pytest.approx(
         (0 + 1 / 2 + 1 / 2 + 3) / 6
     )  # at 3, the one at 2 is filtered out
     assert found["micro_hits@10"][0] == pytest.approx(5 / 6)
+    assert found["micro_log_mrr"][0] == pytest.approx((0 + 2 / math.log2(3) + 3) / 6)
+    assert found["micro_p_mrr"][0] == pytest.approx((0 + 2 / math.sqrt(2) + 3) / 6)
 
 
 def test_micro_means_without_an_answer_are_undefined():

@@ -11,6 +11,11 @@ def test_help_page_is_the_documentation_with_its_contents(sign_in):
     assert '<a href="/help/measures">measures.md</a>' in page
 
 
+def test_lenses_are_a_help_page(sign_in):
+    page = sign_in("researcher").get("/help/lenses").content.decode()
+    assert "<h1>Lenses</h1>" in page and '<h2 id="probe">PROBE</h2>' in page
+
+
 def test_unknown_help_page_is_404(sign_in):
     client = sign_in("manager")
     assert [client.get(f"/help/{page}").status_code for page in ("settings", "nothing")] == [404, 404]

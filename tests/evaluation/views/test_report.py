@@ -23,7 +23,7 @@ ASKED = Settings(measures=("macro_mrr",), against="depth:1", alpha=0.1)
 
 def test_page_says_what_the_report_will_hold(sign_in):
     page = unescape(sign_in("researcher").get(PAGE + QUERY).content.decode())
-    links = re.findall(r'<li><a href="/pools/p/evaluation/([a-z]+)(\?[^"]*)?">([^<]+)</a>: ', page)
+    links = re.findall(r'<li><a href="/pools/p/evaluation/([a-z-]+)(\?[^"]*)?">([^<]+)</a>: ', page)
     assert [(key, title) for key, _, title in links] == [(a.key, a.title) for a in ANALYSES]
     assert {key: query for key, query, _ in links}["discriminative"] == "?measures=macro_mrr&alpha=0.1"
     assert page.count("not computed</span> randomised Tukey HSD") == 1

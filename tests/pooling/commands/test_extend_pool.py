@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError
 
+from pooling.management.commands import extend_pool as extend_command
 from pooling.models import Job, Pool
 from tests.factories import make_pool, make_system, town
 
@@ -32,6 +33,20 @@ def test_extend_pool_prints_what_it_added(pool, run):
     assert err.splitlines()[0] == "extend pool p: queued"
     assert err.splitlines()[-1] == "extend pool p: done"
     assert (pool.depth, pool.contributors, pool.seeds.count()) == (4, ["transe", "distmult"], 10)
+
+
+def test_extend_pool_says_that_another_job_had_added_all_of_it(pool, run, monkeypatch):
+    real = extend_command.extend_pool
+
+    def second(pool: Pool, **asked: object) -> Job:
+        real(pool, depth=5)  # its job is done first
+        return real(pool, **asked)
+
+    monkeypatch.setattr(extend_command, "extend_pool", second)
+    out, _ = run("extend_pool", "p", "--depth", "4")
+    assert out == "p: nothing was left to add, since another extension had added all of it\n"
+    pool.refresh_from_db()
+    assert [entry["what"] for entry in pool.growth] == ["depth 2 to 5"]
 
 
 def test_extend_pool_takes_seeds_of_a_file_and_a_share(pool, run, tmp_path):

@@ -62,7 +62,14 @@ def test_import_graph_family_tree_remembers_its_options():
     graph = Graph.objects.get()
     assert graph.has_closed_world
     assert graph.options == {
-        "family_tree": {"families": 2, "people": 20, "seed": 42, "density": 0.9, "train_share": 0.7},
+        "family_tree": {
+            "families": 2,
+            "people": 20,
+            "seed": 42,
+            "density": 0.9,
+            "train_share": 0.7,
+            "grown": False,
+        },
         "unseen": "keep",
     }
 

@@ -7,6 +7,9 @@ import json
 import pytest
 from django.core.management import CommandError
 
+from pooling.domain.graph import open_graph
+from pooling.domain.run import wanted_triples
+from pooling.domain.run_predictive import has_predictive
 from pooling.enums import SystemState
 from pooling.models import Job, Run, System
 from pooling.systems import SYSTEMS, USUAL
@@ -119,7 +122,7 @@ def test_train_systems_that_fails_is_an_error_and_goes_on_when_called_again(town
         run("train_systems", "town", "--systems", "transe", *QUICK)
     assert str(caught.value) == (
         "train system town/transe: The checkpoint of transe could not be written: No space left on device. "
-        "The last whole one is still there: free some disk space, then start the job again."
+        "The last whole one, if there is one, is still there: free some disk space, then start the job again."
     )
     assert System.objects.get().state == SystemState.FAILED
     monkeypatch.setattr(training, "train_system", original)
@@ -139,6 +142,13 @@ def test_score_runs_fills_the_rows_of_a_system_that_came_later(pool, run):
     out, _ = run("score_runs", "p")
     assert [line.split()[0] for line in out.splitlines()] == ["transe", "distmult", "complex", "rescal"]
     assert Run.objects.get(system__name="rescal").sha256 == before
+
+
+def test_score_runs_stores_distributions_where_it_is_told_to(pool, run):
+    wanted = wanted_triples(pool, open_graph(pool.graph))
+    for arguments, there in (([], False), (["--predictive"], True)):
+        run("score_runs", "p", "--systems", "transe", *arguments)
+        assert has_predictive(Run.objects.get(system__name="transe"), wanted) == there
 
 
 def test_score_runs_refuses_what_is_not_there(pool, run):

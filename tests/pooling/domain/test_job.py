@@ -95,6 +95,7 @@ def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_o
             start_job(kind)
     assert {kind: queue for kind, (_, queue) in zip(JobKind, sent, strict=True)} == {
         "train": "gpu", "build-pool": "gpu", "extend-pool": "gpu", "score": "gpu", "evaluate": "cpu", "export": "cpu",
+        "open-world": "gpu",
     }  # fmt: skip
 
 
@@ -259,8 +260,15 @@ def test_a_system_whose_training_ended_does_not_say_that_it_trains(monkeypatch, 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("error", [ValueError("not finite"), UserError("empty"), JobCancelled()])
-def test_a_pool_that_is_not_built_does_not_say_that_it_is_being_built(monkeypatch, town, error):
+@pytest.mark.parametrize(
+    ("error", "pool_state"),
+    [
+        (ValueError("not finite"), PoolState.FAILED),
+        (UserError("empty"), PoolState.FAILED),
+        (JobCancelled(), PoolState.CANCELLED),
+    ],
+)
+def test_a_pool_that_is_not_built_does_not_say_that_it_is_being_built(monkeypatch, town, error, pool_state):
     def fail(job: Job, progress: Progress) -> None:
         raise error
 
@@ -268,7 +276,7 @@ def test_a_pool_that_is_not_built_does_not_say_that_it_is_being_built(monkeypatc
     pool = Pool.objects.create(graph=town, name="p", origin="built", depth=5)
     execute(make_job(JobKind.BUILD_POOL, pool=pool).pk, "w")
     pool.refresh_from_db()
-    assert pool.state == PoolState.FAILED
+    assert pool.state == pool_state
 
 
 # -- progress ---------------------------------------------------------------------------------------------------
@@ -433,6 +441,9 @@ def test_a_beat_between_look_and_update_keeps_the_job(sent, monkeypatch):
         def __iter__(self):
             return iter(seen)
 
+        def exists(self) -> bool:
+            return True
+
     class Manager:
         def filter(self, *args: object, **kwargs: object):
             return Late() if kwargs == {"state": JobState.RUNNING} else Job._base_manager.filter(**kwargs)
@@ -476,6 +487,22 @@ def test_a_message_that_got_lost_is_sent_again(sent, settings, no_time_passes):
     sweep()
     sweep()
     assert sent == [(job.pk, "cpu")]
+
+
+@pytest.mark.django_db
+def test_a_message_that_went_with_its_worker_is_sent_soon_where_another_has_nothing_to_do(sent, settings):
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    here, elsewhere = make_job(JobKind.EXPORT), make_job(JobKind.TRAIN)
+    for job in (here, elsewhere):
+        silence(job, settings.JOB_SILENT_SECONDS + 1)
+    busy = make_job(JobKind.EVALUATE, JobState.RUNNING)
+    Job.objects.filter(pk=busy.pk).update(heartbeat_at=timezone.now())
+    sweep()
+    assert sent == []  # it may wait for its turn
+    Job.objects.filter(pk=busy.pk).update(state=JobState.DONE)
+    sweep()
+    sweep()
+    assert sent == [(here.pk, "cpu")]  # nobody here does the other: a hundred messages would not help
 
 
 @pytest.mark.django_db(transaction=True)

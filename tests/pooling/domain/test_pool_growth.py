@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +103,7 @@ def test_what_was_added_is_noted(small: Pool):
     before = {row["id"] for row in rows(small)}
     small = extend(small, depth=4, systems=["rescal"], sample=0.1, seed=8)
     new = [row for row in rows(small) if row["id"] not in before]
-    assert [list(entry) for entry in small.growth] == [["when", "what", "triples", "to_people"]]
+    assert [list(entry) for entry in small.growth] == [["when", "what", "triples", "job", "to_people"]]
     words = "depth 2 to 4; system rescal; 3 seeds (sample 0.1 of test, seed 8)"
     assert small.growth[0]["what"] == words
     assert small.growth[0]["triples"] == len(new) > small.growth[0]["to_people"]
@@ -134,25 +135,46 @@ def test_what_is_to_people_of_each_addition_follows_the_filters(small: Pool):
     assert shown() == [entry["triples"] for entry in small.growth]
 
 
-def test_others_hear_of_it_inside_the_transaction_and_can_prevent_it(small: Pool):
+def test_others_hear_of_it_when_it_is_stored_and_again_of_the_next_attempt(small: Pool):
     heard = []
 
-    def hear(sender: type, pool: Pool, **kwargs: object) -> None:
-        heard.append((sender, pool.triples.count(), pool.depth, connection.in_atomic_block))
-        raise ValueError("no room")
+    def hear(sender: type, pool: Pool, tell: Callable[[int, int], None], **kwargs: object) -> None:
+        tell(3, 4)
+        heard.append((sender, Pool.objects.get(pk=pool.pk).depth, len(pool.triples.all())))
+        if len(heard) == 1:
+            raise ValueError("the disk is full")
 
     pool_grew.connect(hear)
-    before = content(small)
+    job = extend_pool(small, depth=6, count=3)
     try:
-        with pytest.raises(ValueError, match="no room"):
-            extend(small, depth=6, count=3)
+        with pytest.raises(ValueError, match="the disk is full"):
+            run_extend_pool(job, Progress(job))
+        grown = content(Pool.objects.get(pk=small.pk))
+        run_extend_pool(job, Progress(job))
     finally:
         pool_grew.disconnect(hear)
-    assert heard[0][0] is Pool
-    assert heard[0][1] > len(before)
-    assert heard[0][2:] == (6, True)
+    assert heard == [(Pool, 6, len(grown))] * 2
+    job.refresh_from_db()
+    assert (job.stage, job.done, job.total) == ("giving new triples to people", 3, 4)
     small = Pool.objects.get(pk=small.pk)
-    assert (content(small), small.depth, small.growth, small.seeds.count()) == (before, 2, [], 7)
+    assert (content(small), len(small.growth)) == (grown, 1)
+
+
+def test_nobody_hears_of_a_pool_before_it_is_committed(small: Pool):
+    heard = []
+
+    def hear(sender: type, **kwargs: object) -> None:
+        heard.append(len(connection.savepoint_ids))
+
+    pool_grew.connect(hear)
+    outside = len(connection.savepoint_ids)
+    try:
+        extend(small, depth=6)
+    finally:
+        pool_grew.disconnect(hear)
+    assert heard == [
+        outside
+    ]  # what one transaction does holds the database: who listens may have much to write
 
 
 def test_systems_outside_the_pool_get_rank_rows_of_what_is_new(small: Pool):

@@ -78,6 +78,18 @@ def test_a_pool_that_is_not_ready_is_refused(trained: Graph):
             act()
 
 
+def test_what_another_job_has_changed_since_it_was_asked_is_checked_again(small: Pool):
+    Pool.objects.filter(pk=small.pk).update(depth=200)  # as imported runs alone allow
+    asked = {"depth": None, "systems": ["rescal"], "seeds": [], "seed_source": ""}
+    with pytest.raises(PoolError) as caught:
+        grow(small, asked, progress_of(small))
+    assert str(caught.value) == (
+        "Another job has extended pool p since this was asked. "
+        "Depth 200: a run holds the first 100 candidates of a question; give 1 to 100."
+    )
+    assert Pool.objects.get().growth == []
+
+
 # -- frozen -----------------------------------------------------------------------------------------------------
 
 

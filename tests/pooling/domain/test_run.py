@@ -35,7 +35,7 @@ def system(town: Graph) -> System:
 def scores_of(system: System, triples: np.ndarray) -> np.ndarray:
     """Scores of all entities for the tail questions, then the head questions, by the model itself; [2m, E]."""
     graph = open_graph(system.graph)
-    scorer = runs._scorer(system, graph)
+    scorer = runs.scorer_of(system, graph)
     rows = rows_of(triples)
     return scorer.scores(rows.side, rows.given, rows.relation).cpu().numpy()
 
@@ -71,7 +71,7 @@ def test_ranks_through_the_whole_stack_equal_pykeens_evaluator(db, kind):
 
     evaluator = RankBasedEvaluator(clear_on_finalize=False)
     evaluated = evaluator.evaluate(
-        runs._scorer(system, arrays).model, mapped(arrays.test), batch_size=64,
+        runs.scorer_of(system, arrays).model, mapped(arrays.test), batch_size=64,
         additional_filter_triples=[mapped(arrays.train), mapped(arrays.valid)],
         use_tqdm=False,
     )  # fmt: skip
@@ -337,14 +337,14 @@ def test_an_untrained_system_has_no_run(town: Graph):
 
 
 def test_scores_that_are_not_finite_name_system_and_question(system: System, monkeypatch):
-    scorer_of, graph = runs._scorer, open_graph(system.graph)
+    whole, graph = runs.scorer_of, open_graph(system.graph)
 
     def broken(*args):
-        scorer = scorer_of(*args)
+        scorer = whole(*args)
         scorer.features.fill_(np.nan)
         return scorer
 
-    monkeypatch.setattr(runs, "_scorer", broken)
+    monkeypatch.setattr(runs, "scorer_of", broken)
     with pytest.raises(RunError) as caught:
         score_system(system, seeds=NONE, triples=graph.test)
     assert str(caught.value).startswith(f"System {system} cannot be ranked. ")

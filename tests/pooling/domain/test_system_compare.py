@@ -31,6 +31,15 @@ def test_settings_in_which_systems_differ(town: Graph):
     assert family_of_kind("pykeen:PairRE") == "other"
 
 
+def test_settings_that_some_systems_do_not_have_differ_only_where_the_others_do(town: Graph):
+    make(town, "transe", epochs=20, learning_rate=0.02)
+    make(town, "rotate", epochs=30, learning_rate=0.02)
+    make(town, "unknown", odd="yes")  # a rule miner, say: no epochs at all
+    found = compare(town, [])
+    assert [row.key for row in found.differ] == ["epochs", "odd"]
+    assert [(row.key, row.had[0]) for row in found.same] == [("seed", "0"), ("learning_rate", "0.02")]
+
+
 def test_colours_are_places_in_the_graph_whatever_is_chosen(town: Graph):
     for name in ("transe", "rotate", "complex"):
         make(town, name, epochs=1)

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.kernels.family import RULES, Shape, derive_relations, divide_facts, draw_families
+from pooling.kernels.family import (
+    RULES,
+    Growth,
+    Shape,
+    derive_relations,
+    divide_facts,
+    draw_families,
+    grow_families,
+)
 
 
 def literal_relations(parents: list[tuple[int, int]], female: list[bool]) -> dict[str, list[list[int]]]:
@@ -121,3 +129,95 @@ def test_divide_facts_each_fact_once_in_the_shares_asked_for():
 
 def test_divide_facts_full_density_misses_nothing():
     assert divide_facts(1000, 1.0, 0.7, np.random.default_rng(0)).missing.sum() == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_grow_families_equal_literal_on_small_trees(seed):
+    families = grow_families(2, Growth(people=24, depth=3, children=4), np.random.default_rng(seed))
+    expected = literal_relations([tuple(p) for p in families.parents.tolist()], families.female.tolist())
+    assert as_lists(derive_relations(families.parents, families.female)) == expected
+
+
+def levels(parents):
+    """Generation of everybody who is related to person 0, by walking from relative to relative."""
+    found, todo = {0: 0}, [0]
+    while todo:
+        person = todo.pop()
+        couples = [parents[person], *(pair for pair in parents if person in pair)]
+        near = {parent: -1 for parent in couples[0] if parent >= 0}
+        near |= {other: 0 for pair in couples[1:] for other in pair}
+        near |= {child: 1 for child, pair in enumerate(parents) if person in pair}
+        for other, step in near.items():
+            if other not in found:
+                found[other] = found[person] + step
+                todo.append(other)
+            assert found[other] == found[person] + step
+    return found
+
+
+@pytest.mark.parametrize(("people", "depth", "children"), [(60, 3, 20), (41, 2, 3), (9, 1, 1), (300, 3, 20)])
+def test_grow_families_keep_to_people_depth_and_children(people, depth, children):
+    families = grow_families(1, Growth(people, depth, children), np.random.default_rng(people))
+    parents = [tuple(pair) for pair in families.parents.tolist()]
+    found = levels(parents)
+    assert sorted(found) == list(range(len(parents)))  # one tree
+    assert len(parents) == people or children == 1  # such trees end before
+    assert max(found.values()) - min(found.values()) == depth
+    couples = [pair for pair in parents if pair != (-1, -1)]
+    assert max(couples.count(pair) for pair in couples) <= children
+    assert len(set(couples)) == len({m for m, _ in couples}) == len({f for _, f in couples})  # one spouse
+    assert all(max(pair) < child for child, pair in enumerate(parents))
+
+
+@pytest.fixture(scope="module")
+def large():
+    families = grow_families(20, Growth(), np.random.default_rng(1))
+    return families, derive_relations(families.parents, families.female)
+
+
+def pairs_of(relations, *names, turned=False):
+    found = [tuple(pair[::-1] if turned else pair) for name in names for pair in relations[name].tolist()]
+    assert len(found) == len(set(found))  # what is named together never overlaps
+    return set(found)
+
+
+def test_large_graph_has_the_size_of_the_paper(large):
+    families, relations = large
+    assert len(families.female) == 6_000
+    assert 150_000 < sum(map(len, relations.values())) < 300_000  # the paper's: 192,532
+    assert (families.tree[relations["cousinOf"]][:, 0] == families.tree[relations["cousinOf"]][:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts"),
+    [
+        ("parentOf", ("motherOf", "fatherOf")),
+        ("childOf", ("daughterOf", "sonOf")),
+        ("siblingOf", ("sisterOf", "brotherOf")),
+        ("cousinOf", ("girlCousinOf", "boyCousinOf")),
+        ("grandchildOf", ("granddaughterOf", "grandsonOf")),
+    ],
+)
+def test_large_graph_gender_variants_partition_their_relation(large, whole, parts):
+    assert pairs_of(large[1], *parts) == pairs_of(large[1], whole)
+
+
+@pytest.mark.parametrize(
+    ("relations", "inverse"),
+    [
+        (("parentOf",), ("childOf",)),
+        (("grandmotherOf", "grandfatherOf"), ("grandchildOf",)),
+        (("auntOf", "uncleOf"), ("nieceOf", "nephewOf")),
+        (("wifeOf",), ("husbandOf",)),
+        (("siblingOf",), ("siblingOf",)),
+        (("cousinOf",), ("cousinOf",)),
+    ],
+)
+def test_large_graph_inverses_and_symmetry(large, relations, inverse):
+    assert pairs_of(large[1], *relations) == pairs_of(large[1], *inverse, turned=True)
+
+
+def test_grow_families_same_seed_same_trees():
+    one, other, third = (grow_families(2, Growth(30), np.random.default_rng(s)) for s in (5, 5, 6))
+    assert one.parents.tolist() == other.parents.tolist()
+    assert one.parents.tolist() != third.parents.tolist()

@@ -410,8 +410,11 @@ def test_write_checkpoint_full_disk_leaves_old_one(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
-        with pytest.raises(OSError, match=r"checkpoint\.pt|too large"):
-            checkpoints.write_checkpoint(path, {"epoch": 2, "model": {"w": torch.zeros(100_000)}})
+        for shapes in ([100_000], [400] * 300):  # one tensor that is too large; many, together
+            state = {"epoch": 2, "model": {str(i): torch.zeros(n) for i, n in enumerate(shapes)}}
+            with pytest.raises(OSError) as error:
+                checkpoints.write_checkpoint(path, state)
+            assert error.value.strerror == "File too large"
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert checkpoints.read_checkpoint(path)["epoch"] == 1

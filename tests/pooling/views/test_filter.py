@@ -54,6 +54,18 @@ def test_what_has_no_switch_says_how_often_and_why(pool, manager):
     assert all("There is no switch, since" in why for _, _, why in rows)
 
 
+def test_who_looks_for_a_switch_is_led_to_why_there_is_none(pool, manager):
+    html = manager.get(URL).content.decode()
+    assert 'always left out: <a href="#always">why there is no switch</a>' in html
+    assert '<section class="section" id="always">' in html
+    assert "#left-out" not in html
+    Pool.objects.update(
+        origin="imported", report=[{"kind": "known fact (train)", "count": 2, "examples": []}]
+    )
+    assert '<a href="/pools/town-pool/triples#left-out">which lines</a>' in manager.get(URL).content.decode()
+    assert 'id="left-out"' in manager.get("/pools/town-pool/triples").content.decode()
+
+
 def test_other_filters_are_tried_first(pool, manager):
     before = list(pool.triples.values_list("id", "reason"))
     html = manager.get(URL, {"preview": "yes", "filters": ["self-answer", "category-tail"]}).content.decode()

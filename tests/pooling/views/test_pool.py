@@ -71,7 +71,7 @@ def test_seed_file_is_read_and_named(rotate, manager):
         ({"stratify": "colour"}, "colour is not one of the available choices"),
         ({"sample": "2"}, "less than or equal to 1"),
         ({"filters": ["all"]}, "all is not one of the available choices"),
-        ({"seeds_file": SimpleUploadedFile("s.tsv", b"p0\tknows\tnobody\n")}, "seeds.tsv:1"),
+        ({"seeds_file": SimpleUploadedFile("mine.tsv", b"p0\tknows\tnobody\n")}, "mine.tsv:1"),
         ({"seeds_file": SimpleUploadedFile("s.tsv", b"x" * 5_000_001)}, "5,000,001 bytes"),
     ],
     ids=lambda value: str(value)[:30],

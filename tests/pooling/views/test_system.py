@@ -7,12 +7,13 @@ from html import unescape
 from io import BytesIO
 
 import pytest
+from django.test import Client
 
 from pooling.enums import JobKind, SystemState
 from pooling.models import Job, System
 from pooling.systems import SYSTEMS, USUAL
 from pooling.views.curve import compared_charts, history_curves
-from tests.pages.world import make_system, make_worker
+from tests.pages.world import make_person, make_system, make_worker
 
 URL = "/graphs/town/systems"
 FORM = {"kinds": ["transe", "rotate"], "seeds": "1", "device": "auto"}
@@ -47,7 +48,7 @@ def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, 
     assert re.search(
         r'name="set_embedding_dim" min="2" max="4096" step="1" placeholder="differs by system"', html
     )
-    assert "Passes over the training triples: a whole number from 1 to 10000." in html
+    assert "Passes over the training triples. A whole number from 1 to 10000." in html
 
 
 def test_what_is_trained_is_not_trained_again(graph, manager):
@@ -90,6 +91,22 @@ def test_page_of_a_system_says_what_is_unusual(graph, manager):
     assert "<p>Stopped: the loss is not finite</p>" in html
     assert "trained, archived</span>" in html
     assert "<dt>peak memory</dt><dd>3.0\xa0MB</dd>" in html
+
+
+def test_page_of_a_failed_system_says_why_to_managers(graph, manager):
+    system = make_system(graph, "rotate", run=False, state=SystemState.FAILED)
+    for state, error in (
+        ("failed", "it needs 134 GB, 13 GB are free."),
+        ("done", ""),
+        ("failed", "<b> is odd."),
+    ):
+        job = Job.objects.create(kind=JobKind.TRAIN, system=system, state=state, error=error)
+    html = manager.get(f"{URL}/rotate").content.decode()
+    assert f'<p>&lt;b&gt; is odd. <a href="/jobs/{job.pk}">Job {job.pk}</a></p>' in html
+    assert "134 GB" not in html  # of the last attempt only
+    researcher = Client()
+    researcher.force_login(make_person("rita", site="researcher"))
+    assert "is odd" not in researcher.get(f"{URL}/rotate").content.decode()
 
 
 def test_system_of_a_kind_that_is_not_in_the_registry(graph, manager):

@@ -32,16 +32,23 @@ def reasons_of(section, column: int) -> set[str]:
 
 
 def test_rates_say_why_they_are_undefined(labelled: Pool) -> None:
-    section = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))["audit-filters"]
+    sections = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))
+    assert list(sections) == ["audit-filters"]  # nothing is imputed
+    section = sections["audit-filters"]
     assert (reasons_of(section, 5), reasons_of(section, 6)) == ({NO_SAMPLE}, {NO_SAMPLE})
     assert section.chart is None
-    assert section.finding == "No filtered triple has been judged in an audit sample yet."
+    assert section.finding == (
+        "No filtered triple has been judged in an audit sample yet: draw one on the page Order of the campaign."
+    )
 
 
 def test_rates_of_a_sample_that_waits_for_labels(sampled: Pool) -> None:
     sampled.judgements.exclude(triple__reason="").delete()
     section = sections_of(ANALYSIS, context_of(sampled, measures=NAMES))["audit-filters"]
     assert reasons_of(section, 5) == {NOT_JUDGED}
+    assert section.finding == (
+        "No filtered triple has been judged in an audit sample yet: wait for labels of the sample."
+    )
 
 
 def test_table_of_filters_has_the_figures_of_the_report(sampled: Pool) -> None:
@@ -99,4 +106,8 @@ def test_pool_without_filters_has_an_empty_table(labelled: Pool) -> None:
     labelled.triples.exclude(reason="").update(reason="")
     sections = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))
     assert (sections["audit-filters"].tables[0].rows, sections["audit-filters"].tables[0].foot) == ([], [])
-    assert sections["audit-tau"].finding == "By Micro MRR every system keeps its place."
+    assert list(sections) == ["audit-filters"]
+    assert (
+        sections["audit-filters"].finding
+        == "No filter took a triple of this pool: there is nothing to audit."
+    )

@@ -6,8 +6,9 @@ import pytest
 
 from annotation.domain.campaign import open_campaign
 from annotation.domain.release import release_next
-from evaluation.domain.analyses.estimates import ANALYSIS, NO_SPREAD
+from evaluation.domain.analyses.estimates import ANALYSIS
 from evaluation.domain.estimate import estimate
+from evaluation.domain.estimate_sample import NO_SPREAD
 from evaluation.domain.parts import part_figure
 from evaluation.domain.settings import Settings
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
@@ -47,10 +48,10 @@ def test_notes_say_what_waits_and_what_is_left_out(sampled: Pool):
     section = sections_of(ANALYSIS, context_of(sampled))["estimates-sample"]
     assert section.tables[0].rows[0][2] == 26
     assert section.notes == [
-        "1 drawn triples wait for a judgement. They are taken to be like the judged ones, which favours what is judged"
-        " quickly as long as they are many.",
-        "1 judged triples are left out: they came to people with the question of a drawn one, by another order, or by"
-        " an import.",
+        "Triples of the sample that wait for a judgement: 1. They are taken to be like the judged ones, which favours"
+        " what is judged quickly as long as they are many.",
+        "Judged triples that are left out: 1. They came to people with the question of a drawn one, by another order,"
+        " or by an import.",
     ]
 
 
@@ -58,8 +59,8 @@ def test_note_says_what_waits_for_triples_that_joined_the_pool(sampled: Pool):
     sampled.campaign.items.filter(place=20).update(place=None)
     section = sections_of(ANALYSIS, context_of(sampled))["estimates-sample"]
     assert section.notes[0] == (
-        "6 judged triples are left out until those before them in the random order are drawn and judged: some joined"
-        " the pool later, or came to people last."
+        "Judged triples that are left out for now: 6. Before them in the random order come 1 that joined the pool later"
+        " and are not drawn yet: release the next batch."
     )
 
 
@@ -152,8 +153,8 @@ def test_everything_judged_is_exact(sampled: Pool):
 
 def test_without_a_sample_the_page_says_why_and_counts(labelled: Pool):
     sections = sections_of(ANALYSIS, context_of(labelled))
-    assert list(sections) == ["estimates-sample"]
-    section = sections["estimates-sample"]
+    assert list(sections) == ["no-sample"]
+    section = sections["no-sample"]
     assert section.finding.startswith(
         "No estimates: Pool p has no campaign, so nothing was drawn for judging."
     )

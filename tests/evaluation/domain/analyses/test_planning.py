@@ -13,7 +13,14 @@ from annotation.domain.campaign import open_campaign
 from annotation.kernels.agreement import Share
 from annotation.models import Campaign
 from evaluation.domain.analyses.forecast import Point, forecast, plan
-from evaluation.domain.analyses.planning import ANALYSIS, NO_ORDER, NOT_MEASURED, in_words, plan_json
+from evaluation.domain.analyses.planning import (
+    ANALYSIS,
+    NO_ORDER,
+    NOT_MEASURED,
+    hours_in_words,
+    in_words,
+    plan_json,
+)
 from evaluation.domain.analyses.yields import yields
 from evaluation.domain.parts import part_figure, rests_on
 from evaluation.domain.planning import Pace, Span, Work, order_figure, work_of
@@ -130,7 +137,15 @@ def test_labels_and_hours_left(labelled: Pool, monkeypatch):
     section = sections_of(ANALYSIS, context_of(labelled))["left"]
     rows = {row[0]: row[1:] for row in section.tables[0].rows}
     assert rows["to the budget"][1] == {"value": 1.0, "low": 0.5, "high": 2.0}
-    assert "Pace 36 s of active time a label (people from 18 to 72 s)" in section.caption
+    assert "Pace 36 s of active time a label (the quickest 18 s, the slowest 72 s)" in section.caption
+
+
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [(0.2, "under an hour"), (1.2, "about an hour"), (1.5, "some 2 hours"), (1234.0, "some 1,234 hours")],
+)
+def test_hours_are_told_in_words(hours: float, told: str):
+    assert hours_in_words(hours) == told
 
 
 def test_imported_judgements_do_not_spare_labels(labelled: Pool):

@@ -1,0 +1,48 @@
+"""The open-world page: theory and simulation for settings in the address, of no pool."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluation.domain.open_world import LABELS, SLIDERS, WorldSettings, parse_world
+from evaluation.domain.open_world_page import SECTIONS, sections_of
+from evaluation.views.csv_file import csv_file
+from pooling.errors import UserError
+from pooling.permissions import evaluator_required
+
+
+@evaluator_required
+def open_world(request: HttpRequest) -> HttpResponse:
+    """The page; with part=figures what its script puts in the place of the figures."""
+    settings, context = WorldSettings(), dict[str, Any]()
+    try:
+        settings = parse_world(request.GET)
+        sections = [section.content() for section in sections_of(settings)]
+        context = {
+            "sections": sections, "query": settings.query(),
+            "charts": [{**s["chart"], "key": s["key"], "systems": []} for s in sections if s["chart"]],
+        }  # fmt: skip
+    except UserError as error:
+        context = {"problem": str(error)}
+    context |= {
+        "metrics": LABELS, "settings": settings, "rho_text": "" if "problem" in context else settings.rho_text,
+        "sliders": [(slider, request.GET.get(slider.name) or getattr(settings, slider.name)) for slider in SLIDERS],
+    }  # fmt: skip
+    part = request.GET.get("part") == "figures"
+    template = "evaluation/open_world_sections.html" if part else "evaluation/open_world.html"
+    # the script shows the words of a problem; a status of 400 would only fill the console
+    return render(request, template, context, status=400 if "problem" in context and not part else 200)
+
+
+@evaluator_required
+def open_world_csv(request: HttpRequest, table: str) -> HttpResponse:
+    """One table of the page, full precision."""
+    if table not in SECTIONS:
+        raise Http404(f"This page has no table {table!r}.")
+    try:
+        settings = parse_world(request.GET)
+    except UserError as error:
+        return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
+    section = SECTIONS[table](settings).content()
+    return csv_file(section["tables"][0], ["open-world", table], settings.query())

@@ -1,0 +1,193 @@
+"""Open-world studies: their list, one with its curves, and its tables as files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluation.domain.analysis import Section
+from evaluation.domain.open_world_study import (
+    SMALL,
+    StudyError,
+    StudyOptions,
+    create_study,
+    is_under_way,
+    jobs_of,
+    options_of,
+    start_preparing,
+)
+from evaluation.domain.open_world_study_curves import DIVISIONS, View, view_of
+from evaluation.domain.open_world_study_sections import study_sections
+from evaluation.forms_study import StudyForm
+from evaluation.models import Study, StudyRun
+from evaluation.views.csv_file import csv_file
+from pooling.domain.job import live_workers
+from pooling.errors import UserError
+from pooling.models import Job
+from pooling.permissions import can_manage, evaluator_required, manager_required
+from pooling.views.page import page_of
+
+
+@evaluator_required
+def studies(request: HttpRequest) -> HttpResponse:
+    """All studies, and for managers the form of a new one."""
+    form = StudyForm(request.POST or None)
+    if request.method == "POST":
+        if not can_manage(request.user):
+            raise PermissionDenied
+        if form.is_valid() and (study := _create(request, form)) is not None:
+            messages.success(
+                request, f"Study {study.name} is queued: its graphs first, then a job for each system."
+            )
+            return redirect("open-world-study", study.name)
+    page = page_of(request, _listed())
+    context = {"page": page, "form": form, "no_worker": not live_workers().exists()}
+    return render(request, "evaluation/open_world_study_list.html", context)
+
+
+def _listed() -> QuerySet[Study]:
+    rows = Study.objects.select_related("created_by")
+    return rows.annotate(systems=Count("runs"), finished=Count("runs", filter=~Q(runs__sha256=""))).order_by(
+        "-id"
+    )
+
+
+def _create(request: HttpRequest, form: StudyForm) -> Study | None:
+    """The study and its first job; None, with the reason at the form, if it is refused."""
+    size = SMALL if form.cleaned_data["size"] == "small" else StudyOptions()
+    try:
+        with transaction.atomic():
+            study = create_study(form.cleaned_data["name"], replace(size, **form.options()), request.user)  # type: ignore[arg-type]
+            start_preparing(study, request.user)  # type: ignore[arg-type]  # signed in
+    except UserError as error:
+        form.add_error(None, str(error))
+        return None
+    return study
+
+
+@dataclass(frozen=True)
+class RunShown:
+    """A run as the table of progress has it."""
+
+    run: StudyRun
+    job: Job | None
+
+
+@evaluator_required
+def study(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Study, name=name)
+    options = options_of(found)
+    context: dict[str, Any] = {"study": found, "options": options, "status": 200}
+    try:
+        view = view_of(found, request.GET)
+        sections = [section.content() for section in study_sections(found, view)]
+        context |= _shown(sections, view)
+    except UserError as error:
+        context |= {"problem": str(error), "status": 400 if request.GET else 200}
+    context |= _progress(found)
+    part = request.GET.get("part") == "figures" and "problem" not in context
+    template = "evaluation/open_world_study_figures.html" if part else "evaluation/open_world_study.html"
+    return render(request, template, context, status=context["status"])
+
+
+def _shown(sections: list[dict[str, Any]], view: View) -> dict[str, Any]:
+    curves = [s for s in sections if s["chart"] and s["key"] != "summary"]
+    charts = [{"key": s["key"], **s["chart"]} for s in sections if s["chart"]]
+    return {
+        "view": view, "curves": curves, "others": [s for s in sections if s not in curves], "charts": charts,
+        "query": urlencode(_query(view)),
+        "divisions": {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()},
+    }  # fmt: skip
+
+
+def _query(view: View) -> dict[str, str]:
+    return {"density": f"{view.density:g}", "division": view.division, "chooser": view.chooser}
+
+
+def _progress(study: Study) -> dict[str, Any]:
+    jobs = jobs_of(study)
+    newest = {job.system_id: job for job in reversed(jobs)}
+    runs = list(study.runs.select_related("graph", "system"))
+    return {
+        "runs": [RunShown(run, newest.get(run.system_id)) for run in runs],
+        "preparing": newest.get(None),
+        "finished": sum(bool(run.sha256) for run in runs),
+        "all_done": bool(runs) and all(run.sha256 for run in runs),
+        "systems": list(dict.fromkeys(run.system.name for run in runs)),
+        "version": _version(runs, jobs),
+        "under_way": any(not job.is_over for job in jobs),
+        "no_worker": any(not job.is_over for job in jobs) and not live_workers().exists(),
+    }
+
+
+def _version(runs: list[StudyRun], jobs: list[Job]) -> str:
+    """Changes when the page has something new to say."""
+    done = sum(run.checkpoints for run in runs)
+    return f"{done}/{sum(bool(run.sha256) for run in runs)}/{'-'.join(job.state[:2] for job in jobs)}"
+
+
+@evaluator_required
+def study_version(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Study, name=name)
+    return JsonResponse({"version": _version(list(found.runs.all()), jobs_of(found))})
+
+
+@require_POST
+@manager_required
+def study_continue(request: HttpRequest, name: str) -> HttpResponse:
+    """Start what is not finished; nothing is evaluated twice."""
+    found = get_object_or_404(Study, name=name)
+    if is_under_way(found):
+        messages.success(request, "It is under way already.")
+    else:
+        start_preparing(found, request.user)  # type: ignore[arg-type]  # signed in
+        messages.success(request, "It goes on from its last checkpoints.")
+    return redirect("open-world-study", name)
+
+
+@evaluator_required
+def study_json(request: HttpRequest, name: str) -> HttpResponse:
+    """Everything that the page shows; undefined values are null, with their reason."""
+    found = get_object_or_404(Study, name=name)
+    try:
+        view = view_of(found, request.GET)
+        sections = _sections(found, view)
+    except UserError as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    content = {
+        "study": found.name, "options": options_of(found).to_json(), "view": asdict(view),
+        "sections": [section.content() for section in sections],
+    }  # fmt: skip
+    return JsonResponse(content, json_dumps_params={"allow_nan": False})
+
+
+@evaluator_required
+def study_csv(request: HttpRequest, name: str, table: str) -> HttpResponse:
+    """One table of the page."""
+    found = get_object_or_404(Study, name=name)
+    try:
+        view = view_of(found, request.GET)
+        tables = {t.key: t for section in _sections(found, view) for t in section.tables}
+    except UserError as error:
+        return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
+    if table not in tables:
+        raise Http404(f"This study has no table {table!r}, or nothing was evaluated yet.")
+    return csv_file(asdict(tables[table]), ["open-world", found.name, table], urlencode(_query(view)))
+
+
+def _sections(study: Study, view: View) -> list[Section]:
+    sections = study_sections(study, view)
+    if not sections:
+        raise StudyError(
+            f"Of study {study.name} nothing was evaluated yet: come back when its first checkpoints are there."
+        )
+    return sections

@@ -1,0 +1,80 @@
+"""The page Max-k: a manager has runs scored again, and everybody sees how far it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from pooling.domain.job import execute
+from pooling.domain.system import systems_with_runs
+from pooling.enums import JobKind
+from pooling.models import Job, Pool
+
+PAGE = "/pools/p/evaluation/max-k"
+SCORE = f"{PAGE}/score"
+BUTTON = f'<form class="section-action" method="post" action="{SCORE}">'
+
+
+def test_only_managers_have_the_button(sign_in, labelled: Pool):
+    manager, researcher = (sign_in(role).get(PAGE).content.decode() for role in ("manager", "researcher"))
+    assert BUTTON in manager and BUTTON not in researcher
+    assert "Not shown: transe, distmult and complex." in researcher
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_click_scores_what_is_missing_and_the_page_shows_it(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    answer = client.post(SCORE, follow=True)
+    html = answer.content.decode()
+    jobs = list(Job.objects.filter(kind=JobKind.SCORE).order_by("pk"))
+    assert (
+        answer.redirect_chain == [(PAGE, 302)] and "3 systems are being scored; this page shows it." in html
+    )
+    assert [(job.system.name, job.params) for job in jobs] == [
+        (name, {"predictive": True}) for name in ("transe", "distmult", "complex")
+    ]
+    assert {job.created_by.username for job in jobs} == {"manager"}
+    for job in jobs:
+        assert f"{job.system.name} is being scored: 0 %" in html and f'href="/jobs/{job.pk}"' in html
+    seen = sign_in("researcher").get(PAGE).content.decode()
+    assert "transe is being scored: 0 %" in seen and "/jobs/" not in seen
+    client.post(SCORE)
+    assert Job.objects.filter(kind=JobKind.SCORE).count() == 3
+    for job in jobs:
+        execute(job.pk, "w")
+    html = client.get(PAGE).content.decode()
+    assert "is being scored" not in html and BUTTON not in html and 'id="models-title"' in html
+    assert "No run lacks anything" in client.post(SCORE, follow=True).content.decode()
+
+
+def test_a_job_that_failed_is_told_until_another_one_is_there(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    client.post(SCORE)
+    Job.objects.filter(system__name="transe").update(state="failed", error="the disk is full")
+    Job.objects.filter(system__name="complex").update(state="cancelled")
+    html = client.get(PAGE).content.decode()
+    assert "Scoring transe failed: the disk is full" in html and "complex is being scored" not in html
+    client.post(SCORE)
+    html = client.get(PAGE).content.decode()
+    assert "Scoring transe failed" not in html and "transe is being scored: 0 %" in html
+
+
+def test_who_may_have_them_scored(sign_in, labelled: Pool):
+    for role, status in (("researcher", 403), ("annotator", 403), ("guest", 403), ("stranger", 302)):
+        assert sign_in(role).post(SCORE).status_code == status
+    assert sign_in("manager").get(SCORE).status_code == 405
+    assert not Job.objects.filter(kind=JobKind.SCORE).exists()
+
+
+def test_a_pool_that_nobody_can_evaluate_says_so(sign_in, labelled: Pool):
+    for system in systems_with_runs(labelled):
+        system.run.delete()
+    answer = sign_in("manager").post(SCORE, follow=True)
+    assert "No system has the rank rows" in answer.content.decode()
+
+
+def test_the_form_has_the_systems_and_what_is_chosen(sign_in, labelled: Pool):
+    html = sign_in("researcher").get(f"{PAGE}?system=distmult&answers=filtered&k=5").content.decode()
+    assert '<option value="">the best by F1</option><option value="transe">transe</option>' in html
+    assert '<option value="distmult" selected>distmult</option>' in html
+    assert '<option value="filtered" selected>are wrong (filtered)</option>' in html
+    assert '<a href="/help/lenses#max-k">What is this?</a>' in html

@@ -1,0 +1,119 @@
+"""The pages of open-world studies: started, followed, taken away as files, refused in words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.test import Client
+
+from evaluation.models import Study
+from pooling.models import Job
+from tests.evaluation.studies import finish, make_study
+from tests.factories import make_person
+
+
+@pytest.fixture
+def boss(db) -> Client:
+    client = Client()
+    client.force_login(make_person("boss", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def test_studies_form_starts_the_first_job(boss):
+    given = {
+        "name": "mine", "size": "small", "systems": ["transe", "complex"], "density": "0.9, 0.7", "epochs": "4",
+        "seed": "3", "device": "cpu",
+    }  # fmt: skip
+    answer = boss.post("/open-world/studies", given)
+    assert answer["Location"] == "/open-world/studies/mine"
+    options = Study.objects.get().options
+    assert {key: options[key] for key in ("systems", "densities", "settings", "seed", "families")} == {
+        "systems": ["transe", "complex"], "densities": [0.9, 0.7], "seed": 3, "families": 2,
+        "settings": {"learning_rate": "0.005", "epochs": "4"},
+    }  # fmt: skip
+    job = Job.objects.get()
+    assert (job.kind, job.system, job.params, job.created_by.username) == (
+        "open-world",
+        None,
+        {"study": "mine"},
+        "boss",
+    )
+    assert "Its graphs are being made" in boss.get("/open-world/studies/mine").content.decode()
+    assert "mine" in boss.get(f"/jobs/{job.pk}").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"name": ""}, "Give the study a name."),
+        ({"density": "0.9 much"}, "Write numbers with spaces between them"),
+        ({"density": "1.5"}, "a density must lie within 0 and 1"),
+        ({"epochs": "1"}, "greater than or equal to 2"),
+    ],
+)
+def test_studies_form_refuses_with_the_reason(boss, change, said):
+    given = {"name": "mine", "size": "small", "seed": "3", "device": "cpu", **change}
+    answer = boss.post("/open-world/studies", given)
+    assert answer.status_code == 200
+    assert said in answer.content.decode()
+    assert not Study.objects.exists()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_studies_list_asks_the_same_number_of_questions(boss, django_assert_num_queries, count):
+    for i in range(count):
+        Study.objects.create(name=f"s{i}", options={"densities": [0.9], "systems": ["transe"]})
+    boss.get("/open-world/studies")
+    with django_assert_num_queries(6):
+        assert boss.get("/open-world/studies").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_study_page_json_and_csv_of_a_finished_study():
+    client = Client()
+    client.force_login(make_person("r", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    study = make_study()
+    before = client.get("/open-world/studies/tiny/version").json()["version"]
+    assert "No checkpoint yet" in client.get("/open-world/studies/tiny").content.decode()
+    finish(study)
+    assert client.get("/open-world/studies/tiny/version").json()["version"] != before
+    page = client.get("/open-world/studies/tiny?density=0.6&division=predicted-present&chooser=transe")
+    text = page.content.decode()
+    assert "4 of 4 systems are finished" in text
+    assert "missing answers: what transe predicts is there" in text
+    charts = json.loads(text.split('id="chart-data" type="application/json">')[1].split("</script>")[0])
+    assert [chart["key"] for chart in charts] == [
+        "mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary",
+    ]  # fmt: skip
+    assert [one["name"] for one in charts[0]["data"]["series"]] == ["distmult", "theory", "y = x"]
+    whole = client.get("/open-world/studies/tiny.json?density=0.6").json()
+    assert whole["view"] == {"density": 0.6, "division": "independent", "chooser": "distmult"}
+    points = next(s for s in whole["sections"] if s["key"] == "checkpoints")["tables"][0]["rows"]
+    answer = client.get("/open-world/studies/tiny/checkpoints.csv?density=0.6")
+    assert "open-world-tiny-checkpoints" in answer["Content-Disposition"]
+    rows = list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert rows[0][:4] == ["system", "epoch", "strength", "mrr_full"]
+    assert [row[:2] for row in rows[1:]] == [[name, str(epoch)] for name, epoch, *_ in points]
+    assert client.get("/open-world/studies/tiny/nothing.csv").status_code == 404
+
+
+def test_study_page_of_what_there_is_not(boss):
+    make_study()
+    answer = boss.get("/open-world/studies/tiny?density=0.5")
+    assert answer.status_code == 400
+    assert "Study tiny has no density 0.5: it has 0.9, 0.6." in answer.content.decode()
+    assert boss.get("/open-world/studies/other").status_code == 404
+    assert boss.get("/open-world/studies/tiny.json").json() == {
+        "error": "Of study tiny nothing was evaluated yet: come back when its first checkpoints are there."
+    }
+
+
+def test_study_continue_starts_once(boss):
+    make_study()
+    boss.post("/open-world/studies/tiny/continue")
+    boss.post("/open-world/studies/tiny/continue")
+    assert Job.objects.filter(state="queued").count() == 1
