@@ -59,6 +59,9 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "pooling",
     "annotation",
     "evaluation",
@@ -173,11 +176,26 @@ CONTENT_SECURITY_POLICY = {
 }
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["pooling.api.auth.SignedIn", "pooling.api.auth.Token"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.Operation",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+KNOX_TOKEN_MODEL = "pooling.ApiToken"
+REST_KNOX = {"TOKEN_MODEL": KNOX_TOKEN_MODEL, "AUTH_HEADER_PREFIX": "Token", "TOKEN_PREFIX": "tp_"}
+# Requests a minute of one person (or token), by role; the annotation page makes a few for each answer.
+API_RATES = {"manager": "600/min", "researcher": "600/min", "annotator": "1200/min"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "TriplePool",
+    "VERSION": "1",
+    "DESCRIPTION": "Pools, labels, figures and test sets, by the same rules as the pages. docs/api.md has examples.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }
 
 ARTIFACT_ROOT = Path(os.environ.get("ARTIFACT_ROOT", VAR / "artifacts")).resolve()

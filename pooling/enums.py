@@ -133,3 +133,14 @@ class AuditAct(models.TextChoices):
     QRELS_FROZEN = "qrels-frozen", "froze qrels"
     QRELS_IMPORTED = "qrels-imported", "imported qrels"
     TEST_SET_EXPORTED = "test-set-exported", "exported the test set"
+    TOKEN_MADE = "token-made", "made an API token"
+    TOKEN_REVOKED = "token-revoked", "revoked an API token"
+
+
+class TokenScope(models.TextChoices):
+    """What an API token may be used for; never for more than its owner may do."""
+
+    READ = "read", "read graphs, systems, runs, pools, qrels, figures and test sets"
+    RUN = "run", "bring runs and judgements, start evaluations and exports"
+    LABEL = "label", "answer the questions of own campaigns"
+    MANAGE = "manage", "import graphs, build pools, open campaigns, cancel jobs"

@@ -12,9 +12,11 @@ from pooling.views import (
     system,
     system_change,
     system_rules,
+    token,
 )
 
 urlpatterns = [
+    path("account/tokens", token.tokens, name="account-tokens"),
     path("graphs", graph.graphs, name="graphs"),
     path("graphs/<slug:name>", graph.graph, name="graph"),
     path("graphs/<slug:name>/systems", system.systems, name="systems"),

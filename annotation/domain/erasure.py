@@ -21,6 +21,7 @@ from annotation.domain.queue import release_all
 from annotation.errors import PersonError
 from annotation.models import Campaign, CheckLabel, Flag, ImportedLabel, Invitation, Label, SurplusLabel
 from pooling.domain.audit import record
+from pooling.domain.token import revoke_all
 from pooling.enums import AuditAct
 
 _SIGN_INS = (AccessAttempt, AccessLog, AccessFailureLog)
@@ -71,6 +72,7 @@ def erase(user: User, *, by: User | None = None) -> str:
                 "Add another manager first."
             )
         release_all(user)
+        revoke_all(user, by)
         revoke_invitations_of(user)
         for rows in _sign_ins(user):
             rows.delete()

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import F, Q
 
 from annotation.models import CheckLabel, Flag, Label, SurplusLabel
+from pooling.domain.token import token_data
 from pooling.enums import AuditAct
 from pooling.models import AuditEntry
 
@@ -43,6 +44,7 @@ def own_data(user: User) -> dict[str, Any]:
             AccessLog.objects.filter(username=user.username).order_by("attempt_time")
             .values("ip_address", "user_agent", at=F("attempt_time"))
         ),
+        "tokens": token_data(user),
         "acts": [
             {"at": entry.at, "act": entry.get_act_display(), "by_you": entry.person_id == user.pk,
              "pool": entry.pool.name if entry.pool else None, "about": entry.about}

@@ -20,6 +20,7 @@ from annotation.enums import CampaignRole, SiteRole
 from annotation.errors import PersonError
 from annotation.models import Campaign, Invitation, Membership
 from pooling.domain.audit import record
+from pooling.domain.token import revoke_all
 from pooling.enums import AuditAct
 
 ROLES = (*SiteRole.values, *CampaignRole.values)
@@ -140,6 +141,7 @@ def switch_off(user: User, *, by: User | None = None) -> None:
         if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
             release_all(user)
             end_sessions(user)
+            revoke_all(user, by)
             revoked = revoke_invitations_of(user)
             record(by, AuditAct.DEACTIVATED, subject=user, invitations_revoked=revoked)
 

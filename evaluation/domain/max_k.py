@@ -142,10 +142,9 @@ class Stored:
         return _codes(self.predictive.answers, self.num_entities)
 
     def _places(self, entity: Ints) -> Ints:
-        """Place of entities [n, m] in answers.indices, int32; -1 where it is no known answer, or padding."""
+        """Place of entities [n, m] in answers.indices, int32; -1: no known answer. Padding has any: nobody counts it."""
         codes = np.arange(len(entity))[:, None] * self.num_entities + entity
-        found = find(self.answer_codes, codes.ravel()).reshape(entity.shape)
-        return np.where(entity >= 0, found, -1).astype(np.int32)
+        return find(self.answer_codes, codes.ravel()).reshape(entity.shape).astype(np.int32)
 
     @cached_property
     def top(self) -> Ints:

@@ -17,6 +17,7 @@ JOB = object()  # the job of the world
 SOURCE = object()  # the first source of its campaign
 ANNOTATOR = object()  # the annotator of the world
 ITEM = object()  # the first item of its campaign
+API = (401, 403, 403, 200, 200)  # JSON for who may evaluate
 PUBLIC = (200, 200, 200, 200, 200)
 EVERYBODY = (302, 200, 200, 200, 200)
 EVALUATORS = (302, 403, 403, 200, 200)
@@ -85,6 +86,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "account-password": ((), EVERYBODY),
     "account-data": ((), EVERYBODY),
     "account-erase": ((), EVERYBODY),
+    "account-tokens": ((), EVERYBODY),
     "password-forgotten": ((), PUBLIC),
     "password-sent": ((), PUBLIC),
     "password-new": (("x", "y"), PUBLIC),
@@ -141,6 +143,17 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "export-trec-file": (("town-pool", "qrels.txt"), EVALUATORS),
     "export-start": (("town-pool", "none"), (302, 405, 405, 405, 405)),
     "export-download": (("town-pool", "none"), (302, 403, 403, 404, 404)),
+    "api-docs": ((), (401, 200, 200, 200, 200)),
+    "api-schema": ((), (401, 200, 200, 200, 200)),
+    "api-graphs": ((), API),
+    "api-graph": (("town",), API),
+    "api-systems": ((), API),
+    "api-system": (("town", "rotate"), API),
+    "api-runs": ((), API),
+    "api-pools": ((), API),
+    "api-pool": (("town-pool",), API),
+    "api-jobs": ((), API),
+    "api-job": ((JOB,), API),
 }
 
 
@@ -187,6 +200,7 @@ POSTS = {
     "account": ({"email": "nonsense"}, (302, 422, 422, 422, 422)),
     "account-password": ({}, EVERYBODY),
     "account-erase": ({}, EVERYBODY),
+    "account-tokens": ({}, EVERYBODY),
     "password-forgotten": ({}, PUBLIC),
     "systems": ({}, (302, 403, 403, 403, 200)),
     "pool-growth": ({}, (302, 403, 403, 403, 200)),

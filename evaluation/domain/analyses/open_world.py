@@ -21,14 +21,18 @@ from evaluation.domain.analysis import (
 )
 from evaluation.domain.open_world import COMPARED, LABELS
 from evaluation.domain.open_world_pool import CURVE, LEAST_JUDGED, PoolWorld, Reported, pool_world
+from evaluation.domain.table import EvaluationError
 from evaluation.kernels.open_world_pool import Found, discordant_share, missing_share
 
 MOST_BARS = 30
 
 
 def open_world(context: Context) -> list[Section]:
-    """EvaluationError where nothing is judged."""
-    world = pool_world(context.table, context.labels)
+    try:
+        world = pool_world(context.table, context.labels)
+    except EvaluationError as error:  # an answer too: other labels of the same page have more to say
+        caption = label_caption(context.labels, context.settings)
+        return [Section("share", "Nothing is known of missing answers", str(error), caption, [])]
     found = {metric: world.reported(metric) for metric in COMPARED}
     return [
         _shares(context, world),

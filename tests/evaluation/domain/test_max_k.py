@@ -19,6 +19,7 @@ from evaluation.domain.max_k import (
 )
 from evaluation.domain.max_k_values import KS, Read, limits, max_k_json, performance
 from evaluation.domain.table import EvaluationError, pool_table
+from evaluation.kernels.max_k import oracle_limits
 from pooling.domain.graph import open_graph
 from pooling.domain.job import execute
 from pooling.domain.run import wanted_triples
@@ -128,6 +129,19 @@ def test_sampling_is_the_distinct_ones_of_the_first_draws(stored: Pool):
         drawn = [set(run.predictive.draws[at, :k].tolist()) for at in place]
         expected = mean_goodness(list(zip(drawn, sets.values(), strict=True)))
         assert [np.asarray(part)[k - 1] for part in found] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("which", ["filtered", "raw"])
+def test_limits_are_means_over_the_questions(labelled: Pool, which):
+    csr = right_of(labelled, "current").of(which)
+    counts = np.diff(csr.indptr)
+    assert counts.min() < counts.max()
+    for i, found in enumerate(limits(csr)):
+        each = [oracle_limits(int(n), KS)[i] for n in counts]
+        for part in ("precision", "recall", "f1"):
+            assert getattr(found, part) == pytest.approx(
+                np.mean([getattr(one, part) for one in each], axis=0)
+            )
 
 
 def test_limits_bound_every_protocol(stored: Pool):

@@ -152,7 +152,9 @@ def test_a_table_too_long_for_a_page_is_a_link_with_its_rows(sign_in, labelled: 
     html = client.get(f"{PAGE('probe')}?labels=seeds").content.decode()
     link = '1,681 rows: <a href="/pools/p/evaluation/probe/grid-all.csv?labels=seeds">CSV</a>'
     assert link in html and html.count("<tr>") < 400
-    rows = list(csv.reader(io.StringIO(client.get(f"{PAGE('probe')}/grid-all.csv?labels=seeds").content.decode())))
+    rows = list(
+        csv.reader(io.StringIO(client.get(f"{PAGE('probe')}/grid-all.csv?labels=seeds").content.decode()))
+    )
     assert rows[0][:3] == ["sharpness", "robustness", "best"] and len(rows) == 1682
 
 

@@ -8,7 +8,7 @@ import pytest
 from evaluation.domain import open_world_pool
 from evaluation.domain.analyses.open_world import ANALYSIS
 from evaluation.domain.labelset import label_set
-from evaluation.domain.table import EvaluationError, pool_table
+from evaluation.domain.table import pool_table
 from evaluation.kernels.open_world import expected_metric
 from evaluation.kernels.state import LabelState
 from pooling.domain.graph import open_graph
@@ -133,10 +133,10 @@ def test_a_system_that_returned_nothing_reports_nothing(labelled: Pool):
     [("seeds", "No candidate is judged under seeds only"), ("full-test", "has no judged candidates")],
 )
 def test_where_nothing_is_judged_it_says_so(labelled: Pool, labels: str, words: str):
-    with pytest.raises(EvaluationError, match=words):
-        sections_of(ANALYSIS, context_of(labelled, labels))
+    [section] = sections_of(ANALYSIS, context_of(labelled, labels)).values()
+    assert words in section.text and not section.tables
 
 
 def test_an_unlabelled_pool_says_so(pool: Pool):
-    with pytest.raises(EvaluationError, match="label some candidates"):
-        sections_of(ANALYSIS, context_of(pool))
+    [section] = sections_of(ANALYSIS, context_of(pool)).values()
+    assert "label some candidates" in section.text and not section.tables

@@ -1,0 +1,35 @@
+"""Who calls the API: a person with a session, or a token that its owner made for some purpose."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from knox.auth import TokenAuthentication
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.request import Request
+
+from pooling.models import ApiToken
+
+SEEN = timedelta(minutes=1)  # a token's last use is written no oftener
+
+
+class SignedIn(SessionAuthentication):
+    """Sessions with CSRF; who is not signed in gets 401, not 403."""
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Session"
+
+
+class Token(TokenAuthentication):
+    """`Authorization: Token tp_…`; knox looks the hash up and refuses expired tokens and inactive people."""
+
+    def authenticate_credentials(self, token: bytes) -> tuple[Any, ApiToken]:
+        try:
+            token.decode()
+        except UnicodeDecodeError:
+            token = b"none"  # knox would answer 500
+        user, found = super().authenticate_credentials(token)
+        now = timezone.now()
+        if found.last_used_at is None or found.last_used_at < now - SEEN:
+            ApiToken.objects.filter(pk=found.pk).update(last_used_at=now)
+        return user, found

@@ -1,0 +1,92 @@
+"""What every endpoint of API v1 shares: who may call it, and how it says no."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.http import Http404
+from rest_framework import exceptions, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from pooling.api.throttle import ByRole
+from pooling.enums import TokenScope
+from pooling.errors import UserError
+from pooling.models import ApiToken
+from pooling.permissions import Person, can_evaluate
+
+# what a page or a script sends as JSON is far smaller; files have endpoints of their own
+MAX_BODY = 100_000  # bytes
+
+
+class TooLarge(exceptions.APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+
+    def __init__(self, most: int) -> None:
+        size = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1000} kB"
+        super().__init__(f"This request is too large: send at most {size}.")
+
+
+class Endpoint(APIView):
+    """Every answer that is no success is {"error": "…"} in words, with "fields" where single fields are wrong."""
+
+    throttle_classes = [ByRole]
+    # what a token needs, by method; a method that is not named needs READ if it is safe, MANAGE if not
+    scopes: ClassVar[dict[str, TokenScope]] = {}
+    # a predicate of pooling.permissions: whose endpoint it is
+    allowed: ClassVar[Callable[[Person], bool]] = staticmethod(can_evaluate)
+    most_bytes: ClassVar[int] = MAX_BODY
+    # errors of the domain that are not 400
+    status_of: ClassVar[dict[type[UserError], int]] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or int(length) > self.most_bytes:
+            raise TooLarge(self.most_bytes)
+        super().initial(request, *args, **kwargs)
+        self._check_scope(request)
+        if not type(self).allowed(request.user):
+            raise PermissionDenied("Your role may not do this.")
+
+    def _check_scope(self, request: Request) -> None:
+        if not isinstance(request.auth, ApiToken):
+            return
+        method = request.method or "GET"
+        safe = method in ("GET", "HEAD", "OPTIONS")
+        needed = self.scopes.get(
+            "GET" if method == "HEAD" else method, TokenScope.READ if safe else TokenScope.MANAGE
+        )
+        if needed not in request.auth.scopes:
+            raise PermissionDenied(f"This token lacks the scope {needed.value!r}: make one that has it.")
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, UserError):
+            code = next((self.status_of[t] for t in type(exc).__mro__ if t in self.status_of), 400)
+            return Response({"error": str(exc)}, code)
+        if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
+            return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
+        if isinstance(exc, Http404 | exceptions.NotFound):
+            return Response({"error": "There is nothing here that you can see."}, status.HTTP_404_NOT_FOUND)
+        if isinstance(exc, PermissionDenied) and str(exc):
+            return Response({"error": str(exc)}, status.HTTP_403_FORBIDDEN)
+        if isinstance(exc, exceptions.ValidationError):
+            return Response(
+                {"error": in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST
+            )
+        response = super().handle_exception(exc)
+        if isinstance(response.data, dict) and "detail" in response.data:
+            response.data = {"error": str(response.data["detail"])}
+        return response
+
+
+def in_words(detail: Any) -> str:
+    """The detail of a ValidationError as one sentence."""
+    if isinstance(detail, dict):
+        return " ".join(
+            in_words(part) if field == "non_field_errors" else f"{field}: {in_words(part)}"
+            for field, part in detail.items()
+        )
+    return " ".join(map(in_words, detail)) if isinstance(detail, list) else str(detail)

@@ -1,0 +1,19 @@
+"""Addresses of API v1, below /api/v1/: graphs, systems, runs, pools, jobs, and what describes them all."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from pooling.api import views
+
+urlpatterns = [
+    path("schema", SpectacularAPIView.as_view(), name="api-schema"),
+    path("graphs", views.Graphs.as_view(), name="api-graphs"),
+    path("graphs/<slug:graph>", views.GraphOne.as_view(), name="api-graph"),
+    path("systems", views.Systems.as_view(), name="api-systems"),
+    path("graphs/<slug:graph>/systems/<slug:system>", views.SystemOne.as_view(), name="api-system"),
+    path("runs", views.Runs.as_view(), name="api-runs"),
+    path("pools", views.Pools.as_view(), name="api-pools"),
+    path("pools/<slug:pool>", views.PoolOne.as_view(), name="api-pool"),
+    path("jobs", views.Jobs.as_view(), name="api-jobs"),
+    path("jobs/<int:job>", views.JobOne.as_view(), name="api-job"),
+]

@@ -1,0 +1,85 @@
+"""Lists of the API: pages by cursor, filters, constant queries, one form of error."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from pooling.models import Job, System
+from tests.pages.world import make_job, make_system
+
+
+@pytest.fixture
+def researcher(sign_in) -> Client:
+    return sign_in("researcher")
+
+
+def names(response) -> list[str]:
+    return [row["name"] for row in response.json()["results"]]
+
+
+def test_pages_follow_each_other_and_new_rows_move_none(world, researcher):
+    graph = System.objects.first().graph
+    for i in range(5):
+        make_system(graph, f"more-{i}", run=False)
+    every = names(researcher.get("/api/v1/systems"))
+    first = researcher.get("/api/v1/systems", {"page_size": 3})
+    make_system(graph, "later", run=False)
+    second = researcher.get(first.json()["next"])
+    assert names(first) + names(second) == every[:6]
+    assert names(researcher.get(second.json()["previous"])) == every[:3]
+
+
+def test_filters_are_those_of_the_list(world, researcher):
+    make_system(System.objects.first().graph, "gone", archived=True, run=False)
+    assert names(researcher.get("/api/v1/systems", {"archived": "true"})) == ["gone"]
+    assert names(researcher.get("/api/v1/systems", {"graph": "elsewhere"})) == []
+    wrong = researcher.get("/api/v1/systems", {"password": "x"})
+    assert wrong.status_code == 400
+    assert wrong.json()["fields"] == {
+        "password": "This list has no such filter: it has archived, cursor, graph, kind, page_size, state."
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"archived": "perhaps"}, "archived"), ({"page_size": "0"}, "page_size"), ({"page_size": "1001"}, "page_size"),
+        ({"page_size": "²"}, "page_size"), ({"cursor": "nonsense"}, "cursor"), ({"graph": "a\0"}, "graph"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_named(world, researcher, query, field):
+    response = researcher.get("/api/v1/systems", query)
+    assert response.status_code == 400
+    assert list(response.json()["fields"]) == [field]
+    assert response.json()["error"].startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize("what", ["graphs", "systems", "runs", "pools", "jobs"])
+def test_queries_do_not_grow_with_the_page(world, researcher, what):
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            assert researcher.get(f"/api/v1/{what}").status_code == 200
+        return len(found)
+
+    few = queries()
+    graph = System.objects.first().graph
+    for i in range(10):
+        system = make_system(graph, f"more-{i}")
+        make_job(graph=graph, system=system)
+    assert queries() == few
+
+
+def test_one_by_name(world, researcher):
+    system = researcher.get("/api/v1/graphs/town/systems/rotate").json()
+    assert (system["graph"], system["name"], system["validation_mrr"]) == ("town", "rotate", 0.37)
+    job = Job.objects.first()
+    assert researcher.get(f"/api/v1/jobs/{job.pk}").json()["kind"] == job.kind
+    assert researcher.get("/api/v1/pools/town-pool").json()["graph"] == "town"
+    missing = researcher.get("/api/v1/graphs/none")
+    assert (missing.status_code, missing.json()) == (
+        404,
+        {"error": "There is nothing here that you can see."},
+    )

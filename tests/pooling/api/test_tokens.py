@@ -1,0 +1,139 @@
+"""Tokens at the door of the API: scope, end, revocation, owner; and the page on which they are made."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from annotation.domain.erasure import erase
+from annotation.domain.own_data import own_data
+from annotation.domain.person import switch_off
+from pooling.domain.token import create_token
+from pooling.models import ApiToken
+
+GRAPHS, CLAIM = "/api/v1/graphs", "/api/v1/campaigns/town-pool/claim"
+
+
+def with_token(secret: str) -> Client:
+    return Client(headers={"Authorization": f"Token {secret}"})
+
+
+@pytest.fixture
+def token_of(world):
+    def made(role: str, *scopes: str) -> str:
+        return create_token(world[role], "-".join(scopes), scopes, 30)[1]
+
+    return made
+
+
+def test_token_reads_what_its_owner_may_read(token_of):
+    client = with_token(token_of("researcher", "read"))
+    assert [graph["name"] for graph in client.get(GRAPHS).json()["results"]] == ["town"]
+    assert ApiToken.objects.get().last_used_at is not None
+
+
+@pytest.mark.parametrize(
+    ("role", "scope", "method", "url", "status", "error"),
+    [
+        ("researcher", "run", "get", GRAPHS, 403, "This token lacks the scope 'read': make one that has it."),
+        (
+            "annotator",
+            "label",
+            "get",
+            GRAPHS,
+            403,
+            "This token lacks the scope 'read': make one that has it.",
+        ),
+        ("manager", "read", "post", CLAIM, 403, "This token lacks the scope 'label': make one that has it."),
+    ],
+)
+def test_token_out_of_scope(token_of, role, scope, method, url, status, error):
+    response = getattr(with_token(token_of(role, scope)), method)(url, content_type="application/json")
+    assert (response.status_code, response.json()) == (status, {"error": error})
+
+
+def test_label_token_works_as_its_annotator(token_of):
+    answer = with_token(token_of("annotator", "label")).post(
+        CLAIM, {"count": 1}, content_type="application/json"
+    )
+    assert answer.status_code == 200
+    assert len(answer.json()["items"]) >= 1
+
+
+def test_token_never_does_more_than_its_owner(world, token_of):
+    secret = token_of("researcher", "read")
+    world["researcher"].groups.clear()
+    response = with_token(secret).get(GRAPHS)
+    assert (response.status_code, response.json()) == (403, {"error": "Your role may not do this."})
+
+
+@pytest.mark.parametrize("end", ["expired", "revoked", "switched off", "erased"])
+def test_token_that_is_over(world, token_of, end):
+    secret = token_of("researcher", "read")
+    assert with_token(secret).get(GRAPHS).status_code == 200
+    if end == "expired":
+        ApiToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    elif end == "revoked":
+        ApiToken.objects.all().delete()
+    elif end == "switched off":
+        switch_off(world["researcher"], by=world["manager"])
+    else:
+        erase(world["researcher"], by=world["manager"])
+    response = with_token(secret).get(GRAPHS)
+    assert (response.status_code, response.json()) == (401, {"error": "Invalid token."})
+    assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize("secret", ["", "tp_unknown", "tp_ two words", "tp_\xff\xfe"])
+def test_no_such_token_is_401(world, secret):
+    response = with_token(secret).get(GRAPHS)
+    assert response.status_code == 401
+    assert set(response.json()) == {"error"}
+
+
+def test_who_asks_too_often_waits(token_of):
+    client = with_token(token_of("researcher", "read"))
+    rates = {"manager": "9/min", "researcher": "2/min", "annotator": "9/min"}
+    with override_settings(API_RATES=rates):
+        statuses = [client.get(GRAPHS).status_code for _ in range(3)]
+        last = client.get(GRAPHS)
+    assert statuses == [200, 200, 429]
+    assert 0 < int(last["Retry-After"]) <= 60 and "throttled" in last.json()["error"]
+
+
+def test_own_data_names_tokens_without_their_hash(world, token_of):
+    token_of("researcher", "read")
+    [told] = own_data(world["researcher"])["tokens"]
+    assert told["name"] == "read" and told["scopes"] == ["read"] and "digest" not in told
+
+
+# -- the page ---------------------------------------------------------------------------------------------------
+
+
+def test_page_shows_a_token_once(world, sign_in):
+    client = sign_in("researcher")
+    made = client.post("/account/tokens", {"name": "nightly", "scopes": ["read"], "days": "7"})
+    secret = re.search(r'value="(tp_[^"]+)"', made.content.decode())[1]
+    assert made["Cache-Control"] == "no-store"
+    assert with_token(secret).get(GRAPHS).status_code == 200
+    again = client.get("/account/tokens").content.decode()
+    assert secret not in again and secret[:15] in again and "nightly" in again
+
+
+def test_page_says_what_is_wrong(world, sign_in):
+    client = sign_in("annotator")
+    response = client.post("/account/tokens", {"name": "", "scopes": ["read"], "days": "7"})
+    html = response.content.decode()
+    assert response.status_code == 422
+    assert "This field is required." in html and "read is not one of the available choices" in html
+    assert not ApiToken.objects.exists()
+
+
+def test_page_revokes(world, sign_in, token_of):
+    secret = token_of("researcher", "read")
+    sign_in("manager").post("/account/tokens", {"revoke": "read"})
+    assert with_token(secret).get(GRAPHS).status_code == 200
+    assert sign_in("researcher").post("/account/tokens", {"revoke": "read"})["Location"] == "/account/tokens"
+    assert with_token(secret).get(GRAPHS).status_code == 401
