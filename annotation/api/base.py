@@ -1,5 +1,7 @@
 """What the endpoints of annotation and adjudication share: whose they are, and how they say no."""
 
+from typing import Any
+
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
@@ -20,7 +22,6 @@ _CONSENT = "Read how your data is used, and agree to it, before you label."
 class Endpoint(base.Endpoint):
     throttle_classes = [ByPerson]
     scopes = {"GET": TokenScope.LABEL, "POST": TokenScope.LABEL}
-    allowed = staticmethod(is_person)  # what they may do is a matter of the campaign: see check_role
     status_of = {
         EvidenceError: status.HTTP_422_UNPROCESSABLE_ENTITY,
         AnswerRefused: status.HTTP_409_CONFLICT,
@@ -28,6 +29,9 @@ class Endpoint(base.Endpoint):
     }
     # whose endpoint it is: annotators (adjudicators may annotate too) unless it says otherwise
     for_adjudicators = False
+
+    def allowed(self, person: Any) -> bool:
+        return is_person(person)  # what they may do is a matter of the campaign: see check_role
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, ConsentNeeded):

@@ -142,7 +142,7 @@ class Stored:
         return _codes(self.predictive.answers, self.num_entities)
 
     def _places(self, entity: Ints) -> Ints:
-        """Place of entities [n, m] in answers.indices, int32; -1: no known answer. Padding has any: nobody counts it."""
+        """Place of entities [n, m] in answers.indices, int32; -1: no known answer. Of padding any: it never counts."""
         codes = np.arange(len(entity))[:, None] * self.num_entities + entity
         return find(self.answer_codes, codes.ravel()).reshape(entity.shape).astype(np.int32)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
@@ -16,7 +15,7 @@ from pooling.api.throttle import ByRole
 from pooling.enums import TokenScope
 from pooling.errors import UserError
 from pooling.models import ApiToken
-from pooling.permissions import Person, can_evaluate
+from pooling.permissions import can_evaluate
 
 # what a page or a script sends as JSON is far smaller; files have endpoints of their own
 MAX_BODY = 100_000  # bytes
@@ -36,11 +35,13 @@ class Endpoint(APIView):
     throttle_classes = [ByRole]
     # what a token needs, by method; a method that is not named needs READ if it is safe, MANAGE if not
     scopes: ClassVar[dict[str, TokenScope]] = {}
-    # a predicate of pooling.permissions: whose endpoint it is
-    allowed: ClassVar[Callable[[Person], bool]] = staticmethod(can_evaluate)
     most_bytes: ClassVar[int] = MAX_BODY
     # errors of the domain that are not 400
     status_of: ClassVar[dict[type[UserError], int]] = {}
+
+    def allowed(self, person: Any) -> bool:
+        """Whose endpoint it is."""
+        return can_evaluate(person)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         length = request.META.get("CONTENT_LENGTH") or "0"
@@ -48,7 +49,7 @@ class Endpoint(APIView):
             raise TooLarge(self.most_bytes)
         super().initial(request, *args, **kwargs)
         self._check_scope(request)
-        if not type(self).allowed(request.user):
+        if not self.allowed(request.user):
             raise PermissionDenied("Your role may not do this.")
 
     def _check_scope(self, request: Request) -> None:

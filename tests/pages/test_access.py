@@ -223,7 +223,7 @@ POSTS = {
     "campaign-guidelines": ({}, (302, 403, 403, 403, 200)),
     "campaign": ({"act": "state", "state": "closed"}, (302, 403, 403, 403, 200)),
     "campaign-rules": ({}, (302, 403, 403, 403, 200)),
-    "campaign-order": ({"act": "order"}, (302, 403, 403, 403, 200)),
+    "campaign-order": ({"act": "order"}, (302, 403, 403, 403, 422)),
     "inbox": ({}, (302, 403, 403, 403, 404)),
     "campaign-triple": ({"act": "return"}, (302, 403, 403, 403, 200)),
     "checks": ({"act": "draw"}, (302, 403, 403, 403, 200)),
