@@ -84,6 +84,7 @@ def next_status(statuses: list[StageStatus]) -> StageStatus | None:
 
 _STAGE_OF_JOB = {
     JobKind.TRAIN: "systems",
+    JobKind.OPEN_WORLD: "systems",
     JobKind.SCORE: "runs",
     JobKind.BUILD_POOL: "pool",
     JobKind.EXTEND_POOL: "pool",

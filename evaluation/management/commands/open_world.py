@@ -52,6 +52,8 @@ class Command(BaseCommand):
                     raise CommandError(f"--{next(iter(given))} is not of a pool: leave it out, or --pool.")
                 chosen = parse_settings({"labels": options["labels"]}, ("labels",))
                 sections = open_world(Context(get_pool(options["pool"]), chosen))
+                if not sections[0].tables:
+                    raise CommandError(sections[0].text)
                 shown = tuple(section.key for section in sections)
         if options["json"]:
             self.stdout.write(json.dumps([section.content() for section in sections], allow_nan=False))
