@@ -87,7 +87,7 @@ def _files(
     yield "judgements.tsv", _judgements(qrels, graph, triples, state)
     yield "topics.tsv", topics(pool, questions, qrels.created_at)
     yield "qrels.txt", qrels_lines(graph, triples, state, strict)
-    yield "known_test.tsv", _triples(_ordered(graph.test[~is_among(graph.test, triples)]), graph)
+    yield "known_test.tsv", _triples(_ordered(graph.test[~is_among(graph.test, triples, graph)]), graph)
     for system in evaluated(pool):
         yield f"run-{system}.txt", pool_run(pool, system, triples)
     yield "README.md", _readme(qrels, len(questions.side), state, strict)

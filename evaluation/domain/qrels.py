@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.domain.judgement import current_verdicts
-from evaluation.domain.table import EvaluationError, PoolTable
+from evaluation.domain.table import EvaluationError, PoolTable, triple_codes
 from evaluation.enums import QrelsOrigin
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
@@ -129,11 +129,7 @@ def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
 def qrels_state(table: PoolTable, qrels: Qrels) -> np.ndarray:
     """State of every triple of the table under qrels, int8[triples]."""
     triples, state = read_qrels(qrels)
-    e, r = table.graph.num_entities, table.graph.num_relations
-
-    def code(array: np.ndarray) -> np.ndarray:
-        return (array[:, 0].astype(np.int64) * r + array[:, 1]) * e + array[:, 2]
-
     result = np.full(len(table.triples), LabelState.NOT_POOLED, dtype=np.int8)
-    result[np.searchsorted(code(table.triples), code(triples))] = state
+    codes = triple_codes(table.triples, table.graph)
+    result[np.searchsorted(codes, triple_codes(triples, table.graph))] = state
     return result

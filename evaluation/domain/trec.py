@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.domain.question import templates_at
 from evaluation.domain.qrels import pooled_state, read_qrels
-from evaluation.domain.table import pool_table
+from evaluation.domain.table import pool_table, triple_codes
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.domain.graph import open_graph
@@ -77,7 +77,7 @@ def pool_run(pool: Pool, system: str, triples: np.ndarray) -> Iterator[str]:
     """
     table, (questions, _, _) = pool_table(pool), questions_of(triples)
     graph = table.graph
-    ranks = table.pool_of(table.is_test & is_among(table.triples, triples)).table
+    ranks = table.pool_of(table.is_test & is_among(table.triples, triples, graph)).table
     row = table.systems.index(system)
     keys = question_keys(questions, graph.num_entities, graph.num_relations)
     topk = read_topk(
@@ -111,7 +111,7 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
     triples, state = read_qrels(qrels) if qrels else pooled_state(pool)
     return {
         "topics.tsv": topics(pool, questions_of(triples)[0], qrels.created_at if qrels else None),
-        "pool.txt": pool_lines(graph, pooled if qrels is None else pooled[is_among(pooled, triples)]),
+        "pool.txt": pool_lines(graph, pooled if qrels is None else pooled[is_among(pooled, triples, graph)]),
         "qrels.txt": qrels_lines(graph, triples, state, strict),
     }
 
@@ -123,10 +123,9 @@ def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
     return trec_lists(pool, qrels, strict) | runs
 
 
-def is_among(triples: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which of int[n, 3] are rows of int[m, 3] too, bool[n]."""
-    there = set(map(tuple, others.tolist()))
-    return np.array([row in there for row in map(tuple, triples.tolist())], dtype=bool)
+def is_among(triples: np.ndarray, others: np.ndarray, graph: GraphArrays) -> np.ndarray:
+    """Which triples of the graph int[n, 3] are rows of int[m, 3] too, bool[n]."""
+    return np.isin(triple_codes(triples, graph), triple_codes(others, graph))
 
 
 def _pooled(pool: Pool) -> np.ndarray:
