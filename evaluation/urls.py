@@ -63,5 +63,5 @@ urlpatterns = [
     path("pools/<slug:name>/export", export.export, name="export"),
     path("pools/<slug:name>/export/trec/<str:file>", export.export_trec_file, name="export-trec-file"),
     path("pools/<slug:name>/export/<slug:qrels>/write", export.export_start, name="export-start"),
-    path("pools/<slug:name>/export/<slug:qrels>/download", export.export_download, name="export-download"),
+    path("pools/<slug:name>/export/<slug:qrels>/<int:number>.zip", export.export_download, name="export-download"),
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +24,26 @@ from pooling.kernels.questions import questions_of
 from pooling.models import Pool
 
 
-def export_test_set(qrels: Qrels, folder: Path, strict: bool = False) -> list[Path]:
+class ExportOptions(NamedTuple):
+    """What a test set holds; each field is a column of Export."""
+
+    with_runs: bool = True
+    with_evidence: bool = True
+    positives_only: bool = False
+    strict: bool = False
+
+
+EVERYTHING = ExportOptions()
+
+
+def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTHING) -> list[Path]:
     """Write the test set of frozen qrels to a new or empty folder; the same bytes each time.
 
     train, valid and test.tsv make a graph folder again: test holds the positives. `strict` leaves assumed negatives
     unjudged (-1) in the TREC qrels.
     """
     triples, state = read_qrels(qrels)
-    return _write(folder, _files(qrels, open_graph(qrels.pool.graph), triples, state, strict))
+    return _write(folder, _files(qrels, open_graph(qrels.pool.graph), triples, state, options.strict))
 
 
 def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bool = False) -> list[Path]:

@@ -52,8 +52,13 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
     return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
 
 
-def freeze_qrels(pool: Pool, name: str, user: User | None = None) -> Qrels:
-    """Write the present judgements of the pool under a name. A name is used once and for all."""
+def freeze_qrels(
+    pool: Pool, name: str, user: User | None = None, *, licence: str = "", citation: str = ""
+) -> Qrels:
+    """Write the present judgements of the pool under a name. A name is used once and for all.
+
+    licence, citation: what the test set will say of itself; they are frozen with it.
+    """
     check_new(pool, name)
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")

@@ -1,22 +1,26 @@
 """Freezing qrels and taking the test set away."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluation.domain.archive import archive_of
+from evaluation.domain.archive import archive_name, archive_of, request_export
+from evaluation.domain.export import ExportOptions
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
 from evaluation.domain.trec import trec_lists
 from evaluation.enums import QrelsOrigin
-from evaluation.models import Qrels
-from pooling.domain.job import start_job
+from evaluation.models import Export, Qrels
+from evaluation.views.ranged import ranged_file
 from pooling.domain.trec import encoded
-from pooling.enums import JobKind, JobState
+from pooling.enums import JobKind
 from pooling.errors import UserError
 from pooling.models import Pool
 from pooling.permissions import can_manage, evaluator_required
@@ -30,11 +34,39 @@ TREC_FILES = (
 
 class FreezeForm(forms.Form):
     name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
+    licence = forms.CharField(
+        max_length=200, required=False, label="Licence of the test set",
+        help_text="As in CC-BY-4.0, or its address. It is frozen with the labels.",
+    )  # fmt: skip
+    citation = forms.CharField(
+        max_length=2000, required=False, label="How to cite it", widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class OptionsForm(forms.Form):
+    """What an archive leaves out; the fields are named for what a person ticks."""
+
+    without_runs = forms.BooleanField(required=False, label="without runs and their measures")
+    without_evidence = forms.BooleanField(required=False, label="without links of evidence")
+    positives_only = forms.BooleanField(required=False, label="positives only")
+    strict = forms.BooleanField(required=False, label="strict: assumed negatives -1 in TREC qrels")
+
+    @classmethod
+    def options(cls, data: Mapping[str, Any]) -> ExportOptions:
+        form = cls(data)
+        form.full_clean()
+        ticked = form.cleaned_data
+        return ExportOptions(
+            not ticked["without_runs"],
+            not ticked["without_evidence"],
+            ticked["positives_only"],
+            ticked["strict"],
+        )
 
 
 @evaluator_required
 def export(request: HttpRequest, name: str) -> HttpResponse:
-    """Frozen qrels with their downloads; managers freeze the labels of this moment."""
+    """Frozen qrels with their archives; managers freeze the labels of this moment."""
     pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
     form = FreezeForm(request.POST or None)
     if request.method == "POST":
@@ -42,29 +74,41 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
             raise PermissionDenied
         if form.is_valid():
             try:
-                qrels = freeze_qrels(pool, form.cleaned_data["name"], request.user)  # type: ignore[arg-type]  # signed in
+                qrels = freeze_qrels(pool, user=request.user, **form.cleaned_data)  # type: ignore[arg-type]  # signed in
             except UserError as error:
                 form.add_error("name", str(error))
             else:
                 messages.success(request, f"Froze qrels {qrels.name}.")
                 return redirect("export", name)
-    jobs = {
-        job.params["qrels"]: job
-        for job in pool.jobs.filter(kind=JobKind.EXPORT, state__in=[JobState.QUEUED, JobState.RUNNING])
-    }
-    rows = [
-        {"qrels": qrels, "job": jobs.get(qrels.name), "archive": archive_of(qrels)}
-        for qrels in pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
-    ]
+    rows = _rows(pool)
     context = {
         "pool": pool,
         "form": form,
         "rows": rows,
+        "options": OptionsForm(),
         "trec": TREC_FILES,
         "report": pool_report(pool),
-        "working": bool(jobs),
+        "working": any(
+            archive["job"] and not archive["job"].is_over for row in rows for archive in row["archives"]
+        ),
     }
     return render(request, "evaluation/export.html", context)
+
+
+def _rows(pool: Pool) -> list[dict[str, Any]]:
+    """Frozen qrels, each with its archives and the last job of those that are not written."""
+    jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=JobKind.EXPORT).order_by("pk")}
+    frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
+    return [
+        {
+            "qrels": qrels,
+            "archives": [
+                {"export": export, "path": archive_of(export), "job": jobs.get(export.pk)}
+                for export in qrels.exports.all()
+            ],
+        }
+        for qrels in frozen.prefetch_related("exports")
+    ]
 
 
 @require_safe
@@ -83,17 +127,27 @@ def export_trec_file(request: HttpRequest, name: str, file: str) -> HttpResponse
 @require_POST
 @evaluator_required
 def export_start(request: HttpRequest, name: str, qrels: str) -> HttpResponse:
-    """Start the job that writes the archive of frozen qrels."""
-    found = get_object_or_404(Qrels, pool__name=name, name=qrels, origin=QrelsOrigin.FROZEN)
-    start_job(JobKind.EXPORT, pool=found.pool, params={"qrels": found.name}, user=request.user)  # type: ignore[arg-type]
-    messages.success(request, f"The test set {found.name} is being written; its download appears here.")
+    """Start the job that writes an archive of frozen qrels, unless it is there."""
+    found = get_object_or_404(
+        Qrels.objects.select_related("pool"), pool__name=name, name=qrels, origin=QrelsOrigin.FROZEN
+    )
+    _, job = request_export(found, OptionsForm.options(request.POST), request.user)  # type: ignore[arg-type]
+    messages.success(
+        request,
+        f"The test set {found.name} is being written; its download appears here."
+        if job
+        else f"The test set {found.name} with these options is written already: it is in the list.",
+    )
     return redirect("export", name)
 
 
+@require_safe
 @evaluator_required
-def export_download(request: HttpRequest, name: str, qrels: str) -> HttpResponseBase:
-    found = get_object_or_404(Qrels, pool__name=name, name=qrels)
-    path = archive_of(found)
+def export_download(request: HttpRequest, name: str, qrels: str, number: int) -> HttpResponseBase:
+    export = get_object_or_404(
+        Export.objects.select_related("qrels__pool"), pk=number, qrels__name=qrels, qrels__pool__name=name
+    )
+    path = archive_of(export)
     if path is None:
-        raise Http404(f"The test set {qrels} is not written yet.")
-    return FileResponse(path.open("rb"), as_attachment=True, filename=f"{name}-{qrels}.zip")
+        raise Http404(f"This archive of the test set {qrels} is not written yet.")
+    return ranged_file(request, path, export.sha256, archive_name(export))

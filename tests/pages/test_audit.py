@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from evaluation.models import Export
 from pooling.domain.audit import record
 from pooling.domain.job import start_job
 from pooling.enums import AuditAct, JobKind, JobState
@@ -112,7 +113,7 @@ def test_training_export_and_freezing_are_recorded(world: dict, sign_in):
     manager.post("/pools/town-pool/export", {"name": "first"})
     assert last() == ("qrels-frozen", "manager", "town-pool", "first")
     manager.post("/pools/town-pool/export/first/write")
-    assert AuditEntry.objects.first().details == {"qrels": "first"}
+    assert AuditEntry.objects.first().details == {"qrels": "first", "export": Export.objects.get().pk}
     assert last()[:3] == ("test-set-exported", "manager", "town-pool")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from evaluation.domain.export import check_folder, export_test_set
+from evaluation.domain.export import ExportOptions, check_folder, export_test_set
 from evaluation.domain.qrels import freeze_qrels, get_qrels
 from pooling.domain.audit import record
 from pooling.domain.pool import get_pool
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             else:
                 qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}")
                 self.stderr.write(f"Froze the present judgements as qrels {qrels.name}.")
-            files = export_test_set(qrels, options["folder"], options["strict"])
+            files = export_test_set(qrels, options["folder"], ExportOptions(strict=options["strict"]))
             record(None, AuditAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)
         for path in files:
             self.stdout.write(f"{path}  {path.stat().st_size:,} bytes")

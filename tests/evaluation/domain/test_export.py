@@ -15,8 +15,8 @@ import pytrec_eval
 from annotation.domain.question import save_template
 from evaluation.domain import export as module
 from evaluation.domain import figures
-from evaluation.domain.archive import EPOCH, archive_of, write_archive
-from evaluation.domain.export import export_test_set
+from evaluation.domain.archive import EPOCH, archive_of, request_export, write_archive
+from evaluation.domain.export import ExportOptions, export_test_set
 from evaluation.domain.qrels import freeze_qrels, read_qrels
 from evaluation.domain.table import EvaluationError, systems_with_runs
 from evaluation.domain.trec import pool_topics
@@ -27,10 +27,9 @@ from pooling.domain.graph_tsv import read_tsv
 from pooling.domain.job import execute
 from pooling.domain.run_files import parse_question_id
 from pooling.domain.trec import merge_candidates, trec_word
-from pooling.enums import JobKind
 from pooling.models import Pool
 from tests.evaluation.domain.oracle import Oracle, positives_of
-from tests.factories import judge, make_job, names_of, town
+from tests.factories import judge, names_of, town
 
 FILES = {
     "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv", "topics.tsv",
@@ -239,7 +238,7 @@ def test_qrels_hold_both_questions_of_every_triple(qrels: Qrels, folder: Path):
 
 
 def test_strict_qrels_leave_assumed_negatives_unjudged(qrels: Qrels, folder: Path, tmp_path: Path):
-    export_test_set(qrels, tmp_path / "strict", strict=True)
+    export_test_set(qrels, tmp_path / "strict", options=ExportOptions(strict=True))
     plain, strict = trec(folder / "qrels.txt"), trec(tmp_path / "strict" / "qrels.txt")
     assert [line[:3] for line in plain] == [line[:3] for line in strict]
     changed = [(a[3], b[3]) for a, b in zip(plain, strict, strict=True) if a[3] != b[3]]
@@ -316,12 +315,16 @@ def test_merged_lists_end_at_the_first_position_that_is_not_held(exact, candidat
 
 @pytest.mark.django_db(transaction=True)
 def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: Path):
-    assert archive_of(qrels) is None
-    job = make_job(JobKind.EXPORT, pool=qrels.pool, params={"qrels": "v1"})
+    export, job = request_export(qrels, ExportOptions(), None)
+    assert (archive_of(export), export.sha256, request_export(qrels, ExportOptions(), None)) == (
+        None, "", (export, job),
+    )  # fmt: skip
+    assert job is not None
     execute(job.pk, "w")
     job.refresh_from_db()
+    export.refresh_from_db()
     assert (job.state, job.error) == ("done", "")
-    path = archive_of(qrels)
+    path = archive_of(export)
     assert path is not None
     with zipfile.ZipFile(path) as archive:
         assert {name.partition("/")[2] for name in archive.namelist()} == FILES
@@ -329,15 +332,27 @@ def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: 
         for name in FILES:
             assert archive.read(f"p-v1/{name}") == (folder / name).read_bytes()
     first = path.read_bytes()
+    assert (export.sha256, export.num_bytes) == (hashlib.sha256(first).hexdigest(), len(first))
+    assert request_export(qrels, ExportOptions(), None) == (export, None)
     path.unlink()
-    assert write_archive(qrels).read_bytes() == first
-    assert [p.name for p in artifact_path("exports").iterdir()] == [f"{qrels.pk}.zip"]
+    assert write_archive(export).read_bytes() == first
+    assert [p.name for p in artifact_path("exports").iterdir()] == [f"{export.pk}.zip"]
 
 
-def test_an_archive_that_is_there_stays(qrels: Qrels, monkeypatch):
-    path = write_archive(qrels)
-    before = path.stat().st_mtime_ns
-    assert write_archive(qrels).stat().st_mtime_ns == before
+def test_an_archive_that_is_there_stays(qrels: Qrels):
+    export, _ = request_export(qrels, ExportOptions(), None)
+    before = write_archive(export).stat().st_mtime_ns
+    assert write_archive(export).stat().st_mtime_ns == before
+
+
+def test_an_export_that_is_gone_is_a_message(qrels: Qrels):
+    export, job = request_export(qrels, ExportOptions(), None)
+    export.delete()
+    execute(job.pk, "w")
+    job.refresh_from_db()
+    assert (job.state, job.error) == (
+        "failed", "This export is no longer there: ask for it again on the page of the test set.",
+    )  # fmt: skip
 
 
 def test_a_pool_without_runs_is_exported_without_measures(qrels: Qrels, tmp_path: Path):

@@ -7,15 +7,24 @@ import zipfile
 
 import pytest
 
-from evaluation.domain.archive import write_archive
+from evaluation.domain.archive import archive_name, request_export, write_archive
+from evaluation.domain.export import ExportOptions
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
 from evaluation.domain.trec import trec_lists
-from evaluation.models import Qrels
+from evaluation.models import Export, Qrels
 from pooling.enums import JobKind
 from pooling.models import Job, Pool
+from tests.factories import make_pool
 
-PAGE, WRITE, DOWNLOAD = "/pools/p/export", "/pools/p/export/v1/write", "/pools/p/export/v1/download"
+PAGE, WRITE = "/pools/p/export", "/pools/p/export/v1/write"
+
+
+def written(qrels: Qrels, **options: bool) -> tuple[Export, str]:
+    """A written archive and its address."""
+    export, _ = request_export(qrels, ExportOptions(**options), None)
+    write_archive(export)
+    return export, f"/pools/p/export/{qrels.name}/{export.pk}.zip"
 
 
 @pytest.mark.parametrize(
@@ -26,10 +35,11 @@ PAGE, WRITE, DOWNLOAD = "/pools/p/export", "/pools/p/export/v1/write", "/pools/p
     ],
 )  # fmt: skip
 def test_who_may_see_write_and_take_away(sign_in, labelled: Pool, role, status):
-    write_archive(freeze_qrels(labelled, "v1"))
+    _, download = written(freeze_qrels(labelled, "v1"))
+    Job.objects.all().delete()
     client = sign_in(role)
-    assert [client.get(url).status_code for url in (PAGE, DOWNLOAD)] == [status, status]
-    assert client.post(WRITE).status_code == (302 if status == 200 else status)
+    assert [client.get(url).status_code for url in (PAGE, download)] == [status, status]
+    assert client.post(WRITE, {"strict": "on"}).status_code == (302 if status == 200 else status)
     assert Job.objects.filter(kind=JobKind.EXPORT).count() == (1 if status == 200 else 0)
 
 
@@ -59,7 +69,7 @@ def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, l
     html = client.post(PAGE, {"name": "v1"}, follow=True).content.decode()
     qrels = Qrels.objects.get()
     assert "Froze qrels v1." in html
-    assert '<th scope="row">v1</th>' in html and qrels.sha256[:12] in html
+    assert f'<h3 id="qrels-{qrels.pk}">v1</h3>' in html and qrels.sha256[:12] in html
     assert qrels.created_by is not None and qrels.created_by.username == "manager"
 
 
@@ -80,32 +90,66 @@ def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, 
 
 
 def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool):
-    qrels = freeze_qrels(labelled, "v1")
+    freeze_qrels(labelled, "v1")
     client = sign_in("researcher")
-    assert client.get(DOWNLOAD).status_code == 404
     assert client.get(WRITE).status_code == 405
     for _ in range(2):
         assert client.post(WRITE)["Location"] == PAGE
+    export = Export.objects.get()
+    assert (export.filters, export.created_by.username, export.is_written) == ([], "researcher", False)
+    download = f"/pools/p/export/v1/{export.pk}.zip"
+    assert client.get(download).status_code == 404
     job = Job.objects.get(kind=JobKind.EXPORT)
-    assert (job.params, job.pool) == ({"qrels": "v1"}, labelled)
+    assert (job.params, job.pool) == ({"qrels": "v1", "export": export.pk}, labelled)
     html = client.get(PAGE).content.decode()
     assert "Being written" in html and 'hx-trigger="every 2s"' in html
-    Job.objects.update(state="done")
-    path = write_archive(qrels)
+    Job.objects.update(state="failed")
     html = client.get(PAGE).content.decode()
-    assert f'href="{DOWNLOAD}"' in html and 'hx-trigger="every 2s"' not in html
-    answer = client.get(DOWNLOAD)
+    assert f'<a href="/jobs/{job.pk}">Failed</a>' in html and 'hx-trigger="every 2s"' not in html
+    Job.objects.update(state="done")
+    path = write_archive(export)
+    html = client.get(PAGE).content.decode()
+    assert f'href="{download}"' in html and 'hx-trigger="every 2s"' not in html
+    answer = client.get(download)
     assert answer["Content-Disposition"] == 'attachment; filename="p-v1.zip"'
     content = b"".join(answer)
     assert content == path.read_bytes()
     assert "p-v1/qrels.txt" in zipfile.ZipFile(io.BytesIO(content)).namelist()
 
 
+@pytest.mark.parametrize(
+    ("ticked", "options", "name"),
+    [
+        ([], {}, "p-v1.zip"),
+        (["without_runs"], {"with_runs": False}, "p-v1-without-runs.zip"),
+        (["without_evidence", "strict"], {"with_evidence": False, "strict": True}, "p-v1-without-evidence-strict.zip"),
+        (["positives_only"], {"positives_only": True}, "p-v1-positives-only.zip"),
+    ],
+)  # fmt: skip
+def test_what_is_ticked_is_what_is_written(sign_in, labelled: Pool, ticked, options, name):
+    qrels = freeze_qrels(labelled, "v1")
+    client = sign_in("manager")
+    client.post(WRITE, dict.fromkeys(ticked, "on"))
+    export = Export.objects.get()
+    assert {k: getattr(export, k) for k in ExportOptions._fields} == ExportOptions(**options)._asdict()
+    assert archive_name(export) == name
+    _, download = written(qrels, **options)
+    html = client.post(WRITE, dict.fromkeys(ticked, "on"), follow=True).content.decode()
+    assert "with these options is written already: it is in the list." in html
+    assert (Export.objects.count(), Job.objects.filter(kind=JobKind.EXPORT).count()) == (1, 1)
+    assert client.get(download)["Content-Disposition"] == f'attachment; filename="{name}"'
+
+
 def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
     client = sign_in("manager")
     freeze_qrels(labelled, "v1")
     assert client.post("/pools/q/export/v1/write").status_code == 404
-    assert client.get("/pools/p/export/v2/download").status_code == 404
+    assert client.get("/pools/p/export/v1/1.zip").status_code == 404
+    qrels = freeze_qrels(make_pool(labelled.graph, "other"), "v1")
+    export, _ = request_export(qrels, ExportOptions(), None)
+    write_archive(export)
+    assert client.get(f"/pools/other/export/v1/{export.pk}.zip").status_code == 200
+    assert client.get(f"/pools/p/export/v1/{export.pk}.zip").status_code == 404
 
 
 @pytest.mark.parametrize("file", ["topics.tsv", "pool.txt", "qrels.txt"])

@@ -1,0 +1,62 @@
+"""A file as a download that can be taken up again where it broke off (RFC 9110, section 14)."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import content_disposition_header, quote_etag
+
+PIECE = 1 << 18  # bytes
+_RANGE = re.compile(r"bytes=\s*([0-9]{0,18})\s*-\s*([0-9]{0,18})\s*", re.IGNORECASE)
+
+
+def ranged_file(request: HttpRequest, path: Path, etag: str, filename: str) -> HttpResponseBase:
+    """The whole file (200), the one range that is asked for (206), or the refusal of a range outside it (416).
+
+    `etag`: the SHA-256 of the file. With If-Range a range counts only while the file is that one. Several ranges, and
+    what is no range of bytes, are answered with the whole file, as the RFC allows.
+    """
+    size, quoted = path.stat().st_size, quote_etag(etag)
+    if (unchanged := get_conditional_response(request, etag=quoted)) is not None:
+        unchanged["ETag"] = quoted
+        return unchanged
+    wanted = _wanted(request, size) if request.headers.get("If-Range", quoted) == quoted else None
+    if wanted is None:
+        answer: HttpResponseBase = FileResponse(path.open("rb"))
+    elif not wanted:
+        answer = HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+    else:
+        answer = StreamingHttpResponse(_piece(path, wanted), status=206)
+        answer["Content-Range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{size}"
+        answer["Content-Length"] = str(len(wanted))
+    answer["Accept-Ranges"] = "bytes"
+    if answer.status_code != 416:
+        answer["ETag"] = quoted
+        answer["Content-Type"] = "application/zip"
+        answer["Content-Disposition"] = (
+            content_disposition_header(as_attachment=True, filename=filename) or ""
+        )
+    return answer
+
+
+def _wanted(request: HttpRequest, size: int) -> range | None:
+    """The bytes that are asked for; empty if the file has none of them, None if it is no single range."""
+    found = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if request.method != "GET" or found is None or not (found[1] or found[2]):
+        return None
+    if not found[1]:  # the last so many
+        return range(max(0, size - int(found[2])), size)
+    first, last = int(found[1]), int(found[2] or size)
+    return None if last < first else range(first, min(last + 1, size))
+
+
+def _piece(path: Path, wanted: range) -> Iterator[bytes]:
+    left = len(wanted)
+    with path.open("rb") as file:
+        file.seek(wanted.start)
+        while left and (piece := file.read(min(PIECE, left))):
+            left -= len(piece)
+            yield piece
