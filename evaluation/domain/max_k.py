@@ -106,28 +106,28 @@ def find_runs(pool: Pool, table: PoolTable) -> Found:
 
 def left_out(pool: Pool, found: Found) -> dict[str, str]:
     """Why each system is not shown."""
-    again = f"its run was made without its distributions; score_runs {pool.name} --predictive stores them"
+    again = f"its run lacks its distributions; score_runs {pool.name} stores them"
     outside = "an imported run has the scores of what it returned, and not those of all entities"
     return dict.fromkeys(found.missing, again) | dict.fromkeys(found.imported, outside)
-
-
-SCORED = {"predictive": True}  # what tells a scoring job to store the distributions
 
 
 def score_missing(pool: Pool, user: User | None = None) -> list[Job]:
     """A job for each system whose run lacks its distributions; one that is on its way already is it."""
     missing = find_runs(pool, pool_table(pool)).missing
     systems = [system for system in systems_with_runs(pool) if system.name in missing]
-    return [
-        start_job(JobKind.SCORE, pool=pool, system=system, params=SCORED, user=user) for system in systems
-    ]
+    return [start_job(JobKind.SCORE, pool=pool, system=system, user=user) for system in systems]
 
 
 def scoring_jobs(pool: Pool) -> list[Job]:
-    """The last job of each system that stores distributions for a pool, where it is not over, or has failed."""
-    jobs = pool.jobs.filter(kind=JobKind.SCORE, params=SCORED).select_related("system").order_by("pk")
-    last = {job.system_id: job for job in jobs}
-    return [job for job in last.values() if job.state in (JobState.QUEUED, JobState.RUNNING, JobState.FAILED)]
+    """Jobs that store distributions for a pool: the last of each system, if live or failed, and live ones of all."""
+    kinds = (JobKind.SCORE, JobKind.BUILD_POOL, JobKind.EXTEND_POOL)
+    jobs = pool.jobs.filter(kind__in=kinds).select_related("system").order_by("pk")
+    last = {(job.kind, job.system_id): job for job in jobs if job.params.get("predictive", True)}
+    live = (JobState.QUEUED, JobState.RUNNING)
+    return [
+        job for job in last.values()
+        if job.state in live or (job.state == JobState.FAILED and job.kind == JobKind.SCORE)
+    ]  # fmt: skip
 
 
 class Stored:

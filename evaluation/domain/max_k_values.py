@@ -157,7 +157,7 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
     chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
     if not found.ready:
         raise EvaluationError(
-            f"No system of pool {pool.name} has its distributions: run score_runs {pool.name} --predictive."
+            f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}."
         )
     right = right_answers(table, chosen)
     if not len(right.keys):

@@ -21,6 +21,7 @@ from pooling.domain.pool_files import read_pool_file, read_seed_file
 from pooling.domain.pool_rows import write_rows
 from pooling.domain.run import check_depth, score_for_pool, score_system
 from pooling.domain.run_files import read_topk
+from pooling.domain.run_predictive import predict_for_pool
 from pooling.domain.seeds import draw_seeds, seed_array
 from pooling.domain.system import get_systems
 from pooling.enums import AuditAct, JobKind, JobState, PoolOrigin, PoolState
@@ -183,6 +184,7 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
 
 @handles(JobKind.BUILD_POOL)
 def run_build_pool(job: Job, progress: Progress) -> None:
+    """Build the pool; once it can be evaluated, the predictive distributions of its systems (params: predictive)."""
     assert job.pool is not None
     ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
     ended.update(state=PoolState.BUILDING)
@@ -190,6 +192,9 @@ def run_build_pool(job: Job, progress: Progress) -> None:
         build_pool(job.pool, progress)
     except InterruptedError:
         raise JobCancelled from None
+    if job.params.get("predictive", True):
+        for system in job.pool.systems.order_by("id"):
+            predict_for_pool(system, job.pool, progress)
 
 
 def import_pool(

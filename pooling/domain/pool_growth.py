@@ -23,8 +23,9 @@ from pooling.domain.pool import gather_runs, score_triples, store_seeds, tell_of
 from pooling.domain.pool_files import read_seed_file
 from pooling.domain.pool_rows import read_rows, write_rows
 from pooling.domain.run import check_depth
+from pooling.domain.run_predictive import predict_for_pool
 from pooling.domain.seeds import draw_seeds, seed_array
-from pooling.domain.system import get_systems
+from pooling.domain.system import get_systems, systems_with_runs
 from pooling.enums import AuditAct, JobKind, PoolOrigin, PoolState, SystemState
 from pooling.errors import PoolError, UserError
 from pooling.kernels.graph import GraphArrays
@@ -42,11 +43,12 @@ ATTEMPTS = 5  # while others change the pool
 def extend_pool(
     pool: Pool, *, depth: int | None = None, systems: Sequence[str] = (), sample: float | None = None,
     count: int | None = None, stratify: str = "", seed: int | None = None, seeds_file: Path | None = None,
-    user: User | None = None,
+    predictive: bool = True, user: User | None = None,
 ) -> Job:  # fmt: skip
     """Start the job that makes the pool deeper, or adds systems or seeds to it; PoolError if it cannot be.
 
     depth is the new one. Seeds come from a file, or are drawn from the test triples that are none yet (draw_seeds).
+    `predictive`: with the distributions that max-k reads.
     """
     pool = Pool.objects.select_related("graph").get(pk=pool.pk)
     _refuse_unready(pool)
@@ -64,6 +66,8 @@ def extend_pool(
     params = {
         "depth": depth, "systems": [s.name for s in chosen], "seeds": seeds, "seed_source": source,
     }  # fmt: skip
+    if not predictive:
+        params["predictive"] = False
     with transaction.atomic():
         job = start_job(JobKind.EXTEND_POOL, pool=pool, params=params, user=user)
         what = _in_words(pool.depth, depth or 0, [s.name for s in chosen], len(seeds), source)
@@ -179,6 +183,8 @@ def run_extend_pool(job: Job, progress: Progress) -> None:
         grow(job.pool, job.params, progress)
     except InterruptedError:
         raise JobCancelled from None
+    if job.params.get("predictive", True):
+        _predict_everywhere(job.pool, progress)
 
 
 def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
@@ -256,6 +262,18 @@ def _score_everywhere(target: _Target, triples: np.ndarray, progress: Progress) 
         except UserError as error:
             # it is none of the pool's: evaluations say that they leave it out until score_runs has filled it
             progress.log(f"{system.name} has no rank rows of the new triples: {error}")
+
+
+def _predict_everywhere(pool: Pool, progress: Progress) -> None:
+    """The distributions of all that was ranked; last, since people and evaluations need not wait for them."""
+    own = set(pool.systems.values_list("pk", flat=True))
+    for system in systems_with_runs(pool):
+        try:
+            predict_for_pool(system, pool, progress)
+        except UserError as error:
+            if system.pk in own:
+                raise
+            progress.log(f"{system.name} has no predictive distributions of the new triples: {error}")
 
 
 def _store(

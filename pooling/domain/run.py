@@ -273,12 +273,12 @@ def write_run(
 
 @handles(JobKind.SCORE)
 def score(job: Job, progress: Progress) -> None:
-    """Fill the rank rows that job.pool still misses for job.system; with `predictive`, the distributions as well."""
+    """Fill the rank rows that job.pool still misses for job.system, then the distributions (params: predictive)."""
     from pooling.domain.run_predictive import predict_for_pool  # it stands on this module
 
     assert job.pool is not None and job.system is not None
     score_for_pool(job.system, job.pool, progress)
-    if job.params.get("predictive"):
+    if job.params.get("predictive", True):
         predict_for_pool(job.system, job.pool, progress)
 
 

@@ -1,7 +1,8 @@
 """The predictive distributions of a run: what the max-k protocols need beside candidates and ranks.
 
 One file of the run's folder, predictive.npz, which trained systems alone can have: it needs the scores of all
-entities. A job makes it on demand (`score_runs POOL --predictive`), and adds what is missing when it is asked again.
+entities. Jobs that score store it after the rank rows, so that an evaluation need not wait for it, and add what is
+missing when they are asked again; `--no-predictive` leaves it out.
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ def _read(run: Run) -> Predictive:
         if run.system.is_imported:
             raise RunError(_imported(run.system))
         raise RunError(
-            f"The run of {run.system} has no predictive distributions yet: run score_runs POOL --predictive, or start "
-            "the job on the pool's max-k page."
+            f"The run of {run.system} has no predictive distributions yet: run score_runs POOL, or start the job on "
+            "the pool's max-k page."
         )
     with np.load(checked(run, PREDICTIVE)) as file:
         arrays = {name: file[name] for name in file.files}

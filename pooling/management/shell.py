@@ -3,8 +3,9 @@
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TextIO
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TextIO
 
 from django.core.management.base import CommandError
 
@@ -32,6 +33,18 @@ def filters_named(text: str) -> list[str]:
         return parse_filters(text)
     except ValueError as error:
         raise CommandError(f"--filters: {error}") from error
+
+
+def add_no_predictive(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-predictive", action="store_true",
+        help="do not store the predictive distributions that the max-k measures read; score_runs adds them later",
+    )  # fmt: skip
+
+
+def scoring_params(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What such a command tells the job that scores."""
+    return {"predictive": False} if options["no_predictive"] else {}
 
 
 def duration(seconds: float | None) -> str:

@@ -15,7 +15,7 @@ from pooling.domain.seeds import SEED, SHARE
 from pooling.enums import JobKind
 from pooling.kernels.filters import FILTERS
 from pooling.kernels.seeds import STRATIFY
-from pooling.management.shell import filters_named, run_jobs, user_errors
+from pooling.management.shell import add_no_predictive, filters_named, run_jobs, scoring_params, user_errors
 
 
 class Command(BaseCommand):
@@ -38,6 +38,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none"
         )
+        add_no_predictive(parser)
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,7 +61,8 @@ class Command(BaseCommand):
                     sample=options["sample"], count=options["count"], stratify=options["stratify"],
                     seed=options["seed"], seeds_file=options["seeds"], filters=filters,
                 )  # fmt: skip
-            run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)], self.stderr)  # type: ignore[arg-type]
+            job = start_job(JobKind.BUILD_POOL, pool=pool, params=scoring_params(options))
+            run_jobs([job], self.stderr)  # type: ignore[arg-type]
         counts = pool_counts(pool)
         if options["json"]:
             self.stdout.write(json.dumps(counts))

@@ -10,7 +10,7 @@ from pooling.domain.pool import get_pool
 from pooling.domain.pool_growth import extend_pool
 from pooling.domain.seeds import SEED
 from pooling.kernels.seeds import STRATIFY
-from pooling.management.shell import run_jobs, user_errors
+from pooling.management.shell import add_no_predictive, run_jobs, user_errors
 
 
 class Command(BaseCommand):
@@ -29,6 +29,7 @@ class Command(BaseCommand):
             help=f"as many of each stratum as is its share; {' or '.join(name for name in STRATIFY if name)}",
         )  # fmt: skip
         parser.add_argument("--seed", type=int, default=SEED, help="of the sample")
+        add_no_predictive(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         systems = [s.strip() for s in (options["systems"] or "").split(",") if s.strip()]
@@ -41,6 +42,7 @@ class Command(BaseCommand):
             job = extend_pool(
                 pool, depth=options["depth"], systems=systems, sample=options["sample"], count=options["count"],
                 stratify=options["stratify"], seed=options["seed"], seeds_file=options["seeds"],
+                predictive=not options["no_predictive"],
             )  # fmt: skip
             run_jobs([job], self.stderr)  # type: ignore[arg-type]
         pool.refresh_from_db()

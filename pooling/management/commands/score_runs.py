@@ -1,4 +1,4 @@
-"""Fill the rank rows that a pool's evaluation still misses."""
+"""Fill what a pool's evaluation still misses: rank rows, then predictive distributions."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,12 +10,13 @@ from pooling.domain.pool import get_pool
 from pooling.domain.run_import import imported_for
 from pooling.domain.system import get_systems
 from pooling.enums import JobKind
-from pooling.management.shell import run_jobs, user_errors
+from pooling.management.shell import add_no_predictive, run_jobs, scoring_params, user_errors
 
 
 class Command(BaseCommand):
     help = (
-        "Score the pooled and test triples of a pool with every trained system of its graph, where missing."
+        "Score the pooled and test triples of a pool with every trained system of its graph, where missing: rank "
+        "rows, then the predictive distributions that the max-k measures read."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,11 +26,7 @@ class Command(BaseCommand):
             help="comma-separated; default: all trained ones of the graph, and the imported runs that answer a seed "
             "question of the pool",
         )
-        parser.add_argument(
-            "--predictive",
-            action="store_true",
-            help="also store the predictive distributions that the max-k measures read; imported runs have none",
-        )
+        add_no_predictive(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         names = options["systems"] and [s.strip() for s in options["systems"].split(",") if s.strip()]
@@ -38,7 +35,7 @@ class Command(BaseCommand):
             systems = get_systems(pool.graph, names or None)
             if not names:
                 systems += imported_for(pool)
-            params = {"predictive": True} if options["predictive"] else {}
+            params = scoring_params(options)
             jobs = [start_job(JobKind.SCORE, pool=pool, system=system, params=params) for system in systems]
             run_jobs(jobs, self.stderr)  # type: ignore[arg-type]
         for system in systems:

@@ -35,9 +35,7 @@ def test_words(stored: Pool):  # noqa: F811
 def test_who_is_left_out_is_said(labelled: Pool):
     store(labelled, "distmult")
     out, err = run("max_k", "p", "--k", "5")
-    assert err.startswith(
-        "Left out: transe, its run was made without its distributions; score_runs p --predictive"
-    )
+    assert err.startswith("Left out: transe, its run lacks its distributions; score_runs p stores them")
     assert "distmult" in out and "transe" not in out
 
 

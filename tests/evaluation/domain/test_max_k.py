@@ -27,12 +27,13 @@ from pooling.domain.run_files import question_id
 from pooling.domain.run_import import import_run
 from pooling.domain.run_predictive import store_predictive
 from pooling.domain.system import systems_with_runs
-from pooling.enums import JobKind
+from pooling.enums import JobKind, JobState
 from pooling.kernels.questions import Csr
 from pooling.kernels.rows import questions_from_keys
 from pooling.models import Job, Pool
 from tests.evaluation.domain.max_k_oracle import MaxK, answers_of, mean_goodness
 from tests.evaluation.domain.oracle import Question, Triple, seeds_of
+from tests.factories import make_job
 
 NAMES = ("transe", "distmult", "complex")
 CHECKED = (1, 2, 5, 10, 27, 100)  # the town has 27 entities
@@ -168,7 +169,7 @@ def test_a_run_without_distributions_is_scored_by_a_job(labelled: Pool):
         ["transe"], ["distmult", "complex"], [],
     )  # fmt: skip
     (job,) = score_missing(labelled)
-    assert (job.kind, job.system.name, job.params) == (JobKind.SCORE, "transe", {"predictive": True})
+    assert (job.kind, job.system.name, job.params) == (JobKind.SCORE, "transe", {})
     assert score_missing(labelled) == [job] == scoring_jobs(labelled)
     execute(job.pk, "w")
     job.refresh_from_db()
@@ -177,6 +178,18 @@ def test_a_run_without_distributions_is_scored_by_a_job(labelled: Pool):
     assert (found.missing, len(found.ready)) == ([], 3)
     assert scoring_jobs(labelled) == score_missing(labelled) == []
     assert Job.objects.filter(kind=JobKind.SCORE).count() == 1
+
+
+def test_jobs_that_make_distributions_are_told_while_they_live(labelled: Pool):
+    transe, distmult = systems_with_runs(labelled)[:2]
+    make_job(JobKind.SCORE, pool=labelled, system=transe, params={"predictive": False})
+    make_job(JobKind.SCORE, JobState.DONE, pool=labelled, system=transe)
+    failed = make_job(JobKind.SCORE, JobState.FAILED, pool=labelled, system=distmult)
+    make_job(JobKind.EXTEND_POOL, JobState.FAILED, pool=labelled)
+    building = make_job(JobKind.BUILD_POOL, JobState.RUNNING, pool=labelled)
+    assert set(scoring_jobs(labelled)) == {failed, building}
+    extending = make_job(JobKind.EXTEND_POOL, pool=labelled)
+    assert set(scoring_jobs(labelled)) == {failed, building, extending}
 
 
 def test_a_run_is_read_once_and_a_new_one_anew(stored: Pool):
@@ -230,5 +243,5 @@ def test_a_k_that_no_run_can_answer_is_refused(stored: Pool, ks, words):
 
 
 def test_without_any_distribution_it_is_said_what_to_do(labelled: Pool):
-    with pytest.raises(EvaluationError, match="run score_runs p --predictive"):
+    with pytest.raises(EvaluationError, match=r"run score_runs p\."):
         max_k_json(labelled, "current", [10])

@@ -6,8 +6,9 @@ import pytest
 
 from pooling.domain.job import execute
 from pooling.domain.system import systems_with_runs
-from pooling.enums import JobKind
+from pooling.enums import JobKind, JobState
 from pooling.models import Job, Pool
+from tests.factories import make_job
 
 PAGE = "/pools/p/evaluation/max-k"
 SCORE = f"{PAGE}/score"
@@ -30,7 +31,7 @@ def test_one_click_scores_what_is_missing_and_the_page_shows_it(sign_in, labelle
         answer.redirect_chain == [(PAGE, 302)] and "3 systems are being scored; this page shows it." in html
     )
     assert [(job.system.name, job.params) for job in jobs] == [
-        (name, {"predictive": True}) for name in ("transe", "distmult", "complex")
+        (name, {}) for name in ("transe", "distmult", "complex")
     ]
     assert {job.created_by.username for job in jobs} == {"manager"}
     for job in jobs:
@@ -54,8 +55,10 @@ def test_a_job_that_failed_is_told_until_another_one_is_there(sign_in, labelled:
     html = client.get(PAGE).content.decode()
     assert "Scoring transe failed: the disk is full" in html and "complex is being scored" not in html
     client.post(SCORE)
+    make_job(JobKind.EXTEND_POOL, JobState.RUNNING, pool=labelled, done=1, total=4)
     html = client.get(PAGE).content.decode()
     assert "Scoring transe failed" not in html and "transe is being scored: 0 %" in html
+    assert "Pool p is being scored: 25 %" in html
 
 
 def test_who_may_have_them_scored(sign_in, labelled: Pool):

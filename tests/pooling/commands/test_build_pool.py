@@ -9,8 +9,10 @@ from django.core.management import CommandError
 
 from pooling.domain.graph import open_graph
 from pooling.domain.pool_report import pool_counts
+from pooling.domain.run import wanted_triples
+from pooling.domain.run_predictive import has_predictive
 from pooling.domain.seeds import draw_seeds, seed_array
-from pooling.models import Pool
+from pooling.models import Pool, Run
 from tests.factories import make_system, town
 
 
@@ -23,6 +25,13 @@ def test_build_pool_prints_the_counts(trained, run):
     )
     assert err.splitlines()[0] == "build pool p: queued"
     assert err.splitlines()[-1] == "build pool p: done"
+
+
+@pytest.mark.parametrize(("arguments", "there"), [((), True), (("--no-predictive",), False)])
+def test_build_pool_stores_distributions_unless_it_is_told_not_to(trained, run, arguments, there):
+    run("build_pool", "town", "--name", "p", "--systems", "transe", *arguments)
+    wanted = wanted_triples(Pool.objects.get(), open_graph(trained))
+    assert has_predictive(Run.objects.get(), wanted) == there
 
 
 def test_build_pool_json_systems_and_filters(trained, run):

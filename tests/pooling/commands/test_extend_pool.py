@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError
 
+from pooling.domain.graph import open_graph
+from pooling.domain.run import wanted_triples
+from pooling.domain.run_predictive import has_predictive
 from pooling.management.commands import extend_pool as extend_command
-from pooling.models import Job, Pool
+from pooling.models import Job, Pool, Run
 from tests.factories import make_pool, make_system, town
 
 
@@ -33,6 +36,13 @@ def test_extend_pool_prints_what_it_added(pool, run):
     assert err.splitlines()[0] == "extend pool p: queued"
     assert err.splitlines()[-1] == "extend pool p: done"
     assert (pool.depth, pool.contributors, pool.seeds.count()) == (4, ["transe", "distmult"], 10)
+
+
+@pytest.mark.parametrize(("arguments", "there"), [((), True), (("--no-predictive",), False)])
+def test_extend_pool_stores_distributions_unless_it_is_told_not_to(pool, run, arguments, there):
+    run("extend_pool", "p", "--depth", "3", *arguments)
+    wanted = wanted_triples(pool, open_graph(pool.graph))
+    assert has_predictive(Run.objects.get(system__name="transe"), wanted) == there
 
 
 def test_extend_pool_says_that_another_job_had_added_all_of_it(pool, run, monkeypatch):

@@ -144,9 +144,9 @@ def test_score_runs_fills_the_rows_of_a_system_that_came_later(pool, run):
     assert Run.objects.get(system__name="rescal").sha256 == before
 
 
-def test_score_runs_stores_distributions_where_it_is_told_to(pool, run):
+def test_score_runs_stores_distributions_unless_it_is_told_not_to(pool, run):
     wanted = wanted_triples(pool, open_graph(pool.graph))
-    for arguments, there in (([], False), (["--predictive"], True)):
+    for arguments, there in ((["--no-predictive"], False), ([], True)):
         run("score_runs", "p", "--systems", "transe", *arguments)
         assert has_predictive(Run.objects.get(system__name="transe"), wanted) == there
 

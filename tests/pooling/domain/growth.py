@@ -11,8 +11,8 @@ from tests.factories import names_of
 
 
 def extend(pool: Pool, **asked: object) -> Pool:
-    """Ask for it, do it as the job does, and give the pool as it is then."""
-    job = extend_pool(pool, **asked)  # type: ignore[arg-type]
+    """Ask for it, do it as the job does (distributions only if asked), and give the pool as it is then."""
+    job = extend_pool(pool, **{"predictive": False, **asked})  # type: ignore[arg-type]
     run_extend_pool(job, Progress(job))
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
     return Pool.objects.get(pk=pool.pk)

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from django.conf import settings as django_settings
 
+from pooling.domain import pool as pools
 from pooling.domain.graph import open_graph
 from pooling.domain.job import execute
 from pooling.domain.pool import build_pool, create_pool, get_pool, import_pool, seed_array, unpack_provenance
 from pooling.domain.pool_report import pool_counts, pool_families
+from pooling.domain.run import wanted_triples
 from pooling.domain.run_files import read_ranks, read_topk
+from pooling.domain.run_predictive import has_predictive
 from pooling.domain.system import SystemError_
 from pooling.enums import JobKind, PoolState
 from pooling.errors import PoolError
@@ -207,6 +210,27 @@ def test_an_unknown_pool_is_refused_with_those_that_are_there(pool: Pool):
         get_pool("q")
     assert str(caught.value) == "There is no pool 'q'. Pools: p."
     assert get_pool("p") == pool
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("params", [{}, {"predictive": False}])
+def test_the_job_makes_distributions_last_unless_it_is_told_not_to(trained: Graph, monkeypatch, params):
+    pool = create_pool(trained, name="p", sample=0.5, seed=5, depth=5)
+    ranked: list[set[int]] = []
+    predict = pools.predict_for_pool
+
+    def after_the_ranks(*args: object) -> None:
+        wanted = len(np.unique(row_keys(rows_of(wanted_triples(pool, open_graph(trained))), 27, 5)))
+        ranked.append({wanted - len(read_ranks(system.run).keys) for system in trained.systems.all()})
+        predict(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pools, "predict_for_pool", after_the_ranks)
+    job = make_job(JobKind.BUILD_POOL, pool=pool, params=params)
+    execute(job.pk, "w")
+    assert Job.objects.get(pk=job.pk).error == ""
+    assert ranked == ([] if params else [{0}, {0}, {0}])
+    triples = wanted_triples(pool, open_graph(trained))
+    assert {has_predictive(system.run, triples) for system in trained.systems.all()} == {not params}
 
 
 @pytest.mark.django_db(transaction=True)

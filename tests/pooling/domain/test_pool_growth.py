@@ -16,9 +16,11 @@ from pooling.domain.filter import refilter_pool
 from pooling.domain.graph import open_graph
 from pooling.domain.job import JobCancelled, Progress
 from pooling.domain.pool_growth import extend_pool, run_extend_pool
-from pooling.domain.run import score_for_pool
+from pooling.domain.run import score_for_pool, wanted_triples
 from pooling.domain.run_files import read_ranks
+from pooling.domain.run_predictive import has_predictive
 from pooling.domain.seeds import seed_array
+from pooling.domain.system import systems_with_runs
 from pooling.errors import PoolError
 from pooling.kernels.pool import PROVENANCE
 from pooling.kernels.rows import row_keys, rows_of
@@ -99,6 +101,44 @@ def sides(row: PooledTriple) -> set[int]:
     return set(np.frombuffer(bytes(row.provenance), dtype=PROVENANCE)["side"].tolist())
 
 
+@pytest.mark.parametrize("predictive", [True, False])
+def test_distributions_of_what_is_new_are_made_last_unless_they_are_unwanted(
+    small: Pool, monkeypatch, predictive: bool
+):
+    rescal = System.objects.get(name="rescal")  # none of the pool's, but ranked
+    score_for_pool(rescal, small, progress_of(small))
+    sizes, predict = [], pool_growth.predict_for_pool
+
+    def when_it_has_grown(system: System, pool: Pool, progress: Progress) -> None:
+        sizes.append(pool.triples.count())
+        if system == rescal:
+            raise PoolError("no model here")
+        predict(system, pool, progress)
+
+    monkeypatch.setattr(pool_growth, "predict_for_pool", when_it_has_grown)
+    small = extend(small, depth=4, systems=["complex"], predictive=predictive)
+    assert sizes == [small.triples.count()] * (4 if predictive else 0)
+    wanted = wanted_triples(small, open_graph(small.graph))
+    held = {system.name for system in systems_with_runs(small) if has_predictive(system.run, wanted)}
+    assert held == ({"distmult", "transe", "complex"} if predictive else set())
+    said = "rescal has no predictive distributions of the new triples: no model here" in last_log(small)
+    assert said == predictive
+
+
+def test_distributions_that_fail_for_a_system_of_the_pool_fail_the_job(small: Pool, monkeypatch):
+    def fail(*args: object) -> None:
+        raise PoolError("no model here")
+
+    monkeypatch.setattr(pool_growth, "predict_for_pool", fail)
+    with pytest.raises(PoolError, match="no model here"):
+        extend(small, depth=3, predictive=True)
+    assert Pool.objects.get(pk=small.pk).depth == 3  # it has grown all the same
+
+
+def last_log(pool: Pool) -> str:
+    return str(pool.jobs.order_by("pk").last().log)  # type: ignore[union-attr]
+
+
 def test_what_was_added_is_noted(small: Pool):
     before = {row["id"] for row in rows(small)}
     small = extend(small, depth=4, systems=["rescal"], sample=0.1, seed=8)
@@ -145,7 +185,7 @@ def test_others_hear_of_it_when_it_is_stored_and_again_of_the_next_attempt(small
             raise ValueError("the disk is full")
 
     pool_grew.connect(hear)
-    job = extend_pool(small, depth=6, count=3)
+    job = extend_pool(small, depth=6, count=3, predictive=False)
     try:
         with pytest.raises(ValueError, match="the disk is full"):
             run_extend_pool(job, Progress(job))

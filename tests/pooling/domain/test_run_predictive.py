@@ -5,6 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import math
+import os
+import signal
+from pathlib import Path
+from typing import NoReturn
 from urllib.parse import quote
 
 import numpy as np
@@ -30,7 +34,7 @@ from pooling.enums import JobKind, JobState
 from pooling.kernels.predictive import ALPHAS, DRAWS, TOP
 from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import questions_from_keys
-from pooling.models import Graph, Pool, Run, System
+from pooling.models import Graph, Job, Pool, Run, System
 from tests.factories import make_job, make_system
 
 NONE = np.zeros((0, 3), np.int32)
@@ -185,8 +189,8 @@ def test_a_run_without_says_what_to_do(system: System):
     with pytest.raises(RunError) as caught:
         read_predictive(Run.objects.get(system=system))
     assert str(caught.value) == (
-        "The run of town/distmult has no predictive distributions yet: run score_runs POOL --predictive, or start the "
-        "job on the pool's max-k page."
+        "The run of town/distmult has no predictive distributions yet: run score_runs POOL, or start the job on "
+        "the pool's max-k page."
     )
     fresh = make_system(system.graph, "transe")
     with pytest.raises(RunError) as caught:
@@ -208,7 +212,7 @@ def test_an_imported_run_cannot_have_any(pool: Pool, tmp_path):
             act()
         assert str(caught.value) == sentence
     assert not has_predictive(system.run, NONE)
-    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system, params={"predictive": True})
+    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system)
     runs.score(job, Progress(job))
     job.refresh_from_db()
     assert job.log.endswith(f"{sentence}\n")
@@ -219,20 +223,68 @@ def test_an_imported_run_cannot_have_any(pool: Pool, tmp_path):
 # -- jobs -------------------------------------------------------------------------------------------------------
 
 
-def test_the_scoring_job_makes_them_where_it_is_asked_to(pool: Pool):
+def test_the_scoring_job_makes_them_unless_it_is_told_not_to(pool: Pool):
     system = System.objects.get(graph=pool.graph, name="complex")
     wanted = wanted_triples(pool, open_graph(pool.graph))
-    plain, asked = (
+    without, usual = (
         make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system, params=params)
-        for params in ({}, {"predictive": True})
+        for params in ({"predictive": False}, {})
     )
-    runs.score(plain, Progress(plain))
+    runs.score(without, Progress(without))
     assert not has_predictive(Run.objects.get(system=system), wanted)
-    runs.score(asked, Progress(asked))
+    runs.score(usual, Progress(usual))
     assert has_predictive(Run.objects.get(system=system), wanted)
-    asked.refresh_from_db()
-    assert (asked.stage, asked.unit) == ("distributions of complex", "questions")
-    assert asked.done == asked.total > 0
+    usual.refresh_from_db()
+    assert (usual.stage, usual.unit) == ("distributions of complex", "questions")
+    assert usual.done == usual.total > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("killed_in", ["_predict", "savez", "point_at"])
+def test_a_scoring_job_that_is_killed_after_the_ranks_is_finished_by_the_next_attempt(
+    pool: Pool, tmp_path: Path, monkeypatch, killed_in
+):
+    """kill -9 between ranks and distributions, half-way through their file, and before the row points there."""
+    system = make_system(pool.graph, "rescal")
+    graph = open_graph(pool.graph)
+    ranks = runs.score_for_pool(system, pool, Progress(make_job(JobKind.SCORE, JobState.DONE, pool=pool)))
+    expected = run_predictive._predict(
+        system, graph, run_predictive._wanted(wanted_triples(pool, graph), None, graph), 1.0, None, None
+    )
+    files = {p.name: p.read_bytes() for p in artifact_path(ranks.artifact).iterdir()}
+    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system)
+    if (
+        child := os.fork()
+    ) == 0:  # what it does to the database in memory is lost with it, as nothing is committed
+        _be_killed_in(killed_in, job, expected)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    run = Run.objects.get(system=system)
+    assert (run.artifact, run.sha256) == (ranks.artifact, ranks.sha256)
+    assert {p.name: p.read_bytes() for p in artifact_path(run.artifact).iterdir()} == files
+    assert len(list(artifact_path("runs").glob(f"{system.pk}-*"))) == (1 if killed_in == "_predict" else 2)
+
+    monkeypatch.setattr(run_predictive, "_own_alpha", lambda system: 1.0)
+    runs.score(job, Progress(job))
+    held = read_predictive(Run.objects.get(system=system))
+    assert by_question(held) == by_question(expected)
+    assert (read_ranks(Run.objects.get(system=system)).ranks == read_ranks(ranks).ranks).all()
+
+
+def _be_killed_in(place: str, job: Job, expected: Predictive) -> NoReturn:
+    """Do the job in a child process, torch left out (its threads do not survive a fork)."""
+
+    def kill(*args: object, **kwargs: object) -> None:
+        if place == "savez":
+            args[0].write(b"PK half of it")  # type: ignore[attr-defined]
+            args[0].flush()  # type: ignore[attr-defined]
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    run_predictive._predict = lambda *args: expected
+    setattr(np if place == "savez" else run_predictive, place, kill)
+    try:
+        runs.score(job, Progress(job))
+    finally:
+        os._exit(1)  # it should not have come here
 
 
 def test_progress_counts_the_questions_of_validation_too(system: System):
