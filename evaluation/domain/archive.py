@@ -35,7 +35,7 @@ def archive_of(export: Export) -> Path | None:
 
 def archive_name(export: Export) -> str:
     """File name of a download."""
-    words = [word.replace(" ", "-") for word in export.filters]
+    words = [word.replace(" ", "-") for word in options_of(export).left_out]
     return "-".join([export.qrels.pool.name, export.qrels.name, *words]) + ".zip"
 
 
@@ -64,7 +64,7 @@ def write_archive(export: Export) -> Path:
 def _add(archive: zipfile.ZipFile, file: Path, name: str) -> None:
     """A file in pieces, without its time."""
     info = zipfile.ZipInfo(name, EPOCH)
-    info.compress_type = zipfile.ZIP_DEFLATED
+    info.compress_type = zipfile.ZIP_STORED if file.suffix == ".gz" else zipfile.ZIP_DEFLATED
     with file.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
         shutil.copyfileobj(source, target, 1 << 20)
 

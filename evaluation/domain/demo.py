@@ -361,7 +361,7 @@ def _qrels_result(demo: Demo) -> list[str]:
 
 
 def _test_set_done(demo: Demo) -> bool:
-    return (demo.test_set / "SHA256SUMS").exists()
+    return (demo.test_set / "CHECKSUMS.sha256").exists()
 
 
 def _test_set(demo: Demo) -> None:

@@ -1,27 +1,47 @@
-"""The test set as people take it away: triples, judgements, TREC files, numbers, checksums."""
+"""The test set as people take it away: one writer of a folder, the same bytes each time (docs/formats.md)."""
 
 import hashlib
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.domain import figures
-from evaluation.domain.qrels import STATE_NAMES, read_qrels, state_counts
-from evaluation.domain.table import EvaluationError
-from evaluation.domain.trec import evaluated, is_among, pool_run, qrels_lines, topics, trec_files
-from evaluation.kernels.state import LabelState
+from evaluation.domain.croissant import croissant
+from evaluation.domain.export_card import Numbers, card
+from evaluation.domain.export_labels import (
+    Asked,
+    agreement_of,
+    asked,
+    evidence_of,
+    label_lines,
+    question_lines,
+)
+from evaluation.domain.export_tables import (
+    Sums,
+    judgement_lines,
+    measured,
+    ordered,
+    pool_lines,
+    positives,
+    triple_lines,
+    value_lines,
+)
+from evaluation.domain.frozen import Frozen
+from evaluation.domain.qrels import read_frozen
+from evaluation.domain.table import EvaluationError, PoolTable, evaluated
+from evaluation.domain.trec import is_among, pool_runs, qrels_lines, topics, trec_files
 from evaluation.models import Qrels
 from pooling.artifacts import ArtifactError
 from pooling.domain.graph import open_graph
-from pooling.domain.trec import write_lines
+from pooling.domain.trec import pieces, write_pieces
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import questions_of
 from pooling.models import Pool
+
+Files = Iterable[tuple[str, Iterable[bytes]]]
 
 
 class ExportOptions(NamedTuple):
@@ -32,18 +52,57 @@ class ExportOptions(NamedTuple):
     positives_only: bool = False
     strict: bool = False
 
+    @property
+    def left_out(self) -> list[str]:
+        """What was asked to be left out or taken otherwise, in words."""
+        words = {
+            "without runs": not self.with_runs, "without evidence": not self.with_evidence,
+            "positives only": self.positives_only, "strict": self.strict,
+        }  # fmt: skip
+        return [word for word, holds in words.items() if holds]
+
 
 EVERYTHING = ExportOptions()
+
+
+class _Content(NamedTuple):
+    """What the files are written from. `whole`: all triples; `frozen`: those that the archive holds."""
+
+    qrels: Qrels
+    graph: GraphArrays
+    whole: Frozen
+    frozen: Frozen
+    systems: list[str]
+    labels: Asked  # of the whole
+    options: ExportOptions
 
 
 def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTHING) -> list[Path]:
     """Write the test set of frozen qrels to a new or empty folder; the same bytes each time.
 
-    train, valid and test.tsv make a graph folder again: test holds the positives. `strict` leaves assumed negatives
-    unjudged (-1) in the TREC qrels.
+    train, valid and test.tsv make a graph folder again: test holds the positives. `with_runs` False leaves out what
+    systems returned and all that is measured of it; `positives_only` every line about a triple that is not positive;
+    `strict` leaves assumed negatives unjudged (-1) in the TREC qrels. EvaluationError where a run is gone.
     """
-    triples, state = read_qrels(qrels)
-    return _write(folder, _files(qrels, open_graph(qrels.pool.graph), triples, state, options.strict))
+    check_folder(folder)
+    whole = read_frozen(qrels)
+    frozen = whole.keep(positives(whole)) if options.positives_only else whole
+    systems = _systems(qrels) if options.with_runs else []
+    content = _Content(qrels, open_graph(qrels.pool.graph), whole, frozen, systems, asked(whole), options)
+    return _write(folder, _files(content), lambda aside, sums: croissant(qrels, aside, sums))
+
+
+def _systems(qrels: Qrels) -> list[str]:
+    """Those that had complete runs when the qrels were frozen, so that a system of later changes no bytes."""
+    now = evaluated(qrels.pool)
+    if qrels.systems is None:
+        return now
+    if gone := [name for name in qrels.systems if name not in now]:
+        raise EvaluationError(
+            f"The runs of {', '.join(gone)} are not complete any more: run score_runs {qrels.pool.name}, or export "
+            "without runs. Nothing was written."
+        )
+    return list(qrels.systems)
 
 
 def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bool = False) -> list[Path]:
@@ -52,16 +111,24 @@ def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bo
     return _write(folder, trec_files(pool, qrels, strict).items())
 
 
-def _write(folder: Path, files: Iterable[tuple[str, Iterable[str]]]) -> list[Path]:
-    """Write the files aside, with their checksums, then rename the folder."""
+def _write(
+    folder: Path, files: Files, describe: Callable[[Path, Mapping[str, str]], str] | None = None
+) -> list[Path]:
+    """Write the files aside, with their checksums, then rename the folder. `describe`: croissant.json of them."""
     check_folder(folder)
     aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         aside.mkdir(parents=True)
-        for name, lines in files:
-            write_lines(aside / name, lines)
-        sums = [f"{_sha256(path)}  {path.name}" for path in sorted(aside.iterdir())]
-        (aside / "SHA256SUMS").write_text("\n".join(sums) + "\n")
+        sums: dict[str, str] = {}
+        for name, content in files:
+            (aside / name).parent.mkdir(exist_ok=True)
+            write_pieces(aside / name, content)
+            sums[name] = _sha256(aside / name)
+        if describe:
+            write_pieces(aside / "croissant.json", pieces([describe(aside, sums)]))
+            sums["croissant.json"] = _sha256(aside / "croissant.json")
+        lines = [f"{sha256}  {name}" for name, sha256 in sorted(sums.items())]
+        write_pieces(aside / "CHECKSUMS.sha256", pieces(lines))
         if folder.exists():
             folder.rmdir()
         aside.replace(folder)
@@ -71,7 +138,7 @@ def _write(folder: Path, files: Iterable[tuple[str, Iterable[str]]]) -> list[Pat
         ) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    return sorted(folder.iterdir())
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def check_folder(folder: Path) -> None:
@@ -87,94 +154,55 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _files(
-    qrels: Qrels, graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool
-) -> Iterator[tuple[str, Iterable[str]]]:
-    pool = qrels.pool
-    positive = triples[state == LabelState.POSITIVE]
-    questions, _, _ = questions_of(triples)
-    yield "train.tsv", _triples(graph.train, graph)
-    yield "valid.tsv", _triples(graph.valid, graph)
-    yield "test.tsv", _triples(_ordered(positive), graph)
-    yield "entity_labels.tsv", (f"{k}\t{v}" for k, v in zip(graph.entities, graph.labels, strict=True) if v)
-    yield "judgements.tsv", _judgements(qrels, graph, triples, state)
-    yield "topics.tsv", topics(pool, questions, qrels.created_at)
-    yield "qrels.txt", qrels_lines(graph, triples, state, strict)
-    yield "known_test.tsv", _triples(_ordered(graph.test[~is_among(graph.test, triples, graph)]), graph)
-    for system in evaluated(pool):
-        yield f"run-{system}.txt", pool_run(pool, system, triples)
-    yield "README.md", _readme(qrels, len(questions.side), state, strict)
+def _files(content: _Content) -> Iterator[tuple[str, Iterable[bytes]]]:
+    names: list[str] = []
+    for name, lines in _texts(content):
+        names.append(name)
+        yield name, pieces(lines)
+    qrels, frozen = content.qrels, content.frozen
+    for system, run in pool_runs(qrels.pool, content.systems, frozen.triples).items():
+        names.append(f"runs/{system}.txt.gz")
+        yield names[-1], run
+    measures = measured(qrels) if content.systems else None
+    if measures:
+        names.append("per_question.tsv.gz")
+        yield names[-1], pieces(value_lines(*measures, content.systems))
+    numbers = _numbers(content, measures)
+    yield "README.md", pieces(card(qrels, content.whole, numbers, content.options.left_out, names))
 
 
-def _ordered(triples: np.ndarray) -> np.ndarray:
-    return triples[np.lexsort((triples[:, 2], triples[:, 0], triples[:, 1]))]
-
-
-def _triples(triples: np.ndarray, graph: GraphArrays) -> Iterator[str]:
-    for h, r, t in triples.tolist():
-        yield f"{graph.entities[h]}\t{graph.relations[r]}\t{graph.entities[t]}"
-
-
-def _judgements(qrels: Qrels, graph: GraphArrays, triples: np.ndarray, state: np.ndarray) -> Iterator[str]:
-    """head, relation, tail, state, and why: seed, filter, people or import."""
-    pooled = {
-        row[:3]: (row[3], row[4])
-        for row in qrels.pool.triples.values_list("head", "relation", "tail", "depth", "reason")
-    }
-    yield "head\trelation\ttail\tstate\tdepth\tfilter"
-    for (h, r, t), value in zip(triples.tolist(), state.tolist(), strict=True):
-        depth, reason = pooled.get((h, r, t), (0, ""))
-        keys = f"{graph.entities[h]}\t{graph.relations[r]}\t{graph.entities[t]}"
-        yield f"{keys}\t{STATE_NAMES[LabelState(value)]}\t{depth}\t{reason}"
-
-
-def _readme(qrels: Qrels, num_questions: int, state: np.ndarray, strict: bool) -> Iterator[str]:
-    pool = qrels.pool
-    counts, frozen = state_counts(state), qrels.created_at.replace(microsecond=0)
-    yield f"# Test set {pool.name}, qrels {qrels.name}"
-    yield ""
-    yield f"Graph {pool.graph.name}; pool of depth {pool.depth} from {', '.join(pool.contributors) or 'elsewhere'}; "
-    yield f"seeds: {pool.seed_source}. Filters: {', '.join(pool.filters) or 'none'}. Qrels SHA-256 {qrels.sha256}."
-    yield ""
-    if any(datetime.fromisoformat(entry["when"]) >= frozen for entry in pool.growth):
-        yield "The pool has grown since: depth, systems and source of the seeds, here and in judgements.tsv, are those"
-        yield "of now. Triples, states, questions, known facts and lists are those of the qrels."
-        yield ""
-    yield "| triples | number |"
-    yield "|---|---|"
-    for name, label in (
-        ("positive", "positive (seed triples included)"), ("negative", "negative (people or an import)"),
-        ("assumed_negative", "assumed negative (filtered, no human)"), ("unjudged", "pooled and unjudged"),
-    ):  # fmt: skip
-        yield f"| {label} | {counts[name]:,} |"
-    yield f"| all | {len(state):,} |"
-    yield ""
-    yield f"{num_questions:,} questions. Assumed negatives are {'-1 (unjudged)' if strict else '0'} in qrels.txt."
-    yield ""
-    yield from _metrics_table(pool, qrels)
-    yield ""
-    yield "| file | what |"
-    yield "|---|---|"
-    yield "| train.tsv, valid.tsv, test.tsv | head, relation, tail; test.tsv holds the positives |"
-    yield "| known_test.tsv | test triples that were not sampled: known facts, in no list and not judged |"
-    yield "| judgements.tsv | every seed and pooled triple with its state, smallest depth and filter |"
-    yield "| topics.tsv | question id, side, entity, relation, text |"
-    yield "| qrels.txt | TREC: question id, 0, entity, 1 positive / 0 negative / -1 unjudged |"
+def _texts(content: _Content) -> Iterator[tuple[str, Iterable[str]]]:
+    """Name and lines of the files that hold no runs."""
+    qrels, graph, whole, frozen, _, labels, options = content
+    if options.positives_only:
+        labels = labels.keep(positives(whole))
+    yield "train.tsv", triple_lines(graph.train, graph)
+    yield "valid.tsv", triple_lines(graph.valid, graph)
+    yield "test.tsv", triple_lines(ordered(frozen.triples[positives(frozen)]), graph)
     yield (
-        "| run-*.txt | TREC: question id, Q0, entity, rank, -rank, system; train, valid and known_test answers "
-        "removed |"
+        "known_test.tsv",
+        triple_lines(ordered(graph.test[~is_among(graph.test, whole.triples, graph)]), graph),
     )
-    yield "| SHA256SUMS | checksums of all of these |"
+    yield "entity_labels.tsv", (f"{k}\t{v}" for k, v in zip(graph.entities, graph.labels, strict=True) if v)
+    evidence = evidence_of(frozen) if options.with_evidence else None
+    yield "judgements.tsv", judgement_lines(frozen, graph, evidence)
+    yield "labels.jsonl", label_lines(qrels, frozen, graph, evidence=options.with_evidence)
+    yield "questions.tsv", question_lines(labels, frozen, graph)
+    yield "pool.tsv", pool_lines(frozen, graph)
+    yield "topics.tsv", topics(qrels.pool, questions_of(frozen.triples)[0], qrels.created_at)
+    yield "qrels.txt", qrels_lines(graph, frozen.triples, frozen.state, options.strict)
 
 
-def _metrics_table(pool: Pool, qrels: Qrels) -> Iterator[str]:
-    if not evaluated(pool):
-        yield "No system of this graph has a complete run for this pool, so there are no measures."
-        return
-    content = figures.metrics(pool, f"qrels:{qrels.name}")
-    names = list(content["n"])
-    yield "| system | " + " | ".join(names) + " |"
-    yield "|---" * (len(names) + 1) + "|"
-    for system, row in content["systems"].items():
-        cells = ["undefined" if row[name] is None else f"{row[name]:.4f}" for name in names]
-        yield f"| {system} | " + " | ".join(cells) + " |"
+def _numbers(content: _Content, measures: tuple[PoolTable, Sums] | None) -> Numbers:
+    """Of the whole, whatever the archive leaves out."""
+    whole, labels = content.whole, content.labels
+    agreement, doubles = agreement_of(labels)
+    systems: dict[str, list[float]] = {}
+    if measures:
+        table, sums = measures
+        means = np.array([of.mean() for of in sums.values()])
+        systems = {name: means[:, table.systems.index(name)].tolist() for name in content.systems}
+    return Numbers(
+        len(questions_of(whole.triples)[0].side), agreement, doubles, len(np.unique(labels.person)),
+        list(measures[1]) if measures else [], systems,
+    )  # fmt: skip

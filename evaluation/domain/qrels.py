@@ -1,7 +1,9 @@
 """Qrels: judgements under a name, in a file that never changes: frozen here, or imported (import_qrels.py)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.domain.judgement import current_verdicts
-from evaluation.domain.table import EvaluationError, PoolTable, triple_codes
+from evaluation.domain.frozen import Frozen, facts, frozen_of, frozen_table, indices, one_moment
+from evaluation.domain.table import EvaluationError, PoolTable, evaluated, triple_codes
 from evaluation.enums import QrelsOrigin
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
@@ -62,9 +65,14 @@ def freeze_qrels(
     check_new(pool, name)
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")
-    triples, state = pooled_state(pool)
+    with one_moment():
+        triples, state = pooled_state(pool)
+        known = frozen_table(facts(pool, triples, state))
+    said = {"licence": licence, "citation": citation, "systems": evaluated(pool)}
     with transaction.atomic():
-        qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user)
+        qrels = write_qrels(
+            pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said
+        )
         record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
 
@@ -87,16 +95,22 @@ def _taken(qrels: Qrels) -> EvaluationError:
 
 def write_qrels(
     pool: Pool, name: str, triples: np.ndarray, state: np.ndarray, *, origin: QrelsOrigin, user: User | None,
-    notes: Sequence[str] = (),
+    notes: Sequence[str] = (), known: pa.Table | None = None, said: Mapping[str, Any] = MappingProxyType({}),
 ) -> Qrels:  # fmt: skip
-    """Write triples int32[n, 3] and their states int8[n] under a new name. The caller holds the transaction."""
-    head, relation, tail = triples.T
-    names = [STATE_NAMES[LabelState(value)] for value in state.tolist()]
-    content = pa.table({"head": head, "relation": relation, "tail": tail, "state": names})
+    """Write triples int32[n, 3] and their states int8[n] under a new name. The caller holds the transaction.
+
+    `known`: more columns (frozen.py); `said`: more fields of the row.
+    """
+    codes = sorted(STATE_NAMES)
+    names = pa.DictionaryArray.from_arrays(np.searchsorted(codes, state), [STATE_NAMES[c] for c in codes])
+    content = pa.table([*triples.T, names.cast(pa.string())], names=["head", "relation", "tail", "state"])
+    for name_of, column in zip(known.column_names, known.columns, strict=True) if known else ():
+        content = content.append_column(name_of, column)
+    content = content.replace_schema_metadata(known.schema.metadata if known else None)
     qrels, made = Qrels.objects.get_or_create(
         pool=pool, name=name, defaults={
             "artifact": "", "sha256": "", "created_by": user, "origin": origin, "notes": list(notes),
-            **{f"num_{key}": count for key, count in state_counts(state).items()},
+            **{f"num_{key}": count for key, count in state_counts(state).items()}, **said,
         },
     )  # fmt: skip
     if not made:  # somebody else was faster
@@ -123,12 +137,33 @@ def get_qrels(pool: Pool, name: str, origin: QrelsOrigin = QrelsOrigin.FROZEN) -
 
 def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
     """Triples int32[n, 3] and states int8[n] of qrels; the checksum is checked."""
+    table = _file(qrels, ["head", "relation", "tail", "state"])
+    return _triples(table), _states(table)
+
+
+def read_frozen(qrels: Qrels) -> Frozen:
+    """All that was frozen. Qrels of an earlier version know triples and states only: the rest is that of now."""
+    table = _file(qrels)
+    triples, state = _triples(table), _states(table)
+    if "settled" in table.column_names:
+        return frozen_of(table, triples, state)
+    with one_moment():
+        return facts(qrels.pool, triples, state)
+
+
+def _file(qrels: Qrels, columns: list[str] | None = None) -> pa.Table:
     path = artifact_path(qrels.artifact)
     check_sha256(path, qrels.sha256)
-    table = pq.read_table(path)
-    triples = np.stack([table[name].to_numpy() for name in ("head", "relation", "tail")], axis=1)
-    values = {name: value for value, name in STATE_NAMES.items()}
-    return triples.astype(np.int32), np.array([values[s] for s in table["state"].to_pylist()], dtype=np.int8)
+    return pq.read_table(path, columns=columns)
+
+
+def _triples(table: pa.Table) -> np.ndarray:
+    columns = [table[name].to_numpy() for name in ("head", "relation", "tail")]
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _states(table: pa.Table) -> np.ndarray:
+    return indices(table["state"], {name: value for value, name in STATE_NAMES.items()})
 
 
 def qrels_state(table: PoolTable, qrels: Qrels) -> np.ndarray:

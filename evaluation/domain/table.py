@@ -104,6 +104,14 @@ def pool_table(pool: Pool) -> PoolTable:
     return remembered(_tables, (pool.pk, ranks_version(pool)), lambda: _build(pool))
 
 
+def evaluated(pool: Pool) -> list[str]:
+    """Systems with all rank rows of the pool; labels can be taken away without any."""
+    try:
+        return pool_table(pool).systems
+    except RunError:
+        return []
+
+
 def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made]) -> Made:
     """From memory, or made and kept; what was asked for longest ago goes. Who comes second waits for the first."""
     with _lock:

@@ -1,20 +1,23 @@
 """A pool in TREC form: topics, pool, qrels and runs, as trec_eval, pytrec_eval and ir_measures read them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from annotation.domain.question import templates_at
 from evaluation.domain.qrels import pooled_state, read_qrels
-from evaluation.domain.table import pool_table, triple_codes
+from evaluation.domain.table import evaluated, pool_table, triple_codes
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.domain.graph import open_graph
-from pooling.domain.run_files import RunError, question_id, read_topk
+from pooling.domain.run_files import question_id, read_topk
 from pooling.domain.template import fill
-from pooling.domain.trec import merge_candidates, run_lines, trec_word
+from pooling.domain.trec import pieces, run_pieces, trec_word
 from pooling.kernels.graph import GraphArrays
+from pooling.kernels.merged import merge
 from pooling.kernels.questions import Questions, questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
@@ -70,35 +73,54 @@ def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
     return qrels_lines(graph, pooled, np.full(len(pooled), LabelState.UNJUDGED, dtype=np.int8))
 
 
-def pool_run(pool: Pool, system: str, triples: np.ndarray) -> Iterator[str]:
-    """Six columns, score = -rank: each question's candidates in strict order, as far as the run holds them all.
+def pool_runs(pool: Pool, systems: Sequence[str], triples: np.ndarray) -> dict[str, Iterator[bytes]]:
+    """System -> six columns, score = -rank: each question's candidates in strict order, as far as its run holds all.
 
-    triples int32[n, 3]: seeds and pooled ones. Other test triples are known facts, also where they are seeds by now.
+    triples int32[n, 3]: seeds and pooled ones. Other test triples are known facts, also where they are seeds by now,
+    and what was pooled later is a candidate like any other.
     """
+    if not systems:
+        return {}
     table, (questions, _, _) = pool_table(pool), questions_of(triples)
     graph = table.graph
-    ranks = table.pool_of(table.is_test & is_among(table.triples, triples, graph)).table
-    row = table.systems.index(system)
+    among = is_among(table.triples, triples, graph)
+    ranks = table.pool_of(table.is_test & among).table
     keys = question_keys(questions, graph.num_entities, graph.num_relations)
-    topk = read_topk(
-        Run.objects.select_related("system__graph").get(system__graph=pool.graph, system__name=system)
+    place = np.full(len(table.question_keys), -1, dtype=np.int64)
+    place[find(table.question_keys, keys)] = np.arange(len(keys))
+    rows = np.flatnonzero((place[ranks.question] >= 0) & among[ranks.triple])
+    known = Known(keys, place[ranks.question[rows]], ranks.entity[rows])
+    ids, words = (
+        question_ids(questions, graph),
+        pa.array([trec_word(key) for key in graph.entities], pa.string()),
     )
-    stored, asked = find(topk.keys, keys), find(table.question_keys, keys)
-    for identifier, at, question in zip(
-        question_ids(questions, graph), stored.tolist(), asked.tolist(), strict=True
-    ):
-        rows = slice(ranks.start[question], ranks.start[question + 1])
-        exact = dict(zip(ranks.entity[rows].tolist(), ranks.strict[row, rows].tolist(), strict=True))
-        candidates = topk.entity[at].tolist() if at >= 0 else []
-        yield from run_lines(identifier, merge_candidates(exact, candidates), graph, system)
+    runs = Run.objects.select_related("system__graph").filter(
+        system__graph=pool.graph, system__name__in=systems
+    )
+    found = {run.system.name: run for run in runs}
+    return {
+        system: _run(found[system], known, ranks.strict[table.systems.index(system), rows], ids, words)
+        for system in systems
+    }
 
 
-def evaluated(pool: Pool) -> list[str]:
-    """Systems with all rank rows of the pool; labels can be taken away without any."""
-    try:
-        return pool_table(pool).systems
-    except RunError:
-        return []
+class Known(NamedTuple):
+    """Keys of all questions; of the rows with a position: place of the question among them, and entity."""
+
+    keys: np.ndarray
+    question: np.ndarray
+    entity: np.ndarray
+
+
+def _run(
+    run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array
+) -> Iterator[bytes]:
+    topk = read_topk(run)
+    stored = find(topk.keys, known.keys)
+    candidates = np.full((len(known.keys), topk.entity.shape[1]), -1, dtype=np.int32)
+    candidates[stored >= 0] = topk.entity[stored[stored >= 0]]
+    merged = merge(known.question, known.entity, position, candidates, len(words))
+    yield from run_pieces(ids, merged, words, run.system.name)
 
 
 def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:
@@ -116,11 +138,12 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
     }
 
 
-def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:
+def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[bytes]]:
     """The lists, and the runs: everything that a TREC evaluation of the pool needs."""
     triples, _ = read_qrels(qrels) if qrels else pooled_state(pool)
-    runs = {f"run-{name}.txt.gz": pool_run(pool, name, triples) for name in evaluated(pool)}
-    return trec_lists(pool, qrels, strict) | runs
+    lists = {name: pieces(lines) for name, lines in trec_lists(pool, qrels, strict).items()}
+    runs = pool_runs(pool, evaluated(pool), triples)
+    return lists | {f"run-{name}.txt.gz": content for name, content in runs.items()}
 
 
 def is_among(triples: np.ndarray, others: np.ndarray, graph: GraphArrays) -> np.ndarray:

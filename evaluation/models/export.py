@@ -33,12 +33,3 @@ class Export(models.Model):
     @property
     def is_written(self) -> bool:
         return self.sha256 != ""
-
-    @property
-    def filters(self) -> list[str]:
-        """What it was asked to leave out or take otherwise, in words."""
-        words = {
-            "without runs": not self.with_runs, "without evidence": not self.with_evidence,
-            "positives only": self.positives_only, "strict": self.strict,
-        }  # fmt: skip
-        return [word for word, holds in words.items() if holds]

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluation.domain.archive import archive_name, archive_of, request_export
+from evaluation.domain.archive import archive_name, archive_of, options_of, request_export
 from evaluation.domain.export import ExportOptions
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
@@ -103,7 +103,12 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
         {
             "qrels": qrels,
             "archives": [
-                {"export": export, "path": archive_of(export), "job": jobs.get(export.pk)}
+                {
+                    "export": export,
+                    "path": archive_of(export),
+                    "job": jobs.get(export.pk),
+                    "left_out": options_of(export).left_out,
+                }
                 for export in qrels.exports.all()
             ],
         }

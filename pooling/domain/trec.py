@@ -2,13 +2,19 @@
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from pooling.kernels.graph import GraphArrays
+from pooling.kernels.merged import Merged
 
 PIECE = 10_000  # lines that are written at once
+QUESTIONS = 1_000  # of a run, likewise
 
 
 def trec_word(text: str) -> str:
@@ -38,23 +44,57 @@ def merge_candidates(exact: dict[int, int], candidates: list[int]) -> list[int]:
         merged.append(entity)
 
 
+def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) -> Iterator[bytes]:
+    """The bytes of the lines that run_lines gives, in pieces, without a Python object a line.
+
+    ids: of the questions; words: trec_word of every entity.
+    """
+    lengths = np.diff(merged.indptr)
+    ends = pa.array([f" {rank} {-rank} {tag}\n" for rank in range(1, int(lengths.max(initial=0)) + 1)])
+    for first in range(0, len(lengths), QUESTIONS):
+        part = lengths[first : first + QUESTIONS]
+        start, stop = merged.indptr[[first, first + len(part)]]
+        begins = pa.array([f"{question} Q0 " for question in ids[first : first + QUESTIONS]])
+        question = np.repeat(np.arange(len(part)), part)
+        rank = np.arange(start, stop) - merged.indptr[first + question]
+        if not len(rank):
+            continue
+        columns = (
+            begins.take(pa.array(question)),
+            words.take(pa.array(merged.entity[start:stop])),
+            ends.take(pa.array(rank)),
+        )
+        lines = pc.binary_join_element_wise(*columns, "")
+        _, offsets, text = lines.buffers()
+        yield text.slice(0, int(np.frombuffer(offsets, np.int32)[len(lines)])).to_pybytes()
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """UTF-8, a line feed after each line; gzip where the name ends in .gz, the same bytes each time."""
+    write_pieces(path, pieces(lines))
+
+
+def write_pieces(path: Path, content: Iterable[bytes]) -> None:
+    """The same of bytes."""
     with path.open("wb") as raw:
-        for piece in encoded(lines, gz=path.suffix == ".gz"):
+        for piece in packed(content) if path.suffix == ".gz" else content:
             raw.write(piece)
 
 
 def encoded(lines: Iterable[str], *, gz: bool) -> Iterator[bytes]:
     """The bytes of a file with these lines, in pieces; as gzip without a clock in it."""
-    packer = zlib.compressobj(6, zlib.DEFLATED, wbits=31) if gz else None  # 31: with gzip's header, time 0
-    for piece in _pieces(lines):
-        yield packer.compress(piece) if packer else piece
-    if packer:
-        yield packer.flush()
+    return packed(pieces(lines)) if gz else pieces(lines)
 
 
-def _pieces(lines: Iterable[str]) -> Iterator[bytes]:
+def packed(content: Iterable[bytes]) -> Iterator[bytes]:
+    """Gzip with time 0. Level 1: a run of a million lines in a fifth of the time, and a quarter larger."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, wbits=31)  # 31: with gzip's header
+    for piece in content:
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+def pieces(lines: Iterable[str]) -> Iterator[bytes]:
     held: list[str] = []
     for line in lines:
         held.append(line)

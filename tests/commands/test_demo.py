@@ -66,8 +66,8 @@ def test_every_stage_leaves_what_the_next_one_needs(demo: Demo, tmp_path: Path):
     left = demo.campaign.items.filter(state=ItemState.OPEN).count()
     assert left == round(0.2 * demo.campaign.items.count())
     names = {path.name for path in (tmp_path / "demo-test-set").iterdir()}
-    runs = {"run-transe.txt", "run-distmult.txt"}
-    assert {"test.tsv", "judgements.tsv", "qrels.txt", "SHA256SUMS"} | runs <= names
+    runs = {"runs"}
+    assert {"test.tsv", "judgements.tsv", "qrels.txt", "CHECKSUMS.sha256"} | runs <= names
     assert [job.kind for job in Job.objects.order_by("id")] == [
         JobKind.TRAIN,
         JobKind.TRAIN,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
+import subprocess
 import zipfile
 from collections import defaultdict
 from pathlib import Path
@@ -17,7 +19,7 @@ from evaluation.domain import export as module
 from evaluation.domain import figures
 from evaluation.domain.archive import EPOCH, archive_of, request_export, write_archive
 from evaluation.domain.export import ExportOptions, export_test_set
-from evaluation.domain.qrels import freeze_qrels, read_qrels
+from evaluation.domain.qrels import STATE_NAMES, freeze_qrels, read_qrels
 from evaluation.domain.table import EvaluationError, systems_with_runs
 from evaluation.domain.trec import pool_topics
 from evaluation.models import Qrels
@@ -32,8 +34,9 @@ from tests.evaluation.domain.oracle import Oracle, positives_of
 from tests.factories import judge, names_of, town
 
 FILES = {
-    "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv", "topics.tsv",
-    "qrels.txt", "README.md", "SHA256SUMS", "run-transe.txt", "run-distmult.txt", "run-complex.txt",
+    "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv", "labels.jsonl",
+    "questions.tsv", "pool.tsv", "topics.tsv", "qrels.txt", "runs/transe.txt.gz", "runs/distmult.txt.gz",
+    "runs/complex.txt.gz", "per_question.tsv.gz", "README.md", "croissant.json", "CHECKSUMS.sha256",
 }  # fmt: skip
 
 
@@ -48,6 +51,10 @@ def folder(qrels: Qrels, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+def names_in(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
 def rows(path: Path) -> list[list[str]]:
     return [line.split("\t") for line in path.read_text().splitlines()]
 
@@ -56,11 +63,14 @@ def rows(path: Path) -> list[list[str]]:
 
 
 def test_the_files_and_their_checksums(folder: Path):
-    assert {path.name for path in folder.iterdir()} == FILES
-    sums = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
-    assert set(sums) == FILES - {"SHA256SUMS"}
+    assert names_in(folder) == FILES
+    sums = dict(reversed(line.split("  ")) for line in (folder / "CHECKSUMS.sha256").read_text().splitlines())
+    assert set(sums) == FILES - {"CHECKSUMS.sha256"}
     for name, expected in sums.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == expected
+    subprocess.run(
+        ["sha256sum", "--strict", "-c", "CHECKSUMS.sha256"], cwd=folder, check=True, capture_output=True
+    )
 
 
 def test_exported_twice_it_is_the_same_bytes(qrels: Qrels, folder: Path, tmp_path: Path):
@@ -109,17 +119,24 @@ def test_known_test_triples_are_those_that_were_not_sampled(qrels: Qrels, folder
 
 def test_judgements_have_state_depth_and_filter_of_every_triple(qrels: Qrels, folder: Path):
     header, *lines = rows(folder / "judgements.tsv")
-    assert header == ["head", "relation", "tail", "state", "depth", "filter"]
+    assert header == ["head", "relation", "tail", "state", "settled", "depth", "filter", "evidence"]
     graph, pool = qrels.pool.graph, qrels.pool
     expected = [
-        [*names_of(graph, t), "positive", "0", ""] for t in pool.seeds.values_list("head", "relation", "tail")
+        [*names_of(graph, t), "positive", "seed", "0", "", ""]
+        for t in pool.seeds.values_list("head", "relation", "tail")
     ]
     states = {tuple(t): s for t, s in zip(*(x.tolist() for x in read_qrels(qrels)), strict=True)}
+    verdicts = dict(pool.judgements.values_list("triple_id", "verdict"))
     for row in pool.triples.order_by("id"):
+        settled = "filtered" if row.reason else "open"
+        if row.pk in verdicts:
+            settled = "undecided" if verdicts[row.pk] == "undecided" else "agreed"
         triple = (row.head, row.relation, row.tail)
         expected.append(
-            [*names_of(graph, triple), module.STATE_NAMES[states[triple]], str(row.depth), row.reason]
-        )
+            [
+                *names_of(graph, triple), STATE_NAMES[states[triple]], settled, str(row.depth), row.reason, "",
+            ]
+        )  # fmt: skip
     assert lines == expected
 
 
@@ -153,7 +170,8 @@ def test_a_folder_with_something_in_it_is_refused_and_left(qrels: Qrels, tmp_pat
 
 def test_an_empty_folder_is_filled(qrels: Qrels, tmp_path: Path):
     (tmp_path / "out").mkdir()
-    assert {path.name for path in export_test_set(qrels, tmp_path / "out")} == FILES
+    export_test_set(qrels, tmp_path / "out")
+    assert names_in(tmp_path / "out") == FILES
 
 
 def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
@@ -177,7 +195,9 @@ def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
 
 
 def trec(path: Path) -> list[list[str]]:
-    return [line.split(" ") for line in path.read_text().splitlines()]
+    raw = path.read_bytes()
+    text = gzip.decompress(raw) if path.suffix == ".gz" else raw
+    return [line.split(" ") for line in text.decode().splitlines()]
 
 
 def as_trec_eval(folder: Path, system: str) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
@@ -185,7 +205,7 @@ def as_trec_eval(folder: Path, system: str) -> tuple[dict[str, dict[str, int]], 
     run: dict[str, dict[str, float]] = defaultdict(dict)
     for question, _, entity, relevance in trec(folder / "qrels.txt"):
         qrels[question][entity] = int(relevance)
-    for question, q0, entity, rank, score, tag in trec(folder / f"run-{system}.txt"):
+    for question, q0, entity, rank, score, tag in trec(folder / f"runs/{system}.txt.gz"):
         assert (q0, tag, int(score)) == ("Q0", system, -int(rank))
         run[question][entity] = float(score)
     return dict(qrels), dict(run)
@@ -213,7 +233,7 @@ def test_runs_hold_every_candidate_in_strict_order(qrels: Qrels, folder: Path):
     for system in systems_with_runs(qrels.pool):
         oracle = Oracle(qrels.pool, system)
         lists: dict[str, list[int]] = defaultdict(list)
-        for question, _, entity, rank, *_ in trec(folder / f"run-{system.name}.txt"):
+        for question, _, entity, rank, *_ in trec(folder / f"runs/{system.name}.txt.gz"):
             lists[question].append(index[entity])
             assert int(rank) == len(lists[question])
         for question, entities in lists.items():
@@ -264,7 +284,7 @@ def test_keys_become_words_and_come_back(key, word):
 
 
 def test_odd_keys_are_in_the_files_as_words(folder: Path):
-    for name in ("qrels.txt", "run-transe.txt"):
+    for name in ("qrels.txt", "runs/transe.txt.gz"):
         lines = trec(folder / name)
         assert {len(line) for line in lines} == {4 if name == "qrels.txt" else 6}
         entities = {line[2] for line in lines}
@@ -355,12 +375,24 @@ def test_an_export_that_is_gone_is_a_message(qrels: Qrels):
     )  # fmt: skip
 
 
-def test_a_pool_without_runs_is_exported_without_measures(qrels: Qrels, tmp_path: Path):
-    for system in systems_with_runs(qrels.pool):
+def test_a_pool_without_runs_is_exported_without_measures(pool: Pool, tmp_path: Path):
+    for system in systems_with_runs(pool):
         system.run.delete()
-    names = {path.name for path in export_test_set(qrels, tmp_path / "out")}
-    assert names == {name for name in FILES if not name.startswith("run-")}
-    assert (
-        "No system of this graph has a complete run for this pool, so there are no measures."
-        in (tmp_path / "out/README.md").read_text()
+    export_test_set(freeze_qrels(pool, "v1"), tmp_path / "out")
+    names = names_in(tmp_path / "out")
+    assert names == {name for name in FILES if not name.startswith(("runs/", "per_question"))}
+    text = (tmp_path / "out/README.md").read_text()
+    assert "None: no system had a complete run when the qrels were frozen, or they were left out." in text
+
+
+def test_a_run_that_is_gone_is_named_and_nothing_is_written(qrels: Qrels, tmp_path: Path):
+    qrels.pool.graph.systems.get(name="distmult").run.delete()
+    with pytest.raises(EvaluationError) as caught:
+        export_test_set(qrels, tmp_path / "out")
+    assert str(caught.value) == (
+        "The runs of distmult are not complete any more: run score_runs p, or export without runs. "
+        "Nothing was written."
     )
+    assert not (tmp_path / "out").exists()
+    export_test_set(qrels, tmp_path / "out", ExportOptions(with_runs=False))
+    assert "runs/transe.txt.gz" not in names_in(tmp_path / "out")

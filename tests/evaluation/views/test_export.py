@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from evaluation.domain.archive import archive_name, request_export, write_archive
-from evaluation.domain.export import ExportOptions
+from evaluation.domain.archive import archive_name, options_of, request_export, write_archive
+from evaluation.domain.export import EVERYTHING, ExportOptions
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.report import pool_report
 from evaluation.domain.trec import trec_lists
@@ -96,7 +96,11 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     for _ in range(2):
         assert client.post(WRITE)["Location"] == PAGE
     export = Export.objects.get()
-    assert (export.filters, export.created_by.username, export.is_written) == ([], "researcher", False)
+    assert (options_of(export), export.created_by.username, export.is_written) == (
+        EVERYTHING,
+        "researcher",
+        False,
+    )
     download = f"/pools/p/export/v1/{export.pk}.zip"
     assert client.get(download).status_code == 404
     job = Job.objects.get(kind=JobKind.EXPORT)

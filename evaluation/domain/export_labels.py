@@ -1,0 +1,168 @@
+"""Single labels of a test set: who said what, when, asked in which words, with which evidence; by pseudonym."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+
+from annotation.enums import Answer
+from annotation.kernels.agreement import Agreement, agreement
+from annotation.models import GuidelineVersion, ImportedLabel, Label, QuestionTemplate
+from annotation.models.slot import ADJUDICATION
+from evaluation.domain.frozen import Frozen, Ragged
+from evaluation.models import Qrels
+from pooling.domain.template import fill
+from pooling.enums import Side
+from pooling.kernels.graph import GraphArrays
+
+CHUNK = 2_000  # rows of the database that are held at once
+ANSWERS = tuple(Answer.values)
+
+
+class Asked(NamedTuple):
+    """One entry a label, in the order of their ids: triple, template id, id of the person int64; head bool (which
+    side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
+
+    triple: np.ndarray
+    template: np.ndarray
+    person: np.ndarray
+    head: np.ndarray
+    place: np.ndarray
+    answer: np.ndarray
+
+    def keep(self, kept: np.ndarray) -> Asked:
+        """The same of some triples, bool[n], which are numbered anew."""
+        mine = kept[self.triple]
+        found = Asked(*(column[mine] for column in self))
+        return found._replace(triple=(np.cumsum(kept) - 1)[found.triple])
+
+
+def asked(frozen: Frozen) -> Asked:
+    """What all labels are about, as arrays."""
+    kinds = ("i8", "i8", "i8", "?", "i1", "i1")
+    columns = Asked(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
+    fields = ("template_id", "annotator_id", "item__side", "slot__number", "answer")
+    for at, (triple, template, person, side, number, answer) in enumerate(
+        _rows(Label, frozen.labels, fields)
+    ):
+        values = (triple, template, person, side == Side.HEAD, number, ANSWERS.index(answer))
+        for column, value in zip(columns, values, strict=True):
+            column[at] = value
+    return columns
+
+
+def agreement_of(labels: Asked) -> tuple[Agreement, int]:
+    """Agreement of the two plain labels, yes and no, and the number of triples with two of them."""
+    plain = labels.place != ADJUDICATION
+    order = np.argsort(labels.triple[plain], kind="stable")
+    triple, answer = labels.triple[plain][order], labels.answer[plain][order]
+    second = np.flatnonzero(np.diff(triple, prepend=-1) == 0)
+    both = np.stack([answer[second - 1], answer[second]])
+    both = np.where(both == ANSWERS.index(Answer.CANT_TELL), -1, both).astype(np.int64)
+    return agreement(both[0], both[1], 2), len(second)
+
+
+def _rows(model: Any, ids: Ragged, fields: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """Triple and fields of each row, in the order of the ids, a few thousand at a time."""
+    order = np.argsort(ids.values)
+    values, triple = ids.values[order], ids.triple[order]
+    for start in range(0, len(values), CHUNK):
+        keys = values[start : start + CHUNK].tolist()
+        rows = model.objects.filter(pk__in=keys).order_by("pk").values_list(*fields)
+        yield from ((at, *row) for at, row in zip(triple[start : start + CHUNK].tolist(), rows, strict=True))
+
+
+# -- labels.jsonl -----------------------------------------------------------------------------------------------
+
+
+def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: bool) -> Iterator[str]:
+    """One JSON object a label that counted, oldest first; those made elsewhere after those of people here."""
+    guidelines = list(
+        GuidelineVersion.objects.filter(campaign__pool=qrels.pool)
+        .order_by("version")
+        .values_list("created_at", "version")
+    )
+    times = [at for at, _ in guidelines]
+    fields = (
+        "answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms", "item__side",
+        "template__version", "source_url",
+    )  # fmt: skip
+    for triple, answer, number, person, at, active, away, side, version, url in _rows(
+        Label, frozen.labels, fields
+    ):
+        known = bisect_right(times, at)
+        yield _json(
+            graph, frozen.triples[triple], answer,
+            role="adjudicator" if number == ADJUDICATION else "annotator", annotator=pseudonym(qrels, person),
+            at=_utc(at), active_ms=active, away_ms=away, side=side, question_version=version,
+            guideline_version=guidelines[known - 1][1] if known else None,
+            **({"evidence": url} if evidence else {}),
+        )  # fmt: skip
+    of_file = ("answer", "annotator", "labelled_at", "source_url")
+    for triple, answer, name, when, url in _rows(ImportedLabel, frozen.imported, of_file):
+        yield _json(
+            graph, frozen.triples[triple], answer, role="import", annotator=pseudonym(qrels, name) if name else None,
+            at=_utc(when) if when else None, **({"evidence": url} if evidence else {}),
+        )  # fmt: skip
+
+
+def _json(graph: GraphArrays, triple: np.ndarray, answer: str, **more: Any) -> str:
+    head, relation, tail = triple.tolist()
+    keys = {"head": graph.entities[head], "relation": graph.relations[relation], "tail": graph.entities[tail]}
+    return json.dumps({**keys, "label": answer, **more}, ensure_ascii=False)
+
+
+def pseudonym(qrels: Qrels, person: int | str) -> str:
+    """The same for the same person in all exports of these qrels; tells nothing without the salt."""
+    kind = "user" if isinstance(person, int) else "import"
+    mac = hmac.new(qrels.salt.encode(), f"{kind}:{person}".encode(), hashlib.sha256)
+    return f"p-{mac.hexdigest()[:12]}"
+
+
+def _utc(when: datetime) -> str:
+    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+# -- beside the triples -----------------------------------------------------------------------------------------
+
+
+def evidence_of(frozen: Frozen) -> Iterator[str]:
+    """The addresses given for each triple, in the order of the labels, by spaces; white space within is encoded."""
+    given = _addresses(Label, frozen.labels), _addresses(ImportedLabel, frozen.imported)
+    for people, imported in zip(*given, strict=True):
+        yield " ".join(
+            dict.fromkeys(re.sub(r"\s", lambda space: quote(space[0]), url) for url in people + imported)
+        )
+
+
+def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:
+    """Those of each triple; a stretch of triples is read at once."""
+    n = len(ids.indptr) - 1
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
+        keys = ids.values[ids.indptr[start] : ids.indptr[stop]].tolist()
+        found = dict(model.objects.filter(pk__in=keys).exclude(source_url="").values_list("pk", "source_url"))
+        for triple in range(start, stop):
+            yield [found[pk] for pk in ids.of(triple).tolist() if pk in found] if found else []
+
+
+def question_lines(labels: Asked, frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
+    """What people read of each triple: one line for each version of the words that a label was given under."""
+    yield "head\trelation\ttail\tside\tversion\tgroup_question\tstatement"
+    templates = QuestionTemplate.objects.in_bulk(np.unique(labels.template).tolist())
+    shown = np.unique(np.stack([labels.triple, labels.template, labels.head]), axis=1).T
+    for triple, number, head_asked in shown.tolist():
+        template, (head, relation, tail) = templates[number], frozen.triples[triple].tolist()
+        group = template.head_question if head_asked else template.tail_question
+        words = [fill(text, graph.label(head), graph.label(tail)) for text in (group, template.statement)]
+        keys = graph.entities[head], graph.relations[relation], graph.entities[tail]
+        yield "\t".join([*keys, "head" if head_asked else "tail", str(template.version), *words])
