@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,11 @@ from evaluation.domain.table import PoolTable, pool_table
 from evaluation.kernels.estimates import Estimator
 from evaluation.kernels.estimates_jackknife import Estimate, jackknife
 from evaluation.kernels.estimates_model import ModelEstimator
+from evaluation.kernels.estimates_named import LISTS, MEASURED
 from evaluation.kernels.estimates_sample import CERTAIN
 from evaluation.kernels.table import Flags, Floats
 from evaluation.kernels.values import values
+from evaluation.measures import parse_measure
 from pooling.models import Pool
 
 BANDS = (1, 2, 4, 7)  # pool depths at which a band of the model ends
@@ -31,6 +34,10 @@ TEXTS = {
     " divide by an estimate within each question, so they are too small while few of its triples are judged; no"
     " interval shows that.",
 }
+LABELS = {name: parse_measure(name).label for name in MEASURED} | {one.name: one.label for one in LISTS}
+UNCUT = (
+    "Cut there, such a value would no longer be right on average, so it stands as it is; intervals are cut."
+)
 
 
 @dataclass(frozen=True)
@@ -61,16 +68,33 @@ def estimate(
         asked = original_questions(table)
     rng = np.random.default_rng(seed)
     tell = progress or (lambda done, total: None)
-    unbiased = jackknife(
+    unbiased = _within(jackknife(
         Estimator(table.pool, drawn.sample, asked).estimate, drawn.sample, rng,
         progress=lambda done, total: tell(done, 2 * total),
-    )  # fmt: skip
+    ))  # fmt: skip
     model = ModelEstimator(table.pool, drawn.sample, asked, np.searchsorted(BANDS, table.depth))
-    modelled = jackknife(
+    modelled = _within(jackknife(
         model.estimate, drawn.sample, rng, progress=lambda done, total: tell(total + done, 2 * total)
-    )
+    ))  # fmt: skip
     plain = _plain_infap(table, drawn, asked, assumed_is_judged) if len(drawn.strata) == 1 else None
     return Estimated(table.systems, table.left_out, drawn, unbiased, modelled, plain)
+
+
+def beyond(estimates: Mapping[str, Estimate], names: Iterable[str]) -> str:
+    """Which of these measures have values that no measure can have, and why they stand all the same; empty: none."""
+    out = [name for name in names if np.any((estimates[name].value < 0) | (estimates[name].value > 1))]
+    if not out:
+        return ""
+    return f"Below 0 or above 1, where no measure can be: {', '.join(LABELS[name] for name in out)}. {UNCUT}"
+
+
+def _within(found: dict[str, Estimate]) -> dict[str, Estimate]:
+    """The same with the intervals of measures cut at 0 and 1: the truth is between, so that nothing is lost."""
+    cut = {
+        name: one._replace(low=np.clip(one.low, 0.0, 1.0), high=np.clip(one.high, 0.0, 1.0))
+        for name, one in found.items() if name in LABELS
+    }  # fmt: skip
+    return found | cut
 
 
 def _plain_infap(table: PoolTable, drawn: PoolSample, asked: Flags, assumed_is_judged: bool) -> Floats:

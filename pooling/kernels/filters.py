@@ -201,7 +201,8 @@ ALWAYS = {
             "known",
             "known triples",
             "What train, valid or an unsampled test triple says is true: it is no candidate, so that the next one takes"
-            " its place. There is no switch, since as an assumed negative a fact would be counted as wrong.",
+            " its place. There is no switch: as an assumed negative a fact would count as wrong, and given to people it"
+            " would cost labels that no measure can use, since it has no rank among the candidates.",
         ),
         Always(
             "duplicates",
@@ -218,9 +219,13 @@ GROUPS = {"category": ("category-head", "category-tail"), "none": ()}
 
 
 def parse_filters(text: str) -> list[str]:
-    """Names of filters from `category,types`; ValueError names those that exist."""
+    """Names of filters from `category,types`; ValueError names those that exist, and what has no switch."""
     names: list[str] = []
     for word in (w.strip() for w in text.split(",") if w.strip()):
+        if word in ALWAYS:
+            raise ValueError(
+                f"{word!r} has no switch, since {ALWAYS[word].label} are always left out: leave the word out"
+            )
         if word not in FILTERS and word not in GROUPS:
             known = ", ".join([*FILTERS, *GROUPS])
             raise ValueError(f"unknown filter {word!r}: the known filters are {known}")

@@ -39,6 +39,7 @@ from evaluation.domain.audit_report import (
 from evaluation.kernels.table import Floats
 from evaluation.measures import Measure
 
+RATES = "audit-filters"  # the first section, where some filter has a rate
 NO_SAMPLE = "no triple of this filter is in the audit sample"
 NOT_JUDGED = "no triple of its sample is judged yet"
 NO_VALUE = "the measure has no value now or with the missed answers"
@@ -61,6 +62,7 @@ def by_filter(context: Context) -> list[Section]:
             row.append(_interval(found, why))
         rows.append(row)
     title = "False negatives of each filter"
+    has_rates = any(one.rates is not None for one in filters)
     columns = [
         Column("filter", "Filter", "text"), Column("filtered", "Filtered", "count"),
         Column("drawn", "In the sample", "count"), Column("judged", "Judged", "count", "positive or negative"),
@@ -74,7 +76,7 @@ def by_filter(context: Context) -> list[Section]:
     notes = [f"{undecided:,} sampled triples are undecided and count for no rate."] if undecided else []
     return [
         Section(
-            "audit-filters", title,
+            RATES if has_rates else "audit-no-rates", title,
             "Filtered triples count as negative although nobody looked. A random sample of them was judged like any"
             " other triple: the share that turned out positive is how often the filter errs.",
             f"Audit sample of pool {context.pool.name}, drawn at random from each filter. 95 % Wilson intervals.",
@@ -136,7 +138,7 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
 def on_measures(context: Context) -> list[Section]:
     filters = audited_filters(context.pool)
     if all(one.rates is None for one in filters):
-        return []  # nothing is imputed; the part above says what to do
+        return []  # labels were taken back since: the part above says what to do
     found = effects(context, filters)
     left = [one.reason.value for one in filters if one.rates is None]
     notes = [f"Not imputed, since they have no rate: {words(left)}."] if left else []
@@ -242,7 +244,7 @@ ANALYSIS = Analysis(
     "audit-sample", ("measures", "questions", "assumed", "seed"),
     (
         Part("filters", by_filter),
-        Part("measures", on_measures, heavy=True, title="measures with the missed answers"),
+        Part("measures", on_measures, heavy=True, title="measures with the missed answers", needs=RATES),
     ),
     version=sample_version,
 )  # fmt: skip

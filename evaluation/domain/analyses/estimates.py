@@ -22,16 +22,17 @@ from evaluation.domain.analysis import (
     cell,
     numbers,
 )
-from evaluation.domain.estimate import TEXTS, Estimated, estimate
+from evaluation.domain.estimate import TEXTS, Estimated, beyond, estimate
 from evaluation.domain.estimate_sample import NoSampleError, PoolSample, drawn_version, pool_sample
 from evaluation.kernels.estimates_jackknife import Estimate
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
 from evaluation.kernels.estimates_sample import total_interval
+from evaluation.kernels.table import Floats
 from evaluation.measures import parse_measure
 from pooling.enums import FilterReason
 
 SHOWN = ("micro_mrr", "macro_mrr")  # in the charts
-WIDE = 0.25  # an interval that reaches so far to either side says nothing about systems
+WIDE = 0.25  # an interval that reaches so far to one side says nothing about systems
 
 
 def of_sample(context: Context) -> list[Section]:
@@ -90,7 +91,7 @@ def of_values(context: Context) -> list[Section]:
         _lists(found, caption),
     ]
     notes = [found.drawn.narrow] if found.drawn.narrow else []
-    return [replace(section, notes=notes) for section in sections]
+    return [replace(section, notes=[*notes, *section.notes]) for section in sections]
 
 
 def _positives(triples: int, judged: int, positive: int) -> Cell:
@@ -167,21 +168,32 @@ def _section(
     return Section(
         f"estimates-{key}", title, TEXTS[key], caption, [Table(f"estimates-{key}", title, columns, rows)],
         _chart(found, estimates, title), _useless(estimates) if key == "unbiased" else "",
+        _beyond(estimates, MEASURED),
     )  # fmt: skip
+
+
+def _beyond(estimates: Mapping[str, Estimate], names: Sequence[str]) -> list[str]:
+    note = beyond(estimates, names)
+    return [note] if note else []
 
 
 def _useless(estimates: Mapping[str, Estimate]) -> str:
     wide = [
         parse_measure(name).label
         for name in MEASURED
-        if np.any(np.nan_to_num(estimates[name].high - estimates[name].value) > WIDE)
+        if np.any(np.nan_to_num(_reach(estimates[name])) > WIDE)
     ]
     if not wide:
         return ""
     return (
-        f"Too wide to use here: {', '.join(wide)}. An interval reaches more than {WIDE:g} to either side; read the"
+        f"Too wide to use here: {', '.join(wide)}. An interval reaches more than {WIDE:g} to one side; read the"
         " model-assisted values."
     )
+
+
+def _reach(of: Estimate) -> Floats:
+    """How far the value is from the further end of its interval: the nearer one may be cut at 0 or 1."""
+    return np.maximum(of.high - of.value, of.value - of.low)
 
 
 def _chart(found: Estimated, estimates: Mapping[str, Estimate], title: str) -> Chart:
@@ -222,6 +234,7 @@ def _lists(found: Estimated, caption: str) -> Section:
     return Section(
         "estimates-lists", "List measures", TEXTS["lists"],
         caption, [Table("estimates-lists", "List measures", columns, rows)],
+        notes=_beyond(found.unbiased, [one.name for one in LISTS]),
     )  # fmt: skip
 
 

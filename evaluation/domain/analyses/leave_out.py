@@ -230,13 +230,12 @@ def says(context: Context, left: Left, what: str) -> str:
     if not moves or not defined.size:
         return ""
     most, system, before, after = max(moves, key=lambda move: move[0])
-    whom, least = {"system": "it", "family": "its family"}[what], signed(defined.min())
+    whom = {"system": "it", "family": "its family"}[what]
+    least, greatest = signed(defined.min()), signed(defined.max())
+    tau = f"tau is {least} each time" if least == greatest else f"tau is at least {least}"
     if most == 0:
-        return f"By {measure.label} no system moves when {whom} is left out; tau is at least {least}."
-    return (
-        f"By {measure.label} {system} moves most when {whom} is left out, from place {before} to {after};"
-        f" tau is at least {least}."
-    )
+        return f"By {measure.label} no system moves when {whom} is left out; {tau}."
+    return f"By {measure.label} {system} moves most when {whom} is left out, from place {before} to {after}; {tau}."
 
 
 def left_json(context: Context, left: Left) -> Json:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from evaluation.domain.analysis import number
-from evaluation.domain.estimate import TEXTS, Estimated, estimate
+from evaluation.domain.estimate import TEXTS, Estimated, beyond, estimate
 from evaluation.kernels.estimates_jackknife import Estimate
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
 from pooling.domain.pool import get_pool
@@ -63,6 +63,8 @@ class Command(BaseCommand):
         self, title: str, found: Estimated, estimates: Mapping[str, Estimate], names: Any, text: str = ""
     ) -> None:
         self.stdout.write(f"{title.capitalize()}. {TEXTS[text or title]}")
+        if note := beyond(estimates, names):
+            self.stdout.write(note)
         width = max(len(name) for name in [*found.systems, "system"])
         for name in names:
             self.stdout.write(f"{name}, {title}:")

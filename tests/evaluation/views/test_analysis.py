@@ -12,6 +12,7 @@ import pytest
 from django.utils import timezone
 from django.utils.html import escape
 
+from annotation.domain.audit_sample import draw_audit
 from annotation.domain.release import release_next
 from annotation.models import Batch, Campaign, Item
 from evaluation.domain import table
@@ -179,6 +180,17 @@ def test_an_analysis_or_part_that_is_not_there(sign_in):
     assert client.post(f"{PAGE('stability')}/questions/compute").status_code == 404  # quick: nothing to start
 
 
+def judged_at_random(campaign: Campaign) -> None:
+    Item.objects.all().delete()
+    Batch.objects.all().delete()
+    campaign.order, campaign.batch_size, campaign.whole_questions = "random", 10_000, False
+    campaign.save()
+    release_next(campaign)
+
+
+WHAT_IT_NEEDS = {"estimates": judged_at_random, "audit": lambda campaign: draw_audit(campaign, 1.0)}
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("key", "part"), HEAVY)
 def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
@@ -186,10 +198,7 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
     taken = "seed" if "seed" in analysis.settings else "k"
     if analysis.part(part).needs:
         assert "Compute" not in client.get(PAGE(key)).content.decode().replace("Computed", "")
-        Item.objects.all().delete()
-        Batch.objects.all().delete()
-        Campaign.objects.update(order="random", batch_size=10_000, whole_questions=False)
-        release_next(Campaign.objects.get())
+        WHAT_IT_NEEDS[key](Campaign.objects.get())
     assert "Compute" in client.get(PAGE(key)).content.decode()
     for _ in range(2):
         assert (

@@ -102,6 +102,15 @@ def test_unknown_filter_is_named_with_those_that_exist():
     )
 
 
+@pytest.mark.parametrize(("word", "what"), [("known", "known triples"), ("duplicates", "duplicates")])
+def test_what_is_always_left_out_is_no_filter_to_choose(word: str, what: str):
+    with pytest.raises(ValueError) as caught:
+        parse_filters(f"types,{word}")
+    assert (
+        str(caught.value) == f"{word!r} has no switch, since {what} are always left out: leave the word out"
+    )
+
+
 def test_a_type_that_no_relation_wants_is_a_type_all_the_same():
     """A declared cat is no person, though no relation of the graph is about cats."""
     row = np.array([[0, 0, 1]], np.int32)

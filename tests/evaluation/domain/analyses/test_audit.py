@@ -33,8 +33,8 @@ def reasons_of(section, column: int) -> set[str]:
 
 def test_rates_say_why_they_are_undefined(labelled: Pool) -> None:
     sections = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))
-    assert list(sections) == ["audit-filters"]  # nothing is imputed
-    section = sections["audit-filters"]
+    assert list(sections) == ["audit-no-rates"]  # nothing is imputed
+    section = sections["audit-no-rates"]
     assert (reasons_of(section, 5), reasons_of(section, 6)) == ({NO_SAMPLE}, {NO_SAMPLE})
     assert section.chart is None
     assert section.finding == (
@@ -44,7 +44,7 @@ def test_rates_say_why_they_are_undefined(labelled: Pool) -> None:
 
 def test_rates_of_a_sample_that_waits_for_labels(sampled: Pool) -> None:
     sampled.judgements.exclude(triple__reason="").delete()
-    section = sections_of(ANALYSIS, context_of(sampled, measures=NAMES))["audit-filters"]
+    section = sections_of(ANALYSIS, context_of(sampled, measures=NAMES))["audit-no-rates"]
     assert reasons_of(section, 5) == {NOT_JUDGED}
     assert section.finding == (
         "No filtered triple has been judged in an audit sample yet: wait for labels of the sample."
@@ -105,9 +105,9 @@ def test_filter_without_a_rate_is_left_as_it_is_and_named(sampled: Pool) -> None
 def test_pool_without_filters_has_an_empty_table(labelled: Pool) -> None:
     labelled.triples.exclude(reason="").update(reason="")
     sections = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))
-    assert (sections["audit-filters"].tables[0].rows, sections["audit-filters"].tables[0].foot) == ([], [])
-    assert list(sections) == ["audit-filters"]
+    assert (sections["audit-no-rates"].tables[0].rows, sections["audit-no-rates"].tables[0].foot) == ([], [])
+    assert list(sections) == ["audit-no-rates"]
     assert (
-        sections["audit-filters"].finding
+        sections["audit-no-rates"].finding
         == "No filter took a triple of this pool: there is nothing to audit."
     )

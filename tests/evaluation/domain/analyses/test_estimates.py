@@ -7,12 +7,13 @@ import pytest
 from annotation.domain.campaign import open_campaign
 from annotation.domain.release import release_next
 from evaluation.domain.analyses.estimates import ANALYSIS
-from evaluation.domain.estimate import estimate
+from evaluation.domain.estimate import UNCUT, estimate
 from evaluation.domain.estimate_sample import NO_SPREAD
 from evaluation.domain.parts import part_figure
 from evaluation.domain.settings import Settings
 from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
 from evaluation.kernels.estimates_sample import total_interval
+from evaluation.measures import parse_measure
 from pooling.models import Pool
 from tests.evaluation.domain.analyses.cases import columns_of, context_of, sections_of
 from tests.factories import judge
@@ -118,8 +119,8 @@ def test_one_judged_triple_has_no_interval(pool: Pool):
     assert sections["estimates-sample"].tables[0].rows[0][6] == {"value": triples, "low": low, "high": high}
     row = sections["estimates-counts"].tables[0].rows[0]
     assert row[1] == float(triples + pool.seeds.count())
-    assert {key: list(section.notes) for key, section in sections.items() if section.notes} == {
-        f"estimates-{key}": [NO_SPREAD] for key in ("counts", "unbiased", "modelled", "lists")
+    assert {key: section.notes[0] for key, section in sections.items() if section.notes} == {
+        f"estimates-{key}": NO_SPREAD for key in ("counts", "unbiased", "modelled", "lists")
     }
     chart = sections["estimates-modelled"].chart
     assert chart is not None
@@ -169,3 +170,17 @@ def test_a_batch_makes_the_page_stale(sampled: Pool):
     before = part_figure(sampled, ANALYSIS, part, Settings()).version
     release_next(sampled.campaign)
     assert part_figure(sampled, ANALYSIS, part, Settings()).version != before
+
+
+def test_values_beyond_a_measure_stand_and_are_named_while_intervals_are_cut(sampled: Pool, monkeypatch):
+    monkeypatch.setattr(
+        "evaluation.kernels.estimates.ratio", lambda total, units: 2.0 + total / units if units else total
+    )
+    found = estimate(sampled)
+    for name in MEASURED:
+        one = found.unbiased[name]
+        assert (one.value > 2).all() and (one.high == 1).all() and (one.low <= 1).all(), name
+    labels = ", ".join(parse_measure(name).label for name in MEASURED)
+    sections = sections_of(ANALYSIS, context_of(sampled))
+    note = f"Below 0 or above 1, where no measure can be: {labels}. {UNCUT}"
+    assert [key for key, section in sections.items() if note in section.notes] == ["estimates-unbiased"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import kendalltau, rankdata
 
 from annotation.models import Judgement
 from evaluation.domain import figures, table
+from evaluation.domain.analyses.leave_out import each_system, says
 from evaluation.domain.analyses.reusability import ANALYSIS, reusability_json
 from evaluation.domain.settings import Settings
 from evaluation.domain.table import EvaluationError
@@ -111,6 +113,14 @@ def test_finding_names_who_moves_most(labelled: Pool):
         f"By Micro MRR {most} moves most when it is left out, from place {columns['place'][most]:.0f} to"
         f" {columns['place_without'][most]:.0f}; tau is at least {least}."
     )
+
+
+def test_finding_says_tau_once_where_it_is_always_the_same(labelled: Pool):
+    context = context_of(labelled, measures=("micro_mrr",))
+    _, left, _ = each_system(context)
+    same = replace(left.by_measure["micro_mrr"], tau=np.array([1.0, 1.0, np.nan]))
+    said = says(context, replace(left, by_measure={"micro_mrr": same}), "system")
+    assert said.rpartition("; ")[2] == "tau is 1.00 each time."
 
 
 def test_a_system_beside_the_pool_can_be_added(labelled: Pool):
