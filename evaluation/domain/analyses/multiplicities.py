@@ -34,12 +34,13 @@ NO_QUESTION = "no question of this side has an answer"
 
 @dataclass(frozen=True)
 class Distribution:
-    """Questions of one side by how many answers they have; `counts` has one number a bin of BIN_LABELS."""
+    """Questions of a side, or of both, by how many answers they have; `counts` has one number a bin of BIN_LABELS."""
 
     side: str
     counts: tuple[int, ...]
     questions: int
     mean: float | None  # None: no question
+    sd: float | None  # of the questions themselves, not of a population that they stand for
     median: float | None
     largest: int
 
@@ -49,22 +50,25 @@ class Distribution:
         return [count / self.questions if self.questions else None for count in self.counts]
 
 
-Sides = tuple[Distribution, Distribution]  # tail questions, head questions
+Sides = tuple[Distribution, Distribution, Distribution]  # tail questions, head questions, both
 OfGraph = tuple[str, str, str, Sides]  # key, name, what it is, the numbers
 _graphs: OrderedDict[str, tuple[OfGraph, ...]] = OrderedDict()  # by checksum: files never change
 
 
-def distribution(side: int, answers: np.ndarray) -> Distribution:
-    """Of the numbers of answers int[n] of questions that mask one side."""
+def distribution(side: str, answers: np.ndarray) -> Distribution:
+    """Of the numbers of answers int[n] of questions that mask one side, or of all."""
     n = len(answers)
+    mean, sd, median = (
+        (float(answers.mean()), float(answers.std()), float(np.median(answers))) if n else (None,) * 3
+    )
     return Distribution(
-        SIDES[side], tuple(bin_counts(answers).tolist()), n, float(answers.mean()) if n else None,
-        float(np.median(answers)) if n else None, int(answers.max(initial=0)),
-    )  # fmt: skip
+        side, tuple(bin_counts(answers).tolist()), n, mean, sd, median, int(answers.max(initial=0))
+    )
 
 
 def both_sides(side: np.ndarray, answers: np.ndarray) -> Sides:
-    return distribution(0, answers[side == 0]), distribution(1, answers[side == 1])
+    tail, head = (distribution(name, answers[side == i]) for i, name in enumerate(SIDES))
+    return tail, head, distribution("both", answers)
 
 
 def under_labels(chosen: LabelSet) -> Sides:
@@ -80,8 +84,9 @@ def under_labels(chosen: LabelSet) -> Sides:
 
 def in_graph(graph: GraphArrays) -> tuple[OfGraph, ...]:
     """What the splits of a graph say, whatever the labels."""
-    every = np.concatenate([graph.train, graph.valid, graph.test])
-    tests, facts = questions_of(graph.test)[0], questions_of(every)[0]
+    known = np.concatenate([graph.train, graph.valid])
+    every = np.concatenate([known, graph.test])
+    tests, facts, knowns = (questions_of(triples)[0] for triples in (graph.test, every, known))
 
     def count(questions: Questions, triples: np.ndarray) -> Sides:
         answers = answer_counts(questions, triples, graph.num_entities, graph.num_relations)
@@ -99,6 +104,11 @@ def in_graph(graph: GraphArrays) -> tuple[OfGraph, ...]:
         (
             "facts-all", "Questions of all facts, answers in all splits",
             "Both questions of every triple of train, valid and test.", count(facts, every),
+        ),
+        (
+            "known-known", "Questions and answers of train and valid",
+            "Both questions of every triple of train and valid, and what answers them there (table 1 of Mei and others"
+            " 2018).", count(knowns, known),
         ),
     )  # fmt: skip
 
@@ -123,7 +133,7 @@ def answers_per_question(context: Context) -> list[Section]:
 
 
 def _of_graph(name: str, sides: Sides) -> str:
-    return f"Graph {name}, whatever the labels. n = {sum(one.questions for one in sides):,} questions."
+    return f"Graph {name}, whatever the labels. n = {sides[-1].questions:,} questions."
 
 
 def _grown(sets: dict[str, LabelSet], found: dict[str, Sides]) -> str:
@@ -131,7 +141,7 @@ def _grown(sets: dict[str, LabelSet], found: dict[str, Sides]) -> str:
     old, new = sets["against"], sets["labels"]
     said = [
         f"{before.mean:.2f} to {after.mean:.2f} for {after.side} questions"
-        for before, after in zip(found["against"], found["labels"], strict=True)
+        for before, after in zip(found["against"][:2], found["labels"][:2], strict=True)
         if before.mean is not None and after.mean is not None
     ]
     if old.key == new.key or not said:
@@ -143,20 +153,21 @@ def _section(key: str, title: str, text: str, caption: str, sides: Sides, findin
     columns = [
         Column("asks_for", "Asks for", "text"),
         *(Column(f"answers_{label}", f"{label} answer{'' if label == '1' else 's'}", "count") for label in BIN_LABELS),
-        Column("questions", "Questions", "count"), Column("mean", "Mean"), Column("median", "Median"),
-        Column("most", "Most", "count"),
+        Column("questions", "Questions", "count"), Column("mean", "Mean"),
+        Column("sd", "Deviation", note="standard deviation"),
+        Column("median", "Median"), Column("most", "Most", "count"),
     ]  # fmt: skip
     rows: Sequence[Sequence[Cell]] = [
         [
             one.side, *one.counts, one.questions,
-            *({"value": None, "reason": NO_QUESTION} if mean is None else mean for mean in (one.mean, one.median)),
+            *({"value": None, "reason": NO_QUESTION} if of is None else of for of in (one.mean, one.sd, one.median)),
             one.largest,
         ]
         for one in sides
     ]  # fmt: skip
     drawn = [
         {"name": f"asks for the {one.side}", "measure": i, "x": list(BIN_LABELS), "y": one.shares}
-        for i, one in enumerate(sides)
+        for i, one in enumerate(sides[:2])
         if one.questions
     ]
     chart = Chart(

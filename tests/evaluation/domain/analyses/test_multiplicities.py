@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
+from django.conf import settings
 
 from evaluation.domain.analyses.multiplicities import ANALYSIS, BIN_LABELS, NO_QUESTION, distribution
 from evaluation.domain.analysis import Section
+from evaluation.kernels.multiplicity import answer_counts
 from pooling.domain.graph import open_graph
+from pooling.domain.graph_tsv import read_tsv
+from pooling.enums import Split
+from pooling.kernels.questions import questions_of
 from pooling.models import Pool
 from tests.evaluation.domain.analyses.cases import columns_of, context_of, sections_of, without_positives
 from tests.factories import judge
@@ -28,20 +35,21 @@ def answers_of(triples) -> Answers:
 
 
 def told(section: Section):
-    """A row for each side: bins, questions, mean, median, most."""
+    """A row for each side and one for both: bins, questions, mean, median, most, deviation."""
     columns = columns_of(section.tables[0])
-    keys = [*(f"answers_{label}" for label in BIN_LABELS), "questions", "mean", "median", "most"]
-    return [[round(columns[key][side], 9) for key in keys] for side in ("tail", "head")]
+    keys = [*(f"answers_{label}" for label in BIN_LABELS), "questions", "mean", "median", "most", "sd"]
+    return [[round(columns[key][side], 9) for key in keys] for side in ("tail", "head", "both")]
 
 
 def counted(questions, answers: Answers):
     rows = []
-    for side in (0, 1):
-        numbers = sorted(len(answers.get(q, ())) for q in questions if q[0] == side)
+    for sides in ((0,), (1,), (0, 1)):
+        numbers = sorted(len(answers.get(q, ())) for q in questions if q[0] in sides)
         bins = [sum(low <= n <= high for n in numbers) for low, high in BOUNDS.values()]
         rows.append([
             *bins, sum(n > 50 for n in numbers), len(numbers), round(sum(numbers) / len(numbers), 9),
             round((numbers[(len(numbers) - 1) // 2] + numbers[len(numbers) // 2]) / 2, 9), numbers[-1],
+            round(statistics.pstdev(numbers), 9),
         ])  # fmt: skip
     return rows
 
@@ -55,8 +63,8 @@ def seeds_and_new(pool: Pool):
 def test_every_set_is_what_counting_one_by_one_gives(labelled: Pool):
     graph = open_graph(labelled.graph)
     train, test = graph.train.tolist(), graph.test.tolist()
-    every = [*train, *graph.valid.tolist(), *test]
-    asked, facts = answers_of(test), answers_of(every)
+    known = [*train, *graph.valid.tolist()]
+    asked, facts, knowns = answers_of(test), answers_of([*known, *test]), answers_of(known)
     seeds, current = seeds_and_new(labelled)
     sections = sections_of(ANALYSIS, context_of(labelled))
     assert {key: told(section) for key, section in sections.items()} == {
@@ -65,6 +73,7 @@ def test_every_set_is_what_counting_one_by_one_gives(labelled: Pool):
         "multiplicities-test-train": counted(asked, answers_of(train)),
         "multiplicities-test-all": counted(asked, facts),
         "multiplicities-facts-all": counted(facts, facts),
+        "multiplicities-known-known": counted(knowns, knowns),
     }
     assert counted(asked, answers_of(train))[0][0] + counted(asked, answers_of(train))[1][0] > 0
 
@@ -83,7 +92,8 @@ def test_a_label_changes_the_pool_and_nothing_of_the_graph(pool: Pool):
     changed = {key for key in before if told(before[key]) != told(after[key])}
     assert changed == {"multiplicities-labels"}
     answers = [
-        sum(row[-4] * row[-3] for row in told(found["multiplicities-labels"])) for found in (before, after)
+        sum(row[-5] * row[-4] for row in told(found["multiplicities-labels"])[:2])
+        for found in (before, after)
     ]
     assert answers[1] - answers[0] == pytest.approx(2)  # one answer on each of its two sides
 
@@ -91,7 +101,7 @@ def test_a_label_changes_the_pool_and_nothing_of_the_graph(pool: Pool):
 def test_the_finding_has_the_means_of_both_label_sets(labelled: Pool):
     seeds, current = (counted(answers, answers) for answers in seeds_and_new(labelled))
     found = sections_of(ANALYSIS, context_of(labelled))["multiplicities-labels"].finding
-    (old_tail, new_tail), (old_head, new_head) = ((seeds[i][-3], current[i][-3]) for i in (0, 1))
+    (old_tail, new_tail), (old_head, new_head) = ((seeds[i][-4], current[i][-4]) for i in (0, 1))
     assert found.endswith(
         f"goes from {old_tail:.2f} to {new_tail:.2f} for tail questions"
         f" and from {old_head:.2f} to {new_head:.2f} for head questions."
@@ -101,7 +111,7 @@ def test_the_finding_has_the_means_of_both_label_sets(labelled: Pool):
 def test_the_chart_has_the_shares_of_the_table(labelled: Pool):
     section = sections_of(ANALYSIS, context_of(labelled))["multiplicities-labels"]
     assert section.chart is not None
-    for row, series in zip(told(section), section.chart.data["series"], strict=True):
+    for row, series in zip(told(section)[:2], section.chart.data["series"], strict=True):
         assert series["x"] == list(BIN_LABELS)
         assert series["y"] == pytest.approx([n / row[7] for n in row[:7]])
 
@@ -111,5 +121,16 @@ def test_no_question_has_no_mean(labelled: Pool):
     empty = context_of(labelled, without_positives(context.labels))
     section = sections_of(ANALYSIS, empty)["multiplicities-labels"]
     assert section.chart is None and section.finding == ""
-    assert [row[9] for row in section.tables[0].rows] == [{"value": None, "reason": NO_QUESTION}] * 2
-    assert distribution(1, np.zeros(0, dtype=np.int64)).shares == [None] * len(BIN_LABELS)
+    assert [row[9] for row in section.tables[0].rows] == [{"value": None, "reason": NO_QUESTION}] * 3
+    assert distribution("head", np.zeros(0, dtype=np.int64)).shares == [None] * len(BIN_LABELS)
+
+
+@pytest.mark.data
+def test_fb15k_237_is_as_in_the_table_of_the_paper():
+    """Mei and others 2018, table 1: at most 3,962 answers, 3.73 in the mean, deviation 24.22, 579,300 in all."""
+    found = read_tsv(Path(settings.DATA_ROOT) / "fb15k-237")
+    known = np.concatenate([found.splits[split].rows for split in (Split.TRAIN, Split.VALID)])
+    answers = answer_counts(questions_of(known)[0], known, len(found.keys), len(found.keys))
+    both = distribution("both", answers)
+    assert (both.largest, answers.sum()) == (3962, 579_300)
+    assert (f"{both.mean:.2f}", f"{both.sd:.2f}") == ("3.73", "24.22")
