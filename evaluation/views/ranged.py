@@ -49,8 +49,8 @@ def _wanted(request: HttpRequest, size: int) -> range | None:
         return None
     if not found[1]:  # the last so many
         return range(max(0, size - int(found[2])), size)
-    first, last = int(found[1]), int(found[2] or size)
-    return None if last < first else range(first, min(last + 1, size))
+    first, end = int(found[1]), int(found[2]) + 1 if found[2] else size
+    return None if found[2] and end <= first else range(first, min(end, size))
 
 
 def _piece(path: Path, wanted: range) -> Iterator[bytes]:
