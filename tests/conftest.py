@@ -112,6 +112,12 @@ def artifact_root(tmp_path: Path, settings) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _quick_passwords(settings) -> None:
+    """The usual hash is slow on purpose."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
 def _no_throttle(settings) -> None:
     """Tests ask far more often than people, and the counts of one would be those of the next."""
     settings.API_RATES = dict.fromkeys(settings.API_RATES, "1000000/min")

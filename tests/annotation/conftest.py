@@ -10,11 +10,6 @@ from pooling.models import Graph
 from tests.annotation.world import World, make_graph, make_world
 
 
-@pytest.fixture(autouse=True)
-def quick_passwords(settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def graph(db, tmp_path: Path) -> Graph:
     return make_graph(tmp_path / "tsv")

@@ -44,7 +44,6 @@ def make_demo(var: Path, options: DemoOptions = SMALL) -> Demo:
 
 @pytest.fixture(autouse=True)
 def quick(settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.JOB_HEARTBEAT_SECONDS = 3600
 
 

@@ -32,8 +32,7 @@ from tests.annotation.world import LINK, World, answer, label_item, make_world, 
 
 
 @pytest.fixture
-def world(db, tmp_path, settings) -> World:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def world(db, tmp_path) -> World:
     return make_world(tmp_path / "tsv")
 
 

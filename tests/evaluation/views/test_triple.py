@@ -18,8 +18,7 @@ LIST = "/pools/p/evaluation/triples"
 
 
 @pytest.fixture
-def world(db, tmp_path, settings) -> World:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def world(db, tmp_path) -> World:
     return make_world(tmp_path / "tsv")
 
 
