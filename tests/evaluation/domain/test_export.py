@@ -11,6 +11,8 @@ from collections import defaultdict
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import mlcroissant
+import numpy as np
 import pytest
 import pytrec_eval
 
@@ -19,6 +21,7 @@ from evaluation.domain import export as module
 from evaluation.domain import figures
 from evaluation.domain.archive import EPOCH, archive_of, request_export, write_archive
 from evaluation.domain.export import ExportOptions, export_test_set
+from evaluation.domain.import_qrels import read_judgements
 from evaluation.domain.qrels import STATE_NAMES, freeze_qrels, read_qrels
 from evaluation.domain.table import EvaluationError, systems_with_runs
 from evaluation.domain.trec import pool_topics
@@ -27,8 +30,13 @@ from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain.graph import import_graph, open_graph
 from pooling.domain.graph_tsv import read_tsv
 from pooling.domain.job import execute
+from pooling.domain.pool_files import read_pool_file
+from pooling.domain.pool_rows import read_rows
 from pooling.domain.run_files import parse_question_id
 from pooling.domain.trec import merge_candidates, trec_word
+from pooling.domain.trec_read import Topics, id_of, read_run_file
+from pooling.kernels.questions import questions_of
+from pooling.kernels.rows import question_keys
 from pooling.models import Pool
 from tests.evaluation.domain.oracle import Oracle, positives_of
 from tests.factories import judge, names_of, town
@@ -107,6 +115,92 @@ def test_pykeen_reads_it_back(qrels: Qrels, folder: Path):
     assert set(map(tuple, test.triples.tolist())) == {
         names_of(qrels.pool.graph, triple) for triple in positives_of(qrels.pool)
     }
+
+
+def test_pykeen_takes_it_as_a_dataset(qrels: Qrels, folder: Path):
+    from pykeen.datasets.base import PathDataset
+
+    data = PathDataset(folder / "train.tsv", folder / "test.tsv", folder / "valid.tsv")
+    found = [
+        set(map(tuple, part.triples.tolist())) for part in (data.training, data.validation, data.testing)
+    ]
+    positive = {names_of(qrels.pool.graph, triple) for triple in positives_of(qrels.pool)}
+    assert found == [set(town()["train"]), set(town()["valid"]), positive]
+
+
+def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: Path, caplog):
+    data = mlcroissant.Dataset(jsonld=folder / "croissant.json")
+    assert data.metadata.ctx.issues.errors == set()
+    described = {one.id: one.sha256 for one in data.metadata.distribution}
+    sums = dict(reversed(line.split("  ")) for line in (folder / "CHECKSUMS.sha256").read_text().splitlines())
+    assert described == {name: sha256 for name, sha256 in sums.items() if name != "croissant.json"}
+    # nobody has labelled here: no record, no record set
+    assert [one.id for one in data.metadata.record_sets] == ["judgements", "topics", "per_question"]
+    for name in ("judgements", "topics", "per_question"):
+        file = folder / f"{name}.tsv"
+        text = (
+            file.read_text()
+            if file.exists()
+            else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()
+        )
+        header, *lines = (line.split("\t") for line in text.splitlines())
+        records = [
+            [as_text(record[f"{name}/{column}"]) for column in header] for record in data.records(name)
+        ]
+        numbers = {"depth", "answers", *figures.DEFAULT_MEASURES}
+        assert records == [
+            [
+                repr(float(cell)) if column in numbers else cell
+                for column, cell in zip(header, line, strict=True)
+            ]
+            for line in lines
+        ], name
+
+
+def as_text(value: object) -> str:
+    """A cell as Croissant gives it; numbers as floats, nothing as nothing."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return "" if value is None or value != value else repr(float(value))  # type: ignore[arg-type]
+
+
+def test_all_of_it_comes_back(qrels: Qrels, folder: Path):
+    """Ids with spaces, quotes, percent signs, beyond ASCII: the town has them all."""
+    graph, pool = open_graph(qrels.pool.graph), qrels.pool
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32)
+    found = read_pool_file(folder / "pool.tsv", seeds, graph)
+    _, gathered, _ = read_rows(pool)
+    for ours, theirs in zip(gathered, found.gathered, strict=True):
+        assert np.array_equal(ours, theirs)
+    assert (found.contributors, found.report) == (pool.contributors, [])
+    judged = read_judgements((folder / "judgements.tsv").read_bytes(), "judgements.tsv", "tsv", graph)
+    triples, state = read_qrels(qrels)
+    states = dict(zip(map(tuple, triples.tolist()), state.tolist(), strict=True))
+    assert {triple: one.state for triple, one in judged.items()} == states
+    asked = question_keys(questions_of(triples)[0], graph.num_entities, graph.num_relations)
+    run = read_run_file(folder / "runs/transe.txt.gz", "transe", graph, Topics(asked, "these"))
+    pairs = zip(run.question.tolist(), run.entity.tolist(), strict=True)
+    lines = trec(folder / "runs/transe.txt.gz")
+    assert [(id_of(q, graph), trec_word(graph.entities[e])) for q, e in pairs] == [
+        (ln[0], ln[2]) for ln in lines
+    ]
+
+
+def test_values_by_question_are_those_of_the_measures(qrels: Qrels, folder: Path):
+    text = gzip.decompress((folder / "per_question.tsv.gz").read_bytes()).decode()
+    header, *lines = (line.split("\t") for line in text.splitlines())
+    assert header == ["question", "system", "answers", *figures.DEFAULT_MEASURES]
+    found = figures.metrics(qrels.pool, "qrels:v1")["systems"]
+    for system in found:
+        mine = [line for line in lines if line[1] == system]
+        answers = np.array([int(line[2]) for line in mine])
+        assert answers.sum() == 2 * qrels.num_positive
+        for place, name in enumerate(figures.DEFAULT_MEASURES, 3):
+            values = np.array([float(line[place]) for line in mine])
+            weights = answers if name.startswith("micro") else np.ones(len(mine))
+            assert (values * weights).sum() / weights.sum() == pytest.approx(
+                found[system][name], rel=1e-12
+            ), name
 
 
 def test_known_test_triples_are_those_that_were_not_sampled(qrels: Qrels, folder: Path):
@@ -224,6 +318,18 @@ def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path)
         for name, own in names.items():
             mean = sum(theirs[q][name] for q in evaluated) / len(evaluated)
             assert ours[system][own] == pytest.approx(mean, abs=1e-6), (system, name)
+
+
+def test_ir_measures_reads_the_files_and_gives_our_measures(qrels: Qrels, folder: Path):
+    from ir_measures import AP, RR, calc_aggregate, read_trec_qrels, read_trec_run
+
+    ours = figures.metrics(qrels.pool, "qrels:v1", ["macro_mrr", "map"])["systems"]["complex"]
+    judged = list(read_trec_qrels(str(folder / "qrels.txt")))
+    answered = {one.query_id for one in judged if one.relevance == 1}
+    run = list(read_trec_run(gzip.decompress((folder / "runs/complex.txt.gz").read_bytes()).decode()))
+    theirs = calc_aggregate([RR, AP], [one for one in judged if one.query_id in answered], run)
+    assert theirs[RR] == pytest.approx(ours["macro_mrr"], abs=1e-6)
+    assert theirs[AP] == pytest.approx(ours["map"], abs=1e-6)
 
 
 def test_runs_hold_every_candidate_in_strict_order(qrels: Qrels, folder: Path):
