@@ -76,7 +76,8 @@ def import_run(
             "topics": pool.name if pool else graph.name,
         },
     )  # fmt: skip
-    notes = _notes(read, listed, topics, tables)
+    own = topics.keys if pool is None else _question_keys(_of_pool(pool), arrays)
+    notes = _notes(read, listed, topics, own, tables)
     _store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
@@ -101,6 +102,12 @@ def asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.nd
         return wanted_triples(pool, arrays)
     pooled = PooledTriple.objects.filter(pool__graph=graph).values_list("head", "relation", "tail")
     return np.concatenate([np.array(pooled.distinct(), dtype=np.int32).reshape(-1, 3), arrays.test])
+
+
+def _of_pool(pool: Pool) -> np.ndarray:
+    """The seeds and the pooled triples, int32[n, 3]: what topics.tsv of a pool asks."""
+    parts = (of.values_list("head", "relation", "tail") for of in (pool.seeds, pool.triples))
+    return np.concatenate([np.array(rows, dtype=np.int32).reshape(-1, 3) for rows in parts])
 
 
 def imported_for(pool: Pool) -> list[System]:
@@ -181,10 +188,20 @@ def _ranks_table(
     return ranks_table(Pass(questions, csr, scored), arrays)
 
 
-def _notes(read: RunFile, listed: Listed, topics: Topics, tables: dict[str, pa.Table]) -> list[str]:
-    """Questions, known answers, ranks that contradict, depth: a sentence each, where there is something to say."""
+def _notes(
+    read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]
+) -> list[str]:
+    """Questions, known answers, ranks that contradict, depth: a sentence each, where there is something to say.
+
+    own: keys of the topics that an evaluation asks whatever its labels are; the full test set asks the others too.
+    """
     answered, counts = np.unique(listed.question, return_counts=True)
-    notes = [f"{len(read.line):,} lines, answers to {len(answered):,} of {len(topics.keys):,} questions."]
+    of_own = int((find(np.unique(own), answered) >= 0).sum())
+    asked = len(np.unique(own))
+    told = f"{len(read.line):,} lines, answers to {of_own:,} of {asked:,} questions"
+    if others := len(topics.keys) - asked:
+        told += f", and to {len(answered) - of_own:,} of {others:,} that only the full test set asks"
+    notes = [f"{told}."]
     if len(answered) < len(topics.keys):
         notes.append("What was not returned has no rank: its reciprocal rank and hits are 0.")
     if known := len(read.line) - len(listed.line):

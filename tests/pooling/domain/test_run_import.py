@@ -12,6 +12,7 @@ import pytest
 
 from evaluation.domain.labelset import label_set
 from evaluation.domain.table import pool_table
+from evaluation.domain.trec import trec_lists
 from pooling.artifacts import ArtifactError, artifact_path
 from pooling.domain import run_import as module
 from pooling.domain.graph import open_graph
@@ -176,6 +177,24 @@ def test_notes_of_a_good_file(town: Graph, tmp_path: Path):
         "What was not returned has no rank: its reciprocal rank and hits are 0.",
         "It holds 1 to 2 candidates of a question.",
     ]
+
+
+def test_notes_tell_questions_of_the_pool_from_those_of_the_full_test_set(town: Graph, tmp_path: Path):
+    """A run that answers topics.tsv of a pool answers all of it."""
+    make_system(town, "transe")
+    pool = make_pool(town, sample=None, count=1, depth=2, filters=[])
+    lines = [text.split("\t")[0] for text in trec_lists(pool)["topics.tsv"]][1:]
+    others = {question_id(0, h, r) for h, r, t in TEST} | {question_id(1, t, r) for h, r, t in TEST}
+    others -= set(lines)
+    assert lines and others
+    path = write(
+        tmp_path / "run", *(line(question, unknown_of(town, question)[0], 1, 2) for question in lines)
+    )
+    asked, only_test = len(lines), len(others)
+    assert import_run(town, path, name="x", pool=pool).notes[0] == (
+        f"{asked} lines, answers to {asked} of {asked} questions, and to 0 of {only_test} that only the full test set"
+        " asks."
+    )
 
 
 def test_candidates_are_cut_and_ranks_are_not(town: Graph, tmp_path: Path, monkeypatch):
