@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from evaluation.domain.export import ExportOptions, check_folder, export_test_set
@@ -16,26 +16,42 @@ from pooling.management.shell import user_errors
 
 
 class Command(BaseCommand):
-    help = "Export frozen qrels: triples, judgements, TREC files, numbers, checksums. Freezes first if none is named."
+    help = "Export frozen qrels: triples, judgements, labels, TREC files, numbers, checksums. Freezes first if none is named."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument("folder", type=Path)
         parser.add_argument("--qrels", help="name of frozen qrels")
+        parser.add_argument("--licence", default="", help="of the test set, frozen with it: CC-BY-4.0")
+        parser.add_argument("--citation", default="", help="how it is to be cited, frozen with it")
+        parser.add_argument(
+            "--without-runs", action="store_true", help="leave out what systems returned, and their measures"
+        )
+        parser.add_argument("--without-evidence", action="store_true", help="leave out links of evidence")
+        parser.add_argument("--positives-only", action="store_true", help="only lines about positive triples")
         parser.add_argument(
             "--strict", action="store_true", help="leave assumed negatives unjudged (-1) in TREC qrels"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        asked = ExportOptions(
+            not options["without_runs"],
+            not options["without_evidence"],
+            options["positives_only"],
+            options["strict"],
+        )
+        terms = {name: options[name] for name in ("licence", "citation")}
+        if options["qrels"] and any(terms.values()):
+            raise CommandError("Licence and citation are frozen with the qrels: freeze_qrels takes them.")
         with user_errors():
             pool = get_pool(options["pool"])
             check_folder(options["folder"])  # before anything is frozen
             if options["qrels"]:
                 qrels = get_qrels(pool, options["qrels"])
             else:
-                qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}")
+                qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}", **terms)
                 self.stderr.write(f"Froze the present judgements as qrels {qrels.name}.")
-            files = export_test_set(qrels, options["folder"], ExportOptions(strict=options["strict"]))
+            files = export_test_set(qrels, options["folder"], asked)
             record(None, AuditAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)
         for path in files:
             self.stdout.write(f"{path}  {path.stat().st_size:,} bytes")

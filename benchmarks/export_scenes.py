@@ -1,0 +1,178 @@
+"""Frozen qrels of the sizes that the targets of the export name, and one export in a process of its own.
+
+python benchmarks/export_scenes.py QRELS_ID FOLDER     on the site of the environment: seconds and peak memory
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+if TYPE_CHECKING:
+    from evaluation.models import Qrels
+    from pooling.models import Graph, Pool
+
+BATCH = 50_000
+LINK = "https://en.wikipedia.org/wiki/Special:Search?search="
+
+
+class Exported(NamedTuple):
+    """One export: seconds of the folder, of the archive from it (zip), peak memory in MiB, of which the interpreter
+    had taken `idle` with all modules loaded; bytes and files of the folder."""
+
+    folder: float
+    archive: float
+    peak: float
+    idle: float
+    bytes: int
+    files: int
+
+
+def exported(qrels: Qrels, out: Path) -> Exported:
+    """Export in a child, so that its memory is its own."""
+    command = [sys.executable, __file__, str(qrels.pk), str(out)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
+    return Exported(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def real_pool(data: Path) -> Pool:
+    """The published pool of FB15k-237 with its labels: 1,023 seeds and 21,469 pooled triples."""
+    from annotation.domain.judgement import import_labels
+    from pooling.domain.graph import import_graph
+    from pooling.domain.graph_tsv import read_tsv
+    from pooling.domain.pool import import_pool
+
+    graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
+    folder = data / "fb-test-s"
+    pool = import_pool(
+        graph, name="fb-test-s", file=folder / "pool.tsv.gz", seeds_file=folder / "seed_triples.tsv"
+    )
+    import_labels(pool, folder / "human_labels.tsv.gz")
+    return pool
+
+
+def drawn_pool(graph: Graph, pooled: int, seeds: int) -> Pool:
+    """So many drawn triples, each found by two systems and judged by one label with its link."""
+    from pooling.domain.graph import open_graph
+    from pooling.domain.pool_rows import write_rows
+    from pooling.kernels.pool import PROVENANCE, Gathered
+    from pooling.models import Pool, SeedTriple
+
+    arrays, rng = open_graph(graph), np.random.default_rng(pooled)
+    pool = Pool.objects.create(
+        graph=graph, name=f"drawn-{pooled}", origin="imported", state="ready", depth=10, seed_source="drawn",
+        contributors=["a", "b"],
+    )  # fmt: skip
+    chosen = arrays.test[:seeds]
+    SeedTriple.objects.bulk_create(
+        (SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in chosen.tolist()), batch_size=5000
+    )
+    limits = arrays.num_entities, arrays.num_relations, arrays.num_entities
+    triples = np.unique(rng.integers(0, limits, size=(pooled + pooled // 50, 3)), axis=0)
+    known = np.concatenate([arrays.train, arrays.valid, arrays.test])
+    codes = [(x[:, 0] * limits[1] + x[:, 1]) * limits[2] + x[:, 2] for x in (triples, known.astype(np.int64))]
+    triples = rng.permutation(triples[~np.isin(*codes)])[:pooled].astype(np.int32)
+    findings = np.zeros(2 * pooled, dtype=PROVENANCE)
+    findings["system"], findings["rank"] = np.tile([0, 1], pooled), rng.integers(1, 11, size=2 * pooled)
+    gathered = Gathered(triples, np.full(pooled, 3), findings, np.arange(pooled + 1) * 2)
+    write_rows(pool, gathered, np.full(pooled, "", dtype=object), np.arange(pooled))
+    _judge(pool)
+    return pool
+
+
+def _judge(pool: Pool) -> None:
+    from django.utils import timezone
+
+    from annotation.models import ImportedLabel, Judgement
+
+    now = timezone.now()
+    ids = list(pool.triples.order_by("id").values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH):
+        part = list(enumerate(ids[start : start + BATCH], start))
+        ImportedLabel.objects.bulk_create(
+            (
+                ImportedLabel(
+                    triple_id=pk, answer="YNN"[i % 3], annotator=f"p{i % 40}", source_url=f"{LINK}{i}",
+                    file_name="drawn", file_sha256="0" * 64, line=i,
+                )
+                for i, pk in part
+            ),
+            batch_size=5000,
+        )  # fmt: skip
+        Judgement.objects.bulk_create(
+            (
+                Judgement(
+                    triple_id=pk, pool=pool, verdict="negative" if i % 3 else "positive", origin="import",
+                    decided_at=now,
+                )
+                for i, pk in part
+            ),
+            batch_size=5000,
+        )  # fmt: skip
+
+
+def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
+    """A run of each system with 100 candidates of every question of the pool, and a rank of every triple."""
+    from benchmarks.rank_rows import draw_positions
+    from benchmarks.scratch import draw_candidates
+    from pooling.domain.graph import open_graph
+    from pooling.domain.run import _questions_for, _store, wanted_triples
+    from pooling.domain.run_files import Pass
+    from pooling.kernels.ranking import Scored
+    from pooling.kernels.rows import question_keys, row_keys, rows_of
+    from pooling.models import System
+
+    graph, rng = open_graph(pool.graph), np.random.default_rng(7)
+    e, r = graph.num_entities, graph.num_relations
+    wanted = np.unique(row_keys(rows_of(wanted_triples(pool, graph)), e, r))
+    questions, csr = _questions_for(np.zeros(0, np.int64), wanted, graph)
+    keys, n = question_keys(questions, e, r), len(questions.side)
+    for name in systems:
+        (position,) = draw_positions(np.repeat(np.arange(n), np.diff(csr.indptr)), 1, e, rng)
+        (top,) = draw_candidates(n, 1, rng)
+        score = np.broadcast_to(-np.arange(100, dtype=np.float32), top.shape)
+        system = System.objects.create(
+            graph=pool.graph, name=name, kind="transe", state="trained", artifact="none"
+        )
+        _store(system, None, graph, Pass(keys, csr, Scored(top % e, score, position, position, position)), 0)
+
+
+def main() -> None:
+    """The child: export, and say what it took."""
+    import django
+
+    django.setup()
+    import zipfile
+
+    from evaluation.domain.archive import _add
+    from evaluation.domain.export import export_test_set
+    from evaluation.models import Qrels
+
+    qrels, out = Qrels.objects.select_related("pool__graph").get(pk=int(sys.argv[1])), Path(sys.argv[2])
+    idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.perf_counter()
+    files = export_test_set(qrels, out)
+    folder = time.perf_counter() - begin
+    with zipfile.ZipFile(out.with_suffix(".zip"), "w") as archive:
+        for file in files:
+            _add(archive, file, file.relative_to(out).as_posix())
+    found = Exported(
+        folder, time.perf_counter() - begin - folder, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        idle / 1024, sum(file.stat().st_size for file in files), len(files),
+    )  # fmt: skip
+    print(json.dumps(found._asdict()))
+
+
+if __name__ == "__main__":
+    main()
