@@ -64,6 +64,7 @@ def real_pool(data: Path) -> Pool:
 
 def drawn_pool(graph: Graph, pooled: int, seeds: int) -> Pool:
     """So many drawn triples, each found by two systems and judged by one label with its link."""
+    from evaluation.domain.table import triple_codes
     from pooling.domain.graph import open_graph
     from pooling.domain.pool_rows import write_rows
     from pooling.kernels.pool import PROVENANCE, Gathered
@@ -81,8 +82,8 @@ def drawn_pool(graph: Graph, pooled: int, seeds: int) -> Pool:
     limits = arrays.num_entities, arrays.num_relations, arrays.num_entities
     triples = np.unique(rng.integers(0, limits, size=(pooled + pooled // 50, 3)), axis=0)
     known = np.concatenate([arrays.train, arrays.valid, arrays.test])
-    codes = [(x[:, 0] * limits[1] + x[:, 1]) * limits[2] + x[:, 2] for x in (triples, known.astype(np.int64))]
-    triples = rng.permutation(triples[~np.isin(*codes)])[:pooled].astype(np.int32)
+    own, others = (triple_codes(rows, arrays) for rows in (triples, known))
+    triples = rng.permutation(triples[~np.isin(own, others)])[:pooled].astype(np.int32)
     findings = np.zeros(2 * pooled, dtype=PROVENANCE)
     findings["system"], findings["rank"] = np.tile([0, 1], pooled), rng.integers(1, 11, size=2 * pooled)
     gathered = Gathered(triples, np.full(pooled, 3), findings, np.arange(pooled + 1) * 2)

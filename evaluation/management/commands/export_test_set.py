@@ -16,7 +16,7 @@ from pooling.management.shell import user_errors
 
 
 class Command(BaseCommand):
-    help = "Export frozen qrels: triples, judgements, labels, TREC files, numbers, checksums. Freezes first if none is named."
+    help = "Export a test set of frozen qrels: triples, judgements, labels, TREC files. Freezes first if none is named."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
