@@ -21,7 +21,7 @@ from pooling.models import Pool
 DEFAULT_MEASURES = tuple(measure.name for measure in USUAL)
 # Seeds, the full test set and frozen or imported qrels are what they are, whatever is labelled.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
-FORM = 3  # of what is kept: one more whenever numbers or words of figures become others
+FORM = 4  # of what is kept: one more whenever numbers or words of figures become others
 KEPT = 300  # figures of a pool: those that were computed longest ago go
 CLAIM = timedelta(seconds=15)  # then whoever computes is taken to be dead
 WAIT, LOOK_AGAIN = 2.0, 0.05  # seconds

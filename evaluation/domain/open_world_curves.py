@@ -194,7 +194,8 @@ def approximation(settings: WorldSettings) -> Section:
                 Column("near", "Logarithm", "value"), Column("error", "Error", "value"),
                 Column("bound", "Bound", "value")], rows)],
         Chart("lines", "Error of the logarithm and its bound, against strength",
-              {"series": series, "x": "strength ℓ", "y": "absolute error", "yaxis": {"type": "log"}}),
+              {"series": series, "x": "strength ℓ", "y": "absolute error",
+               "yaxis": {"type": "log", "dtick": 1, "exponentformat": "none"}}),
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def inconsistency(settings: WorldSettings) -> Section:
                [Column("questions", "Questions", "count"), Column("logarithm", "MRR, logarithm", "p"),
                 *(Column(name, LABELS[name], "p") for name in settings.metrics)], rows)],
         Chart("lines", "Probability of the wrong order against the number of questions",
-              {"series": series, "x": "questions", "y": "probability of the wrong order", "yrange": [0, 0.52],
+              {"series": series, "x": "questions", "y": "P(wrong order)", "yrange": [0, 0.52],
                "xaxis": {"type": "log", "dtick": 1}}),
         finding="" if math.isnan(here) else
         f"On {settings.questions:,} questions the weaker model has at least the {settings.label} of the stronger one"

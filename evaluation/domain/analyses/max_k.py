@@ -13,6 +13,7 @@ from evaluation.domain.analyses.max_k_models import (
     models,
     protocols,
     side_of,
+    which_of,
 )
 from evaluation.domain.analyses.orders import set_notes, words
 from evaluation.domain.analysis import (
@@ -80,7 +81,7 @@ def _system(context: Context, side: Side) -> str:
     """Whose protocols are drawn: the one that is asked for, or the best."""
     asked = context.settings.system
     if not asked:
-        return best_system(side, context.settings.k).system
+        return best_system(side, which_of(context), context.settings.k).system
     if asked not in side.stored:
         raise EvaluationError(
             f"There is no distribution of a system {asked!r}: choose {words(list(side.stored))}."

@@ -126,7 +126,7 @@ def _by_k(
     own = side.stored[system].predictive.alpha
     series = [
         {
-            "name": f"α = {name}{', chosen' if alpha == own else ''}", "x": KS.tolist(), "y": numbers(of_alpha),
+            "name": f"α = {name}{' ✓' if alpha == own else ''}", "x": KS.tolist(), "y": numbers(of_alpha),
             "shade": i / (len(ALPHAS) - 1), "step": i, "plain": True, "wide": alpha == own,
         }
         for i, (name, alpha, of_alpha) in enumerate(zip(NAMES, ALPHAS, values, strict=True))
@@ -135,7 +135,7 @@ def _by_k(
     rows: list[list[Cell]] = [[int(k), *(float(of_alpha[k - 1]) for of_alpha in values)] for k in KS]
     heading = f"Effect of α: {title}, {system}"
     return Section(
-        f"alpha-{key}", heading, text, f"{side.caption(context)} {SAID['filtered']}.",
+        f"alpha-{key}", heading, text, f"{side.caption(context)} {SAID['filtered']}. ✓: the α chosen on validation.",
         [Table(f"alpha-{key}", f"{y} of {system} by α, filtered", columns, rows)],
         Chart(
             "lines", f"{heading}, a line for each α",

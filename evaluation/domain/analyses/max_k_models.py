@@ -73,9 +73,9 @@ def side_of(context: Context, key: str, labels: LabelSet, stored: Mapping[str, S
     return Side(key, labels, right_answers(context.table, labels), stored)
 
 
-def best_system(side: Side, k: int) -> Performance:
-    """By filtered F1@k under Greedy; the first of equal ones."""
-    return max(side.found("filtered"), key=lambda one: float(np.asarray(one.protocols["Greedy"].f1)[k - 1]))
+def best_system(side: Side, which: Which, k: int) -> Performance:
+    """By F1@k under Greedy; the first of equal ones."""
+    return max(side.found(which), key=lambda one: float(np.asarray(one.protocols["Greedy"].f1)[k - 1]))
 
 
 def at(found: Goodness, part: str, k: int) -> float:
@@ -88,8 +88,11 @@ def at(found: Goodness, part: str, k: int) -> float:
 def conventional(context: Context, side: Side) -> Section:
     """Table 4 of the paper."""
     k = context.settings.k
+    of = (
+        "" if side.labels.key == "full-test" else f": {side.labels.name}"
+    )  # a title says so of the full test set
     return Section(
-        f"usual-{side.key}", f"Usual measures and max-k: {side.labels.name}",
+        f"usual-{side.key}", f"Usual measures and max-k{of}",
         "Mean rank, MRR and Hits@10 look at one answer at a time. Max-k asks what a system would return if it may"
         f" return at most {k} entities, and how much of that is right.",
         f"{side.caption(context)} P, R and F1 are filtered, at k = {k}, means over the questions.",
@@ -135,7 +138,7 @@ def _who_leads(context: Context, side: Side, k: int) -> str:
     values = side.labels.values(["micro_mrr"], context.settings.assumed_is_judged)["micro_mrr"].mean()
     names = list(side.stored)
     by_rank = max(names, key=lambda name: np.nan_to_num(values[context.systems.index(name)], nan=-1.0))
-    by_max = best_system(side, k)
+    by_max = best_system(side, "filtered", k)
     value = at(by_max.protocols["Greedy"], "f1", k)
     told = "the same system leads" if by_max.system == by_rank else f"{by_rank} leads"
     return (
@@ -149,7 +152,7 @@ def _who_leads(context: Context, side: Side, k: int) -> str:
 
 def models(context: Context, sides: Sequence[Side]) -> Section:
     """Figure 4 of the paper, and P, R and F1 of every system and protocol."""
-    side, which = sides[0], _which(context)
+    side, which = sides[0], which_of(context)
     top, most = limits(side.right.of(which))
     series = [
         {
@@ -169,7 +172,7 @@ def models(context: Context, sides: Sequence[Side]) -> Section:
     )  # fmt: skip
 
 
-def _which(context: Context) -> Which:
+def which_of(context: Context) -> Which:
     return "filtered" if context.settings.answers == "filtered" else "raw"
 
 
@@ -193,7 +196,7 @@ def _models_table(side: Side, which: Which) -> Table:
 
 def _against_limits(side: Side, which: Which, k: int) -> str:
     top, most = limits(side.right.of(which))
-    one = max(side.found(which), key=lambda found: at(found.protocols["Greedy"], "f1", k))
+    one = best_system(side, which, k)
     above = [
         found.system
         for found in side.found(which)
@@ -239,7 +242,7 @@ TEXTS = {
 
 def protocols(context: Context, side: Side, system: str) -> Iterator[Section]:
     """Figure 3 of the paper: P, R and F1 of one system by k."""
-    which = _which(context)
+    which = which_of(context)
     one = side.performance(system, which)
     bounds = limits(side.right.of(which))
     for part, text in TEXTS.items():

@@ -192,7 +192,9 @@ def _middle(region: np.ndarray) -> Json:
 def _surface(context: Context, side: ProbeSide) -> Section:
     title = f"PROBE by sharpness and robustness, {side.name}"
     won = shares(side.grid) if side.n else {}
-    shown = [i for i in range(len(context.systems)) if won.get(i)] or [0]
+    shown = [i for i in range(len(context.systems)) if won.get(i)]
+    if side.n and len(shown) < 2:  # one surface alone compares nothing
+        shown = np.argsort(-side.grid[:, *AT_MRR], kind="stable")[:2].tolist()
     return Section(
         "surface", title,
         "The value of every system at every sharpness and robustness; choose the systems that are drawn. Their distance"

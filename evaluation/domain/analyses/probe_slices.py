@@ -125,6 +125,6 @@ def _moves(systems: Sequence[str], side: ProbeSide, cut: Slice, first: Floats, l
         return f"The order of the systems is the same at both ends, {ends}."
     i = int(np.abs(moved).argmax())
     return (
-        f"From {ends} {int((moved != 0).sum())} of {len(systems)} systems change their place; {systems[i]} moves most,"
+        f"From {ends}, {int((moved != 0).sum())} of {len(systems)} systems change their place; {systems[i]} moves most,"
         f" from {one[i]} to {other[i]}."
     )
