@@ -15,7 +15,8 @@ from pooling.permissions import can_evaluate, can_manage
 
 # pages that belong to a link of the navigation: every URL name below it; to Pools all whose address begins so
 _WITHIN = {
-    "graphs": ("graphs", "graph"),
+    "pools": ("pools", "test-set-import"),
+    "graphs": ("graphs", "graph", "graph-delete"),
     "systems-all": ("systems-all", "systems", "system", "runs"),
     "people": ("people", "person", "person-erase", "audit"),
     "jobs": ("jobs", "job"),

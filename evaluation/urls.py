@@ -5,6 +5,7 @@ from evaluation.views import (
     evaluation,
     export,
     help,
+    keeping,
     labels,
     max_k,
     open_world,
@@ -13,6 +14,7 @@ from evaluation.views import (
     report,
     reuse,
     status,
+    test_set,
     triple,
 )
 
@@ -29,6 +31,7 @@ urlpatterns = [
     path(
         "open-world/studies/<slug:name>/<slug:table>.csv", open_world_study.study_csv, name="open-world-study-csv"
     ),
+    path("test-sets/import", test_set.import_page, name="test-set-import"),
     path("pools/<slug:name>", status.status, name="pool"),
     path("pools/<slug:name>/evaluation", evaluation.evaluation, name="evaluation"),
     path("pools/<slug:name>/evaluation/version", evaluation.evaluation_version, name="evaluation-version"),
@@ -60,6 +63,12 @@ urlpatterns = [
     ),
     path("pools/<slug:name>/evaluation/max-k/score", max_k.score, name="max-k-score"),
     path("pools/<slug:name>/evaluation/reusability/add-system", reuse.extend, name="reusability-extend"),
+    path("graphs/<slug:name>/archive", keeping.graph_archive, name="graph-archive"),
+    path("graphs/<slug:name>/delete", keeping.graph_delete, name="graph-delete"),
+    path("graphs/<slug:name>/systems/<slug:system>/delete", keeping.system_delete, name="system-delete"),
+    path("pools/<slug:name>/archive", keeping.pool_archive, name="pool-archive"),
+    path("pools/<slug:name>/delete", keeping.pool_delete, name="pool-delete"),
+    path("open-world/studies/<slug:name>/delete", keeping.study_delete, name="study-delete"),
     path("pools/<slug:name>/export", export.export, name="export"),
     path("pools/<slug:name>/export/trec/<str:file>", export.export_trec_file, name="export-trec-file"),
     path("pools/<slug:name>/export/<slug:qrels>/write", export.export_start, name="export-start"),

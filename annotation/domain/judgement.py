@@ -172,6 +172,28 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
     return report
 
 
+def import_judged(
+    pool: Pool, answers: Mapping[tuple[int, int, int], tuple[Answer, int]], file_name: str, file_sha256: str
+) -> None:
+    """Add one label for each of these pooled triples, with the line of the file that it is from, and judge by it.
+
+    The caller holds the transaction.
+    """
+    ids = {row[1:]: row[0] for row in pool.triples.values_list("pk", "head", "relation", "tail")}
+    labels = [
+        ImportedLabel(
+            triple_id=ids[triple],
+            answer=answer,
+            file_name=file_name[:300],
+            file_sha256=file_sha256,
+            line=line,
+        )
+        for triple, (answer, line) in answers.items()
+    ]
+    ImportedLabel.objects.bulk_create(labels, batch_size=2000)
+    _judge_imported(pool, {label.triple_id for label in labels}, ImportReport())
+
+
 def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]], ImportReport]:
     """The labels of a file that are of pooled triples, with their ids, and a report of its lines. Changes nothing."""
     report = ImportReport()

@@ -19,7 +19,7 @@ from markdown_it.token import Token
 
 from annotation.domain.guideline import alt_text
 
-PAGES = ("evaluation", "measures", "lenses", "notebooks")  # file names in docs/, without .md
+PAGES = ("evaluation", "measures", "lenses", "notebooks", "keeping")  # file names in docs/, without .md
 CONTENTS = "h2"  # the headings that the table of contents lists
 
 

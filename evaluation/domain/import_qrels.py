@@ -20,9 +20,9 @@ from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
-from pooling.domain.pool_files import several, triple_ids, tsv_lines
+from pooling.domain.pool_files import rank_in, several, triple_ids, tsv_lines
 from pooling.domain.run_files import parse_question_id
-from pooling.enums import AuditAct, PoolState
+from pooling.enums import AuditAct, FilterReason, PoolState
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import HEAD
 from pooling.models import Pool
@@ -43,11 +43,15 @@ class Line(NamedTuple):
     triple: Triple | None
     state: LabelState
     problem: str = ""
+    depth: int = 0  # 0: the file does not say
+    reason: str = ""  # the filter that took it, where the file says so
 
 
 class Judged(NamedTuple):
     state: LabelState
     line: int
+    depth: int = 0
+    reason: str = ""
 
 
 def import_qrels(
@@ -81,7 +85,7 @@ def read_judgements(raw: bytes, file_name: str, format: str, graph: GraphArrays)
     for line in FORMATS[format](_unpacked(raw, file_name), file_name, graph):
         problem = line.problem
         if line.triple is not None:
-            first = found.setdefault(line.triple, Judged(line.state, line.number))
+            first = found.setdefault(line.triple, Judged(line.state, line.number, line.depth, line.reason))
             if first.state != line.state:
                 problem = (
                     f"says {STATE_NAMES[line.state]} of the triple that line {first.line} calls "
@@ -110,19 +114,25 @@ def _unpacked(raw: bytes, file_name: str) -> bytes:
 
 
 def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
-    """head, relation, tail, label; more columns are not read, nor a first line of these words."""
+    """head, relation, tail, label. A first line of names says where label (or state), depth and filter are."""
+    label, depth, reason = 3, -1, -1
     for number, fields in tsv_lines(text, file_name):
         if number == 1 and fields[:3] == ["head", "relation", "tail"]:
+            label = next((fields.index(name) for name in ("state", "label") if name in fields), 3)
+            depth, reason = (fields.index(name) if name in fields else -1 for name in ("depth", "filter"))
             continue
         triple, problem, state = None, "", LabelState.UNJUDGED
-        if len(fields) < 4:
-            problem = f"has {len(fields)} columns where head, relation, tail, label are 4"
-        elif (word := fields[3].strip()) not in WORDS:
+        if len(fields) <= label:
+            problem = f"has {len(fields)} columns where head, relation, tail, label are {label + 1}"
+        elif (word := fields[label].strip()) not in WORDS:
             problem = f"label {word[:40]!r} is none of {', '.join(WORDS)}"
         else:
             triple, problem = triple_ids(fields, graph)
             state = WORDS[word]
-        yield Line(number, triple, state, problem)
+        yield Line(
+            number, triple, state, problem, rank_in(fields[depth]) if 0 < depth < len(fields) else 0,
+            fields[reason] if 0 < reason < len(fields) and fields[reason] in FilterReason.values else "",
+        )  # fmt: skip
 
 
 def _trec(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:

@@ -22,14 +22,15 @@ def home(request: HttpRequest) -> HttpResponse:
         progress = own_progress(request.user)  # type: ignore[arg-type]  # signed in: the middleware sees to it
         return render(request, "home.html", {"progress": progress})
     pools = []
-    for pool in Pool.objects.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
+    shown = Pool.objects.filter(archived=False)
+    for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
         stages = stage_statuses(standing(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
     jobs = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     context = {
         "pools": pools,
-        "num_pools": Pool.objects.count(),
-        "num_graphs": Graph.objects.count(),
+        "num_pools": shown.count(),
+        "num_graphs": Graph.objects.filter(archived=False).count(),
         "jobs": jobs.select_related("system__graph", "pool", "graph").defer("log").order_by("id")[:NEWEST],
     }
     return render(request, "evaluation/status_home.html", context)

@@ -35,6 +35,7 @@ MOVES = {
     JobState.CANCELLED: {JobState.QUEUED},
     JobState.DONE: set(),
 }
+LIVE = (JobState.QUEUED, JobState.RUNNING)
 QUEUES = {
     JobKind.TRAIN: "gpu",
     JobKind.SCORE: "gpu",
@@ -91,6 +92,15 @@ def _live(
     return Job.objects.filter(
         kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=states
     )
+
+
+def live_jobs(subject: Graph | System | Pool) -> QuerySet[Job]:
+    """Jobs that are not over, of a subject or of what belongs to it, oldest first."""
+    if isinstance(subject, Graph):
+        own = Q(graph=subject) | Q(system__graph=subject) | Q(pool__graph=subject)
+    else:
+        own = Q(system=subject) if isinstance(subject, System) else Q(pool=subject)
+    return Job.objects.filter(own, state__in=LIVE).order_by("id")
 
 
 def start_job(

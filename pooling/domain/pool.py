@@ -70,7 +70,7 @@ def create_pool(
 
     Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds).
     """
-    _check_name(name)
+    check_name(name)
     chosen = get_systems(graph, systems)
     check_depth(depth, chosen)
     arrays = open_graph(graph)
@@ -78,7 +78,7 @@ def create_pool(
         seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
     else:
         seeds, source = draw_seeds(arrays, sample=sample, count=count, stratify=stratify, seed=seed)
-    with named_once(lambda: _check_name(name)):
+    with named_once(lambda: check_name(name)):
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
             contributors=[s.name for s in chosen], filters=list(filters),
@@ -88,7 +88,8 @@ def create_pool(
     return pool
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """PoolError unless a new pool can be called so."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise PoolError(f"Pool name {name!r}: use letters, digits, - and _, at most 80.")
     if name == "new":
@@ -204,11 +205,11 @@ def import_pool(
 
     Lines that cannot be pooled (known facts, seeds, repeats, unknown entities) are left out and stand in the report.
     """
-    _check_name(name)
+    check_name(name)
     arrays = open_graph(graph)
     seeds = read_seed_file(seeds_file, arrays)
     read = read_pool_file(file, seeds, arrays)
-    with named_once(lambda: _check_name(name)):
+    with named_once(lambda: check_name(name)):
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.IMPORTED, depth=int(read.gathered.depth.max(initial=1)),
             seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),

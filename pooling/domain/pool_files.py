@@ -150,14 +150,14 @@ def _shape(
             0,
             [],
         )
-    depth = _rank(fields[3])
+    depth = rank_in(fields[3])
     if not depth:
         return f"depth {fields[3]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []
     found = []
     for part in filter(None, fields[4].split(";") if len(fields) == 5 else []):
         system, _, rest = part.partition(":")
         side, _, rank = rest.partition(":")
-        if not system or side not in ("tail", "head") or not _rank(rank):
+        if not system or side not in ("tail", "head") or not rank_in(rank):
             return f"provenance {part!r} is not system:tail:rank or system:head:rank", 0, []
         found.append((contributors.setdefault(system, len(contributors)), int(side == "head"), int(rank)))
     if len(contributors) > 256:
@@ -165,7 +165,7 @@ def _shape(
     return "", depth, found
 
 
-def _rank(text: str) -> int:
+def rank_in(text: str) -> int:
     """A whole number from 1 to MAX_DEPTH; 0 if the text is none."""
     number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
     return number if number <= MAX_DEPTH else 0

@@ -87,6 +87,8 @@ def uses_of(system: System) -> list[str]:
         used.append("it has a run")
     pools = system.pools.order_by("name").values_list("name", flat=True)
     used += [f"pool {name} uses it" for name in pools]
+    if hasattr(system, "study_run"):  # of evaluation, which this app does not know
+        used.append("an open-world study compares its checkpoints")
     return used
 
 

@@ -29,6 +29,7 @@ class Pool(models.Model):
     frozen_at = models.DateTimeField(
         null=True, blank=True, help_text="from then on it neither grows nor is filtered"
     )
+    archived = models.BooleanField(default=False, help_text="in no list; its pages stay")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -16,10 +16,16 @@ from pooling.views.page import page_of
 
 @evaluator_required
 def graphs(request: HttpRequest) -> HttpResponse:
+    archived = request.GET.get("archived") == "yes"
     rows = Graph.objects.annotate(
         num_systems=Count("systems", distinct=True), num_pools=Count("pools", distinct=True)
-    ).order_by("name")
-    return render(request, "pooling/graph_list.html", {"page": page_of(request, rows)})
+    )
+    context = {
+        "page": page_of(request, rows.filter(archived=archived).order_by("name")),
+        "archived": archived,
+        "num_archived": Graph.objects.filter(archived=True).count(),
+    }
+    return render(request, "pooling/graph_list.html", context)
 
 
 @evaluator_required
@@ -39,7 +45,7 @@ def graph(request: HttpRequest, name: str) -> HttpResponse:
         "category": category,
         "query": query,
         "degrees": _degrees(graph),
-        "pools": graph.pools.order_by("name"),
+        "pools": graph.pools.filter(archived=False).order_by("name"),
         "num_systems": graph.systems.count(),
     }
     return render(request, "pooling/graph_detail.html", context)

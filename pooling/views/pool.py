@@ -25,22 +25,30 @@ from pooling.views.upload import kept_file
 
 @evaluator_required
 def pools(request: HttpRequest) -> HttpResponse:
+    archived = request.GET.get("archived") == "yes"
     rows = (
-        Pool.objects.select_related("graph")
+        Pool.objects.filter(archived=archived)
+        .select_related("graph")
         .annotate(
             num_triples=Count("triples"),
             num_to_people=Count("triples", filter=Q(triples__reason=FilterReason.NONE)),
         )
         .order_by("-created_at", "-id")
     )
-    return render(request, "pooling/pool_list.html", {"page": page_of(request, rows)})
+    context = {
+        "page": page_of(request, rows),
+        "archived": archived,
+        "num_archived": Pool.objects.filter(archived=True).count(),
+    }
+    return render(request, "pooling/pool_list.html", context)
 
 
 @manager_required
 def new(request: HttpRequest) -> HttpResponse:
     """The form that builds a pool; the graph is chosen first, because the systems follow from it."""
     trained = Q(systems__state=SystemState.TRAINED)
-    graphs = list(Graph.objects.annotate(trained=Count("systems", filter=trained)).order_by("name"))
+    usable = Graph.objects.filter(archived=False)
+    graphs = list(usable.annotate(trained=Count("systems", filter=trained)).order_by("name"))
     chosen = request.POST.get("graph") or request.GET.get("graph")
     ready = sorted(graphs, key=lambda graph: not graph.trained)  # with trained systems first
     graph = next((g for g in ready if g.name == chosen), None) if chosen else next(iter(ready), None)

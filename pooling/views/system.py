@@ -30,7 +30,7 @@ from pooling.views.page import page_of
 @evaluator_required
 def all_systems(request: HttpRequest) -> HttpResponse:
     rows = System.objects.select_related("graph", "run").order_by("graph__name", "id")
-    page = page_of(request, rows.filter(archived=False))
+    page = page_of(request, rows.filter(archived=False, graph__archived=False))
     return render(request, "pooling/system_all.html", {"page": page, "families": families_of(page)})
 
 

@@ -1,0 +1,94 @@
+"""Archiving and deleting: a preview of what goes, and the name to be typed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from evaluation.domain import keeping, removal
+from evaluation.forms import TypedNameForm
+from evaluation.models import Study
+from pooling.errors import UserError
+from pooling.models import Graph, Pool, System
+from pooling.permissions import manager_required
+
+
+@require_POST
+@manager_required
+def graph_archive(request: HttpRequest, name: str) -> HttpResponse:
+    return _archive(request, get_object_or_404(Graph, name=name), reverse("graph", args=[name]))
+
+
+@require_POST
+@manager_required
+def pool_archive(request: HttpRequest, name: str) -> HttpResponse:
+    return _archive(request, get_object_or_404(Pool, name=name), reverse("pool", args=[name]))
+
+
+@manager_required
+def graph_delete(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Graph, name=name)
+    return _delete(request, found, reverse("graph", args=[name]), ("Graphs", reverse("graphs")))
+
+
+@manager_required
+def system_delete(request: HttpRequest, name: str, system: str) -> HttpResponse:
+    found = get_object_or_404(System.objects.select_related("graph"), graph__name=name, name=system)
+    return _delete(
+        request, found, reverse("system", args=[name, system]), ("Systems", reverse("systems", args=[name]))
+    )
+
+
+@manager_required
+def pool_delete(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Pool, name=name)
+    return _delete(request, found, reverse("pool", args=[name]), ("Pools", reverse("pools")))
+
+
+@manager_required
+def study_delete(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Study, name=name)
+    return _delete(
+        request, found, reverse("open-world-study", args=[name]), ("Studies", reverse("open-world-studies"))
+    )
+
+
+def _archive(request: HttpRequest, subject: Graph | Pool, page: str) -> HttpResponse:
+    """Into the archive, or with `back` out of it."""
+    assert isinstance(request.user, User)  # signed in
+    try:
+        if request.POST.get("back"):
+            keeping.take_back(subject, request.user)
+            messages.success(request, f"{subject.name} is in the lists again.")
+        else:
+            keeping.archive(subject, request.user)
+            messages.success(request, f"{subject.name} is archived: it is in no list, and can be taken back.")
+    except UserError as error:
+        messages.error(request, str(error))
+    return redirect(page)
+
+
+def _delete(
+    request: HttpRequest, subject: removal.Subject, page: str, after: tuple[str, str]
+) -> HttpResponse:
+    """What goes with it; and, once its name is typed, the act."""
+    assert isinstance(request.user, User)  # signed in
+    form = TypedNameForm(request.POST or None, expected=subject.name)
+    problem = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            removal.remove(subject, request.user)
+        except UserError as error:
+            problem = str(error)
+        else:
+            messages.success(request, f"{subject.name} is deleted.")
+            return redirect(after[1])
+    context = {
+        "subject": subject, "preview": removal.preview(subject), "form": form, "page": page, "problem": problem,
+        "list_name": after[0], "list": after[1],
+    }  # fmt: skip
+    return render(request, "evaluation/delete_confirm.html", context)
