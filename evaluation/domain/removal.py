@@ -46,7 +46,7 @@ class Preview:
 
     kind: str
     name: str
-    rows: dict[str, int]
+    rows: list[tuple[str, int]]
     files: int
     bytes: int
     refused: list[str]
@@ -73,7 +73,7 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
     """Count what goes with `subject`. Changes nothing."""
     going = _going(subject)
     counted = ((model, rows.count()) for model, rows in going.items() if not model._meta.auto_created)
-    rows = {str(model._meta.verbose_name_plural): n for model, n in counted if n}
+    rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
     files = [file for path in _paths(going) for file in files_below(path)]
     return Preview(
         kind=str(type(subject)._meta.verbose_name), name=str(subject), rows=rows, files=len(files),
@@ -99,7 +99,7 @@ def remove(subject: Subject, user: User | None, *, with_labels: bool = False) ->
             _let_go(going)
             for rows in reversed(going.values()):
                 rows._raw_delete(rows.db)
-            record(user, _ACTS[type(subject)], about=gone.name, rows=gone.rows, bytes=gone.bytes)
+            record(user, _ACTS[type(subject)], about=gone.name, rows=dict(gone.rows), bytes=gone.bytes)
             transaction.on_commit(lambda: _delete_files(paths))
     except IntegrityError as error:
         raise KeepingError(
@@ -112,10 +112,11 @@ def remove(subject: Subject, user: User | None, *, with_labels: bool = False) ->
 
 
 def _roots(subject: Subject) -> dict[type[models.Model], Q]:
-    """A study goes with the graphs that were made for it."""
+    """The rows that all others hang on. A study goes with the graphs that were made for it."""
     roots: dict[type[models.Model], Q] = {type(subject): Q(pk=subject.pk)}
     if isinstance(subject, Study):
-        roots[Graph] = Q(pk__in=StudyRun.objects.filter(study=subject).values("graph"))
+        # their numbers, since the rows that tell them go first
+        roots[Graph] = Q(pk__in=list(subject.runs.values_list("graph", flat=True)))
     return roots
 
 

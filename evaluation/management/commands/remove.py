@@ -32,7 +32,9 @@ class Command(BaseCommand):
             else:
                 found = preview(subject, with_labels=options["with_labels"])
         if options["json"]:
-            self.stdout.write(json.dumps({**asdict(found), "deleted": options["yes"]}))
+            self.stdout.write(
+                json.dumps({**asdict(found), "rows": dict(found.rows), "deleted": options["yes"]})
+            )
             return
         self._write(found)
         if options["yes"]:
@@ -44,7 +46,7 @@ class Command(BaseCommand):
 
     def _write(self, found: Preview) -> None:
         self.stdout.write(f"With {found.kind} {found.name} go:")
-        for kind, n in found.rows.items():
+        for kind, n in found.rows:
             self.stdout.write(f"{n:>12,} {kind}")
         self.stdout.write(f"{found.files:>12,} files, {filesizeformat(found.bytes)}")
         for reason in found.refused:

@@ -1,0 +1,84 @@
+"""remove, backup, restore and import_test_set in the shell."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluation.domain.backup import BackupError
+from evaluation.management.commands import backup
+from pooling.domain.graph import open_graph
+from pooling.models import Graph, Pool
+from tests.factories import names_of
+from tests.pages.world import make_pool, make_system
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out, stderr=out, no_color=True)
+    return out.getvalue()
+
+
+def test_remove_shows_first_and_deletes_when_told(town: Graph):
+    make_pool(town, "old")
+    out = run("remove", "pool", "old")
+    assert out.splitlines()[0] == "With pool old go:"
+    assert "           7 pooled triples" in out.splitlines()
+    assert out.splitlines()[-1] == "Nothing was deleted: --yes deletes it."
+    asked = json.loads(run("remove", "pool", "old", "--json"))
+    assert asked == {
+        "kind": "pool", "name": "old", "rows": {"pools": 1, "seed triples": 2, "pooled triples": 7}, "files": 0,
+        "bytes": 0, "refused": [], "deleted": False,
+    }  # fmt: skip
+    assert Pool.objects.count() == 1
+    assert run("remove", "pool", "old", "--yes").splitlines()[-1] == "old is deleted."
+    assert Pool.objects.count() == 0
+
+
+def test_remove_refuses_with_an_error(town: Graph):
+    make_pool(town, "old", systems=[make_system(town, "transe", run=False)])
+    out = run("remove", "system", "town/transe")
+    assert out.splitlines()[-2:] == [
+        "It stays: Pool old uses it: archive it instead.",
+        "Nothing was deleted.",
+    ]
+    with pytest.raises(CommandError) as caught:
+        run("remove", "system", "town/transe", "--yes")
+    assert str(caught.value) == "town/transe stays. Pool old uses it: archive it instead."
+
+
+def test_backup_says_what_it_did(town: Graph, tmp_path: Path):
+    target = tmp_path / "b.tar.gz"
+    out = run("backup", str(target), "--no-check")
+    assert out.startswith(f"{target}: ") and out.rstrip().endswith("; not checked")
+    with pytest.raises(CommandError, match="exists: name a new file; nothing was written"):
+        run("backup", str(target), "--no-check")
+
+
+def test_the_trial_restore_is_of_the_archive(tmp_path: Path):
+    (tmp_path / "bad.tar").write_text("no archive")
+    with pytest.raises(BackupError) as caught:
+        backup._restorable(tmp_path / "bad.tar")
+    assert str(caught.value) == "The trial restore failed, so that no backup was kept."
+    assert [path.name for path in tmp_path.iterdir() if path.name != "artifacts"] == ["bad.tar"]
+
+
+def test_import_test_set_prints_counts_and_what_comes_next(town: Graph, tmp_path: Path):
+    arrays = open_graph(town)
+    rows = [(arrays.test[0].tolist(), "1"), (arrays.train[0].tolist(), "1"), ((3, 1, 21), "0")]
+    file = tmp_path / "t.tsv"
+    file.write_text("".join("\t".join([*names_of(town, t), label]) + "\n" for t, label in rows))
+    lines = run("import_test_set", "town", str(file), "--name", "theirs").splitlines()
+    assert lines[:2] == [
+        "left out, known fact (train): 1 lines", f"  t.tsv:2: {' '.join(names_of(town, rows[1][0]))}",
+    ]  # fmt: skip
+    assert lines[2] == (
+        "theirs: 1 seeds, 1 pooled triples; 1 positive, 1 negative, 0 assumed negative, 0 unjudged"
+    )
+    assert lines[-1] == "Next: score_runs theirs, then evaluate theirs --labels imported:theirs"
+    with pytest.raises(CommandError, match=r"none\.tsv: No such file or directory"):
+        run("import_test_set", "town", str(tmp_path / "none.tsv"), "--name", "other")
