@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.domain import import_qrels as module
-from evaluation.domain.export import export_test_set
+from evaluation.domain.export import ExportOptions, export_test_set
 from evaluation.domain.import_qrels import import_qrels
 from evaluation.domain.qrels import freeze_qrels, read_qrels
 from evaluation.domain.table import EvaluationError
@@ -90,7 +90,7 @@ def test_our_own_judgements_come_back_as_they_went(labelled: Pool, tmp_path: Pat
 def test_our_own_trec_qrels_come_back(labelled: Pool, tmp_path: Path, strict: bool):
     """TREC has no word for an assumed negative: it comes back as negative, or as unjudged if exported strictly."""
     frozen = freeze_qrels(labelled, "v1")
-    export_test_set(frozen, tmp_path / "out", strict)
+    export_test_set(frozen, tmp_path / "out", ExportOptions(strict=strict))
     qrels = given(labelled, (tmp_path / "out" / "qrels.txt").read_text(), "trec")
     assumed = LabelState.UNJUDGED if strict else LabelState.NEGATIVE
     assert states(qrels) == {
