@@ -154,8 +154,8 @@ def targets(graph: Graph, folder: Path) -> list[str]:
     from evaluation.domain.qrels import freeze_qrels
 
     table = [
-        "| judgements | runs | folder, s | zip, s | peak, MiB | of it modules, MiB | MB | files |",
-        "|---" * 8 + "|",
+        "| judgements | runs | folder, s | zip, s | CPU, s | peak, MiB | of it modules, MiB | MB | files |",
+        "|---" * 9 + "|",
     ]
     for judgements, runs in ((22_492, 6), (1_000_000, 0)):
         real = judgements == 22_492
@@ -163,7 +163,7 @@ def targets(graph: Graph, folder: Path) -> list[str]:
         draw_runs(pool, [f"system-{i}" for i in range(runs)])
         found = exported(freeze_qrels(pool, "targets"), folder / f"targets-{judgements}")
         table.append(
-            f"| {judgements:,} | {runs} | {found.folder:.1f} | {found.archive:.1f} | {found.peak:.0f} |"
+            f"| {judgements:,} | {runs} | {found.folder:.1f} | {found.archive:.1f} | {found.cpu:.1f} | {found.peak:.0f} |"
             f" {found.idle:.0f} | {found.bytes / 1e6:.0f} | {found.files} |"
         )
         print(table[-1], flush=True)

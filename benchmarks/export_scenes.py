@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -28,11 +27,12 @@ LINK = "https://en.wikipedia.org/wiki/Special:Search?search="
 
 
 class Exported(NamedTuple):
-    """One export: seconds of the folder, of the archive from it (zip), peak memory in MiB, of which the interpreter
-    had taken `idle` with all modules loaded; bytes and files of the folder."""
+    """One export: seconds of the folder, of the archive from it (zip), processor seconds of both, peak memory in MiB,
+    of which the interpreter had taken `idle` with all modules loaded; bytes and files of the folder."""
 
     folder: float
     archive: float
+    cpu: float
     peak: float
     idle: float
     bytes: int
@@ -156,21 +156,23 @@ def main() -> None:
     django.setup()
     import zipfile
 
+    from benchmarks.pool import forget_peak, peak_bytes
     from evaluation.domain.archive import _add
     from evaluation.domain.export import export_test_set
     from evaluation.models import Qrels
 
     qrels, out = Qrels.objects.select_related("pool__graph").get(pk=int(sys.argv[1])), Path(sys.argv[2])
-    idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begin = time.perf_counter()
+    forget_peak()  # or it is that of the parent, which the child began as
+    idle = (peak_bytes() or 0) / 2**20
+    begin, cpu = time.perf_counter(), time.process_time()
     files = export_test_set(qrels, out)
     folder = time.perf_counter() - begin
     with zipfile.ZipFile(out.with_suffix(".zip"), "w") as archive:
         for file in files:
             _add(archive, file, file.relative_to(out).as_posix())
     found = Exported(
-        folder, time.perf_counter() - begin - folder, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        idle / 1024, sum(file.stat().st_size for file in files), len(files),
+        folder, time.perf_counter() - begin - folder, time.process_time() - cpu, (peak_bytes() or 0) / 2**20, idle,
+        sum(file.stat().st_size for file in files), len(files),
     )  # fmt: skip
     print(json.dumps(found._asdict()))
 

@@ -138,15 +138,31 @@ def ranks_table(fresh: Pass, graph: GraphArrays) -> pa.Table:
 
 
 def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
+    keys, codes = _read_coded(column, graph)
+    return keys[codes]
+
+
+def _read_coded(column: pa.ChunkedArray, graph: GraphArrays) -> tuple[np.ndarray, np.ndarray]:
+    """The keys of the questions that a column names, int64, and which of them each row is."""
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    names = np.array(
-        [parse_question_id(text, graph) for text in array.dictionary.to_pylist()], dtype=np.int64
-    )
-    return names[array.indices.to_numpy()]
+    return _keys_of(array.dictionary, graph), array.indices.to_numpy()
+
+
+_last: tuple[GraphArrays, pa.Array, np.ndarray] | None = None
+
+
+def _keys_of(ids: pa.Array, graph: GraphArrays) -> np.ndarray:
+    """Keys of question ids. The files of a pool's runs name the same questions: the last ones are kept."""
+    global _last
+    held = _last
+    if held is None or held[0] is not graph or not held[1].equals(ids):
+        keys = np.array([parse_question_id(text, graph) for text in ids.to_pylist()], dtype=np.int64)
+        held = _last = graph, ids, keys
+    return held[2]
 
 
 _cache: dict[tuple[int, str, str], Any] = {}
@@ -193,8 +209,9 @@ def read_topk(run: Run) -> TopK:
     def read(run: Run) -> TopK:
         graph = open_graph(run.system.graph)
         table = pq.read_table(checked(run, "topk.parquet"))
-        keys = _read_keys(table["question"], graph)
-        distinct, row = np.unique(keys, return_inverse=True)
+        keys, codes = _read_coded(table["question"], graph)
+        distinct, place = np.unique(keys, return_inverse=True)
+        row = place[codes]
         rank = table["rank"].to_numpy() - 1
         entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
         score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)

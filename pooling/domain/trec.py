@@ -3,6 +3,7 @@
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -89,8 +90,14 @@ def encoded(lines: Iterable[str], *, gz: bool) -> Iterator[bytes]:
 def packed(content: Iterable[bytes]) -> Iterator[bytes]:
     """Gzip with time 0. Level 1: a run of a million lines in a fifth of the time, and a quarter larger."""
     packer = zlib.compressobj(1, zlib.DEFLATED, wbits=31)  # 31: with gzip's header
-    for piece in content:
-        yield packer.compress(piece)
+    with ThreadPoolExecutor(1) as other:  # one piece is packed while the next is made
+        waiting: Future[bytes] | None = None
+        for piece in content:
+            ready, waiting = waiting, other.submit(packer.compress, piece)
+            if ready:
+                yield ready.result()
+        if waiting:
+            yield waiting.result()
     yield packer.flush()
 
 

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pooling.kernels.rows import find
+
 
 class Merged(NamedTuple):
     """Lists of n questions: the entities int32 of question i, best first, are entity[indptr[i]:indptr[i + 1]]."""
@@ -23,9 +25,9 @@ def merge(
     merge_candidates of each question (pooling/domain/trec.py).
     """
     n, width = candidates.shape
-    known = question.astype(np.int64) * num_entities + entity
-    each = np.arange(n)[:, None] * num_entities + candidates
-    waiting = (candidates >= 0) & ~np.isin(each, known)
+    known = np.sort(question.astype(np.int64) * num_entities + entity)
+    each = (np.arange(n)[:, None] * num_entities + candidates).ravel()
+    waiting = (candidates >= 0) & (find(known, each) < 0).reshape(n, width)
     many = waiting.sum(axis=1)
     order = np.lexsort((position, question))
     order = order[position[order] > 0]
