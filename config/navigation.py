@@ -17,7 +17,7 @@ from pooling.permissions import can_evaluate, can_manage
 _WITHIN = {
     "pools": ("pools", "test-set-import"),
     "graphs": ("graphs", "graph", "graph-delete"),
-    "systems-all": ("systems-all", "systems", "system", "runs"),
+    "systems-all": ("systems-all", "systems", "system", "system-delete", "runs"),
     "people": ("people", "person", "person-erase", "audit"),
     "jobs": ("jobs", "job"),
 }

@@ -11,18 +11,27 @@ from django.conf import settings
 ASK = """
 import json
 from config import settings as s
-print(json.dumps([s.EMAIL_IS_SET, s.EMAIL_HOST, s.EMAIL_PORT, s.EMAIL_USE_TLS, s.DEFAULT_FROM_EMAIL]))
+names = ("IS_SET", "HOST", "PORT", "USE_TLS", "HOST_USER", "HOST_PASSWORD")
+print(json.dumps([*(getattr(s, "EMAIL_" + name) for name in names), s.DEFAULT_FROM_EMAIL]))
 """
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, [False, "", 25, False, "triplepool@localhost"]),
-        ({"EMAIL_PORT": "587", "EMAIL_USE_TLS": "1"}, [False, "", 587, True, "triplepool@localhost"]),
+        ({}, [False, "", 25, False, "", "", "triplepool@localhost"]),
+        (
+            {
+                "EMAIL_PORT": "587",
+                "EMAIL_USE_TLS": "1",
+                "EMAIL_HOST_USER": "us",
+                "EMAIL_HOST_PASSWORD": "secret",
+            },
+            [False, "", 587, True, "us", "secret", "triplepool@localhost"],
+        ),
         (
             {"EMAIL_HOST": "mail.example.org", "DEFAULT_FROM_EMAIL": "pool@example.org"},
-            [True, "mail.example.org", 25, False, "pool@example.org"],
+            [True, "mail.example.org", 25, False, "", "", "pool@example.org"],
         ),
     ],
 )

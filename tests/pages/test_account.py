@@ -120,6 +120,16 @@ def test_unknown_address_and_account_that_is_off_get_the_same_answer_and_no_mail
     assert mail.outbox == []
 
 
+def test_a_mail_server_that_is_down_tells_nobody_who_has_an_account(world: dict, client, settings):
+    settings.EMAIL_IS_SET = True
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # nothing listens there
+    User.objects.filter(username="annotator").update(email="a@example.org")
+    for email in ("a@example.org", "nobody@example.org"):
+        answer = client.post("/password/forgotten", {"email": email})
+        assert (answer.status_code, answer["Location"]) == (302, "/password/forgotten/sent")
+
+
 def test_link_goes_to_no_other_host(world: dict, client, settings):
     settings.EMAIL_IS_SET = True
     User.objects.filter(username="annotator").update(email="a@example.org")
