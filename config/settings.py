@@ -197,6 +197,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "SystemState": "pooling.enums.SystemState",
+        "PoolState": "pooling.enums.PoolState",
+        "JobState": "pooling.enums.JobState",
+        "CampaignState": "annotation.enums.CampaignState",
+        "ItemState": "annotation.enums.ItemState",
+    },
 }
 
 ARTIFACT_ROOT = Path(os.environ.get("ARTIFACT_ROOT", VAR / "artifacts")).resolve()

@@ -23,6 +23,7 @@ urlpatterns = [
     path("api/docs", api_docs, name="api-docs"),
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("annotation.api.urls")),
+    path("api/v1/", include("evaluation.api.urls")),
     path("", include("annotation.campaign_urls")),
     path("", include("evaluation.urls")),
 ]

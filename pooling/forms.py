@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 
 from pooling.domain.run_import import NOT_KNOWN, check_name
+from pooling.domain.run_upload import MOST_BYTES, MOST_UNPACKED
 from pooling.domain.system_compare import shown
 from pooling.enums import PoolState
 from pooling.errors import UserError
@@ -16,7 +17,6 @@ from pooling.models import Graph
 from pooling.systems import COMMON_SETTINGS, FAMILIES, SYSTEMS, USUAL, Entry, Setting, get_system
 from pooling.systems.pykeen_model import MODELS, PREFIX
 
-RUN_FILE_BYTES, RUN_BYTES_UNPACKED = 5_000_000, 10_000_000  # done within two seconds
 SET = "set_"  # before the key of a setting: a system may have one called name
 MAIN_SETTINGS = ("embedding_dim", "epochs", "batch_size", "learning_rate", "optimizer", "dropout")
 OTHER_MODELS = [label for label in MODELS if label.lower() not in SYSTEMS]  # the rest has a file of its own
@@ -186,7 +186,7 @@ class RunForm(forms.Form):
     file = forms.FileField(
         label="Run file",
         help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz, at most "
-        f"{RUN_FILE_BYTES // 10**6} MB ({RUN_BYTES_UNPACKED // 10**6} MB unpacked). Larger ones: import_run on the "
+        f"{MOST_BYTES // 10**6} MB ({MOST_UNPACKED // 10**6} MB unpacked). Larger ones: import_run on the "
         "server.",
     )
 
@@ -209,12 +209,3 @@ class RunForm(forms.Form):
         except UserError as error:
             raise forms.ValidationError(str(error)) from error
         return name
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        if file.size > RUN_FILE_BYTES:
-            raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; at most {RUN_FILE_BYTES:,} can be sent here. "
-                "Use import_run on the server instead."
-            )
-        return file

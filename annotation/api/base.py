@@ -21,7 +21,7 @@ _CONSENT = "Read how your data is used, and agree to it, before you label."
 
 class Endpoint(base.Endpoint):
     throttle_classes = [ByPerson]
-    scopes = {"GET": TokenScope.LABEL, "POST": TokenScope.LABEL}
+    scopes = {"GET": (TokenScope.LABEL,), "POST": (TokenScope.LABEL,)}
     status_of = {
         EvidenceError: status.HTTP_422_UNPROCESSABLE_ENTITY,
         AnswerRefused: status.HTTP_409_CONFLICT,

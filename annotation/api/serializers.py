@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils.crypto import salted_hmac
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.domain.annotator import QUICK_MS
@@ -18,11 +19,13 @@ from annotation.domain.progress import label_counts
 from annotation.domain.question import word
 from annotation.domain.queue import MAX_LEASED
 from annotation.domain.source import VerifiedSources, verified
-from annotation.enums import Answer, CampaignState, FlagKind
+from annotation.domain.triple import ItemRow
+from annotation.enums import Answer, CampaignRole, CampaignState, FlagKind
 from annotation.models import Campaign, Check, Label, Slot, Source
 from annotation.models.slot import ADJUDICATION
 from pooling.domain.graph import open_graph
 from pooling.enums import FilterReason
+from pooling.permissions import can_evaluate
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -159,6 +162,62 @@ def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     # answers than there are triples would tell that some were not of the pool
     asked = campaign.pool.triples.filter(Q(reason=FilterReason.NONE) | Q(item__isnull=False)).count()
     return {"today": today, "total": total, "items": asked + campaign.golds.count()}
+
+
+class RulesData(serializers.ModelSerializer[Campaign]):
+    """How triples come to people: nothing of this is told to them."""
+
+    graph = serializers.CharField(source="pool.graph.name")
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "graph", "undo_minutes", "gold_percent", "order", "order_settings", "seed", "batch_size", "whole_questions",
+            "budget", "target_tau", "target_measure", "created_at",
+        )  # fmt: skip
+
+
+class CampaignData(serializers.ModelSerializer[Campaign]):
+    pool = serializers.CharField(source="pool.name")
+    lease_seconds = serializers.SerializerMethodField()
+    roles = serializers.SerializerMethodField(help_text="Your own.")
+    rules = serializers.SerializerMethodField(help_text="Null for who labels.")
+
+    class Meta:
+        model = Campaign
+        fields = ("pool", "state", "evidence_rule", "lease_seconds", "roles", "rules")
+
+    def get_lease_seconds(self, campaign: Campaign) -> int:
+        return campaign.lease_minutes * 60
+
+    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=CampaignRole.values)))
+    def get_roles(self, campaign: Campaign) -> list[str]:
+        return sorted(member.role for member in campaign.own)  # type: ignore[attr-defined]  # prefetched by the list
+
+    @extend_schema_field(RulesData(allow_null=True))
+    def get_rules(self, campaign: Campaign) -> dict[str, Any] | None:
+        return RulesData(campaign).data if can_evaluate(self.context["request"].user) else None
+
+
+def items_data(campaign: Campaign, rows: list[ItemRow]) -> list[dict[str, Any]]:
+    """For managers: triples by their keys, their state, and the batch in which they came."""
+    graph = open_graph(campaign.pool.graph)
+    return [
+        {
+            "id": row.item.pk,
+            "head": graph.entities[row.item.triple.head],
+            "relation": graph.relations[row.item.triple.relation],
+            "tail": graph.entities[row.item.triple.tail],
+            "side": row.item.side,
+            "question": row.question,
+            "state": row.item.state,
+            "verdict": row.verdict or None,
+            "labels": row.labels,
+            "reports": row.reports,
+            "batch": row.item.batch.number if row.item.batch else None,
+        }
+        for row in rows
+    ]
 
 
 def labels_data(user: User, campaign: Campaign, own: list[OwnLabel]) -> list[dict[str, Any]]:

@@ -2,9 +2,12 @@
 
 from django.urls import path
 
-from annotation.api import views
+from annotation.api import campaigns, views
 
 urlpatterns = [
+    path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
+    path("campaigns/<slug:pool>", campaigns.CampaignOne.as_view(), name="api-campaign"),
+    path("campaigns/<slug:pool>/items", campaigns.Items.as_view(), name="api-items"),
     path("campaigns/<slug:pool>/claim", views.Claim.as_view(), name="api-claim"),
     path("campaigns/<slug:pool>/labels", views.OwnLabels.as_view(), name="api-own-labels"),
     path("campaigns/<slug:pool>/claim-disputed", views.ClaimDisputed.as_view(), name="api-claim-disputed"),

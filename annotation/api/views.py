@@ -6,12 +6,14 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api import schema
 from annotation.api import serializers as data
 from annotation.api.base import Endpoint
 from annotation.domain import check, flag, queue, withdraw
@@ -20,25 +22,21 @@ from annotation.domain.source import VerifiedSources, verified
 from annotation.domain.waiting import seconds_to_next_dispute
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
+from pooling.api.base import checked
+from pooling.api.listing import ByCursor, Listing
 
 _NO_MEMBER = (
     "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
 )
 
 
-def _valid(serializer: Any, request: Request) -> dict[str, Any]:
-    filled = serializer(data=request.data)
-    filled.is_valid(raise_exception=True)
-    result: dict[str, Any] = filled.validated_data
-    return result
-
-
 class Claim(Endpoint):
     """POST {count}: questions to answer, those held first; whole groups, so more may come than asked."""
 
+    @extend_schema(request=data.ClaimInput, responses=schema.Claimed)
     def post(self, request: Request, pool: str) -> Response:
         campaign = self.campaign(pool)
-        places = check.claim_questions(campaign, request.user, _valid(data.ClaimInput, request)["count"])  # type: ignore[arg-type]
+        places = check.claim_questions(campaign, request.user, checked(data.ClaimInput, request)["count"])  # type: ignore[arg-type]
         return Response({"campaign": data.campaign_data(campaign)} | data.questions_data(campaign, places))
 
 
@@ -47,10 +45,11 @@ class ClaimDisputed(Endpoint):
 
     for_adjudicators = True
 
+    @extend_schema(request=data.ClaimInput, responses=schema.ClaimedDisputes)
     def post(self, request: Request, pool: str) -> Response:
         campaign = self.campaign(pool)
         user: Any = request.user
-        slots = queue.claim_disputed(campaign, user, _valid(data.ClaimInput, request)["count"])
+        slots = queue.claim_disputed(campaign, user, checked(data.ClaimInput, request)["count"])
         wait = None if slots else seconds_to_next_dispute(campaign, user)
         content = {"campaign": data.campaign_data(campaign), "opens_in_seconds": wait}
         return Response(content | data.disputes_data(campaign, slots))
@@ -85,8 +84,9 @@ class Submit(_OfTicket):
         places = check.claim_questions(campaign, self.request.user, count) if count else []  # type: ignore[arg-type]
         return data.questions_data(campaign, places, sources)
 
+    @extend_schema(request=data.SubmitInput, responses={200: schema.Submitted, 201: schema.Submitted})
     def post(self, request: Request) -> Response:
-        asked = _valid(data.SubmitInput, request)
+        asked = checked(data.SubmitInput, request)
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
         campaign = self.campaign_of(ticket, lease)
         sources = verified(campaign)
@@ -95,7 +95,10 @@ class Submit(_OfTicket):
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 
 
+@extend_schema_view(post=extend_schema(responses={200: schema.Decided, 201: schema.Decided}))
 class SubmitDecision(Submit):
+    """POST a decision of a dispute: how it was kept, and up to `count` next disputes when that is asked."""
+
     for_adjudicators = True
 
     def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> dict[str, Any]:
@@ -108,8 +111,9 @@ class ReturnDispute(_OfTicket):
 
     for_adjudicators = True
 
+    @extend_schema(request=data.ReturnInput, responses=schema.Returned)
     def post(self, request: Request) -> Response:
-        asked = _valid(data.ReturnInput, request)
+        asked = checked(data.ReturnInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
         withdraw.return_dispute(request.user, asked["slot"], asked["lease"], asked["reason"])  # type: ignore[arg-type]
         return Response({"returned": True})
@@ -120,8 +124,9 @@ class Report(_OfTicket):
 
     numbers = (*PLACES, ADJUDICATION)
 
+    @extend_schema(request=data.FlagInput, responses={201: schema.Reported})
     def post(self, request: Request) -> Response:
-        asked = _valid(data.FlagInput, request)
+        asked = checked(data.FlagInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
         kept = flag.report(
             request.user,  # type: ignore[arg-type]
@@ -134,6 +139,7 @@ class Report(_OfTicket):
 class Change(Endpoint):
     """POST an answer to replace an own label, named by the client_id of one of its versions."""
 
+    @extend_schema(request=data.AnswerInput, responses=schema.Kept)
     def post(self, request: Request, label: UUID) -> Response:
         own = {"client_id": label, "annotator": request.user.pk}
         pk = (
@@ -144,24 +150,33 @@ class Change(Endpoint):
         if campaign is None:
             raise Http404
         self.check_role(campaign)
-        result = labels.change(request.user, label, **_valid(data.AnswerInput, request))  # type: ignore[arg-type]
+        result = labels.change(request.user, label, **checked(data.AnswerInput, request))  # type: ignore[arg-type]
         return Response(data.result_data(result))
 
 
-class OwnLabels(Endpoint):
-    """GET the own last labels of a campaign, newest first."""
+class ByTime(ByCursor):
+    ordering = "-created_at"
 
-    LAST = 50
 
-    def get(self, request: Request, pool: str) -> Response:
-        campaign = self.campaign(pool)
-        own = labels.own_labels(request.user, campaign, self.LAST)  # type: ignore[arg-type]
-        return Response({"labels": data.labels_data(request.user, campaign, own)})  # type: ignore[arg-type]
+class OwnLabels(Endpoint, Listing):
+    """GET the own present labels of a campaign, newest first."""
+
+    queryset = Label.objects.none()
+    serializer_class = schema.OwnLabelData
+    pagination_class = ByTime
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        user: Any = request.user
+        campaign = self.campaign(kwargs["pool"])
+        own: Any = labels.own_labels(user, campaign)  # read as a queryset is
+        page = self.paginate_queryset(self.filter_queryset(own))
+        return self.get_paginated_response(data.labels_data(user, campaign, list(page or [])))
 
 
 class Progress(Endpoint):
     """GET the own labels today and in all, and how many triples of the pool people are asked about."""
 
+    @extend_schema(responses=schema.ProgressData)
     def get(self, request: Request, pool: str) -> Response:
         return Response(data.progress_data(request.user, self.campaign(pool)))  # type: ignore[arg-type]
 
@@ -171,13 +186,18 @@ class _Leases(Endpoint):
     parser_classes = [JSONParser, FormParser]
     act: Callable[..., int]
 
+    @extend_schema(request=data.SlotsInput, responses=schema.Counted)
     def post(self, request: Request) -> Response:
-        return Response({"slots": self.act(request.user, _valid(data.SlotsInput, request)["slots"])})
+        return Response({"slots": self.act(request.user, checked(data.SlotsInput, request)["slots"])})
 
 
 class Renew(_Leases):
+    """POST {slots}: their leases begin anew; how many were yours."""
+
     act = staticmethod(queue.renew)
 
 
 class Release(_Leases):
+    """POST {slots}: gives back what is not answered; how many were yours."""
+
     act = staticmethod(queue.release)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -148,16 +148,46 @@ class OwnLabel(NamedTuple):
     asked: Item | Check
     ticket: UUID
 
+    @property
+    def created_at(self) -> datetime:
+        return self.label.created_at
 
-def own_labels(user: User, campaign: Campaign, last: int) -> list[OwnLabel]:
-    """The last present labels of a person, newest first."""
+
+@dataclass(frozen=True)
+class OwnLabels:
+    """The present labels of a person, of slots and of checks, as one list by time: as much of a queryset as is read."""
+
+    labels: QuerySet[Label]
+    checks: QuerySet[CheckLabel]
+    newest_first: bool = True
+
+    def order_by(self, order: str) -> "OwnLabels":
+        """By "created_at" or "-created_at"."""
+        newest_first = order.startswith("-")
+        by = (order, "-pk" if newest_first else "pk")
+        return OwnLabels(self.labels.order_by(*by), self.checks.order_by(*by), newest_first)
+
+    def filter(self, **conditions: Any) -> "OwnLabels":
+        labels, checks = self.labels.filter(**conditions), self.checks.filter(**conditions)
+        return OwnLabels(labels, checks, self.newest_first)
+
+    def __getitem__(self, wanted: slice) -> list[OwnLabel]:
+        found = [OwnLabel(label, label.item, label.slot.ticket) for label in self.labels[: wanted.stop]]
+        found += [
+            OwnLabel(label, label.check_item, label.check_item.ticket) for label in self.checks[: wanted.stop]
+        ]
+        found.sort(key=lambda own: own.created_at, reverse=self.newest_first)
+        return found[wanted]
+
+
+def own_labels(user: User, campaign: Campaign) -> OwnLabels:
+    """The present labels of a person, newest first."""
     labels = Label.objects.filter(annotator=user, item__campaign=campaign, superseded_by=None)
-    labels = labels.select_related("item__triple", "template", "slot").order_by("-pk")
     checks = CheckLabel.objects.filter(annotator=user, check_item__campaign=campaign, superseded_by=None)
-    checks = checks.select_related("check_item__gold", "check_item__item__triple", "template").order_by("-pk")
-    found = [OwnLabel(label, label.item, label.slot.ticket) for label in labels[:last]]
-    found += [OwnLabel(label, label.check_item, label.check_item.ticket) for label in checks[:last]]
-    return sorted(found, key=lambda own: own.label.created_at, reverse=True)[:last]
+    return OwnLabels(
+        labels.select_related("item__triple", "template", "slot"),
+        checks.select_related("check_item__gold", "check_item__item__triple", "template"),
+    ).order_by("-created_at")
 
 
 def _given(

@@ -71,7 +71,7 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     """Items by id, in the given order, with the question as it is asked now; three queries."""
     ids = list(ids)
     live = Q(labels__superseded_by=None, labels__slot__state=SlotState.ANSWERED)
-    items = campaign.items.filter(pk__in=ids).select_related("triple__judgement").order_by()
+    items = campaign.items.filter(pk__in=ids).select_related("triple__judgement", "batch").order_by()
     items = items.annotate(
         num_labels=Count("labels", filter=live, distinct=True), num_reports=Count("flags", distinct=True)
     )

@@ -56,7 +56,7 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
     graph = open_graph(campaign.pool.graph)
     changeable = changeable_tickets(user, campaign)
     rows: list[dict[str, object]] = []
-    for label, asked, ticket in own_labels(user, campaign, LAST):
+    for label, asked, ticket in own_labels(user, campaign)[:LAST]:
         form = None
         if ticket in changeable:
             form = LabelForm(

@@ -13,8 +13,9 @@ from evaluation.domain.analyses import ANALYSES
 from evaluation.domain.analysis import Analysis, Context, Part
 from evaluation.domain.analysis import Progress as Tell
 from evaluation.domain.figures import figure, kept_figure, version_of
+from evaluation.domain.labelset import label_set
 from evaluation.domain.settings import Settings, parse_settings
-from evaluation.domain.table import EvaluationError
+from evaluation.domain.table import EvaluationError, pool_table
 from evaluation.models import Figure
 from pooling.domain.job import Progress, handles, live_workers, start_job
 from pooling.enums import JobKind, JobState
@@ -76,11 +77,44 @@ def latest_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings) 
     return kept_figure(pool, part_key(analysis, part, settings))
 
 
+def kept_parts(pool: Pool, analysis: Analysis, settings: Settings) -> list[tuple[Part, Figure | None, bool]]:
+    """For a file: quick parts as of now, heavy ones as they were last computed; and whether each is old."""
+    found = []
+    for part in analysis.parts:
+        read = latest_part if part.heavy else part_figure
+        figure = read(pool, analysis, part, settings)
+        is_old = figure is None or (part.heavy and figure.version != rests_on(pool, analysis, part, settings))
+        found.append((part, figure, is_old))
+    return found
+
+
+def analysis_content(pool: Pool, analysis: Analysis, settings: Settings) -> dict[str, Any]:
+    """Everything that the page shows, for JSON; undefined values are null, with their reason."""
+    return {
+        "pool": pool.name, "analysis": analysis.key,
+        "settings": {field: getattr(settings, field) for field in analysis.settings},
+        "parts": [
+            {
+                "part": part.key, "computed": figure is not None, "is_old": is_old,
+                "computed_at": figure.computed_at if figure else None,
+                "sections": figure.content["sections"] if figure else [],
+            }
+            for part, figure, is_old in kept_parts(pool, analysis, settings)
+        ],
+    }  # fmt: skip
+
+
 def start_part(
     pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None
 ) -> Job:
     """Have a job compute a heavy part; one that is on its way already is it."""
     return start_job(JobKind.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
+
+
+def ask_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
+    """start_part for a person: UserError here, not a job that fails, where these labels are not to be had."""
+    label_set(pool, pool_table(pool), settings.labels)
+    return start_part(pool, analysis, part, settings, user)
 
 
 def part_job(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Job | None:

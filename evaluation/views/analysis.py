@@ -13,10 +13,13 @@ from django.views.decorators.http import require_POST
 from evaluation.domain.analysis import Analysis, Part
 from evaluation.domain.dashboard import WAITING, page_version
 from evaluation.domain.figures import FigureBusy
-from evaluation.domain.labelset import LabelChoice, label_set, label_sets
+from evaluation.domain.labelset import LabelChoice, label_sets
 from evaluation.domain.parts import (
+    analysis_content,
+    ask_part,
     get_analysis,
     is_live,
+    kept_parts,
     latest_part,
     may_follow,
     part_figure,
@@ -34,7 +37,7 @@ from evaluation.domain.settings import (
     offered_measures,
     parse_settings,
 )
-from evaluation.domain.table import EvaluationError, pool_table
+from evaluation.domain.table import EvaluationError
 from evaluation.measures import parse_measure
 from evaluation.models import Figure
 from evaluation.views.csv_file import csv_file
@@ -151,40 +154,16 @@ def settings_form(
     }  # fmt: skip
 
 
-def _all_parts(pool: Pool, analysis: Analysis, settings: Settings) -> list[PartShown]:
-    """For a file: quick parts as of now, heavy ones as they were last computed."""
-    shown = []
-    for part in analysis.parts:
-        read = latest_part if part.heavy else part_figure
-        figure = read(pool, analysis, part, settings)
-        is_old = figure is None or (part.heavy and figure.version != rests_on(pool, analysis, part, settings))
-        shown.append(PartShown(part, figure, is_old, None))
-    return shown
-
-
 @evaluator_required
 def analysis_json(request: HttpRequest, name: str, key: str) -> HttpResponse:
     """Everything that the page shows; undefined values are null, with their reason."""
     pool, analysis = _pool(name), _analysis(key, files=True)
     try:
         settings = parse_settings(request.GET, analysis.settings)
-        parts = _all_parts(pool, analysis, settings)
+        content = analysis_content(pool, analysis, settings)
     except UserError as error:
         return JsonResponse({"error": str(error)}, status=400)
-    return JsonResponse(
-        {
-            "pool": pool.name, "analysis": analysis.key,
-            "settings": {field: getattr(settings, field) for field in analysis.settings},
-            "parts": [
-                {
-                    "part": shown.part.key, "computed": shown.figure is not None, "is_old": shown.is_old,
-                    "computed_at": shown.figure.computed_at if shown.figure else None, "sections": shown.sections,
-                }
-                for shown in parts
-            ],
-        },
-        json_dumps_params={"allow_nan": False},
-    )  # fmt: skip
+    return JsonResponse(content, json_dumps_params={"allow_nan": False})
 
 
 @evaluator_required
@@ -193,10 +172,13 @@ def analysis_csv(request: HttpRequest, name: str, key: str, table: str) -> HttpR
     pool, analysis = _pool(name), _analysis(key, files=True)
     try:
         settings = parse_settings(request.GET, analysis.settings)
-        parts = _all_parts(pool, analysis, settings)
+        parts = kept_parts(pool, analysis, settings)
     except UserError as error:
         return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
-    tables = {t["key"]: t for shown in parts for section in shown.sections for t in section["tables"]}
+    tables = {
+        t["key"]: t
+        for _, figure, _ in parts if figure for section in figure.content["sections"] for t in section["tables"]
+    }  # fmt: skip
     if table not in tables:
         raise Http404(f"This page has no table {table!r}, or it is not computed yet.")
     return csv_file(tables[table], [pool.name, analysis.key, table], settings.query(analysis.settings))
@@ -210,19 +192,18 @@ def analysis_compute(request: HttpRequest, name: str, key: str, part: str) -> Ht
     heavy = {p.key: p for p in analysis.parts if p.heavy}
     if part not in heavy:
         raise Http404(f"There is nothing to compute under {part!r}.")
-    query = QueryDict(request.POST.get("settings", ""))
+    settings = Settings()
     try:
-        settings = parse_settings(query, analysis.settings)
-        label_set(pool, pool_table(pool), settings.labels)  # said here, not by a job that fails
+        settings = parse_settings(QueryDict(request.POST.get("settings", "")), analysis.settings)
+        if "cancel" in request.POST:
+            job = part_job(pool, analysis, heavy[part], settings)
+            if job is not None and is_live(job):
+                request_cancel(job)
+        else:
+            ask_part(pool, analysis, heavy[part], settings, request.user)  # type: ignore[arg-type]  # signed in
+            messages.success(request, "It is being computed; this page shows it when it is there.")
     except UserError as error:
         messages.error(request, str(error))
         return redirect("analysis", name, key)
-    if "cancel" in request.POST:
-        job = part_job(pool, analysis, heavy[part], settings)
-        if job is not None and is_live(job):
-            request_cancel(job)
-    else:
-        start_part(pool, analysis, heavy[part], settings, request.user)  # type: ignore[arg-type]  # signed in
-        messages.success(request, "It is being computed; this page shows it when it is there.")
-    query_text = settings.query(analysis.settings)
-    return redirect(reverse("analysis", args=[name, key]) + (f"?{query_text}" if query_text else ""))
+    query = settings.query(analysis.settings)
+    return redirect(reverse("analysis", args=[name, key]) + (f"?{query}" if query else ""))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions, status
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from pooling.api.throttle import ByRole
+from pooling.artifacts import ArtifactError
 from pooling.enums import TokenScope
 from pooling.errors import UserError
 from pooling.models import ApiToken
@@ -29,12 +33,22 @@ class TooLarge(exceptions.APIException):
         super().__init__(f"This request is too large: send at most {size}.")
 
 
+class AnyType(BaseContentNegotiation):
+    """For endpoints that send a file: it is sent whatever type is asked for; what goes wrong is told as JSON."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return DefaultContentNegotiation().select_parser(request, parsers)
+
+
 class Endpoint(APIView):
     """Every answer that is no success is {"error": "…"} in words, with "fields" where single fields are wrong."""
 
     throttle_classes = [ByRole]
-    # what a token needs, by method; a method that is not named needs READ if it is safe, MANAGE if not
-    scopes: ClassVar[dict[str, TokenScope]] = {}
+    # a token needs one of these, by method; a method that is not named needs READ if it is safe, MANAGE if not
+    scopes: ClassVar[dict[str, tuple[TokenScope, ...]]] = {}
     most_bytes: ClassVar[int] = MAX_BODY
     # errors of the domain that are not 400
     status_of: ClassVar[dict[type[UserError], int]] = {}
@@ -58,14 +72,16 @@ class Endpoint(APIView):
         method = request.method or "GET"
         safe = method in ("GET", "HEAD", "OPTIONS")
         needed = self.scopes.get(
-            "GET" if method == "HEAD" else method, TokenScope.READ if safe else TokenScope.MANAGE
+            "GET" if method == "HEAD" else method, (TokenScope.READ if safe else TokenScope.MANAGE,)
         )
-        if needed not in request.auth.scopes:
-            raise PermissionDenied(f"This token lacks the scope {needed.value!r}: make one that has it.")
+        if not set(needed) & set(request.auth.scopes):
+            named = " or ".join(repr(scope.value) for scope in needed)
+            raise PermissionDenied(f"This token lacks the scope {named}: make one that has it.")
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, UserError):
-            code = next((self.status_of[t] for t in type(exc).__mro__ if t in self.status_of), 400)
+            known = {ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of}
+            code = next((known[t] for t in type(exc).__mro__ if t in known), 400)
             return Response({"error": str(exc)}, code)
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
             return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
@@ -81,6 +97,22 @@ class Endpoint(APIView):
         if isinstance(response.data, dict) and "detail" in response.data:
             response.data = {"error": str(response.data["detail"])}
         return response
+
+
+def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What a request sends, as the serializer reads it; ValidationError says what is wrong with which field."""
+    filled = serializer(data=request.data)
+    filled.is_valid(raise_exception=True)
+    result: dict[str, Any] = filled.validated_data
+    return result
+
+
+def refuse_unknown(request: Request, known: Collection[str], what: str) -> None:
+    """A parameter that is misspelt would ask for something else without a word."""
+    if unknown := sorted(set(request.query_params) - set(known)):
+        raise exceptions.ValidationError(
+            {unknown[0][:80]: f"{what} has no such parameter: it has {', '.join(sorted(known))}."}
+        )
 
 
 def in_words(detail: Any) -> str:

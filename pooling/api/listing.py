@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.api.base import Endpoint
+from pooling.api.base import Endpoint, refuse_unknown
 
 PAGE, MOST = 100, 1000  # rows of a page: usual, most
 
@@ -32,7 +32,11 @@ class ByCursor(CursorPagination):
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         try:
             return super().paginate_queryset(queryset, request, view)
-        except exceptions.NotFound as error:
+        except (
+            exceptions.NotFound,
+            DjangoValidationError,
+            ValueError,
+        ) as error:  # a position is what somebody sent
             raise exceptions.ValidationError(
                 {"cursor": "This is no cursor of this list: follow next from the first page."}
             ) from error
@@ -52,10 +56,7 @@ class Allowed(BaseFilterBackend):
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         filters = _filters(view)
         known = {*filters, ByCursor.page_size_query_param, ByCursor.cursor_query_param}
-        if unknown := sorted(set(request.query_params) - known):
-            raise exceptions.ValidationError(
-                {unknown[0][:80]: f"This list has no such filter: it has {', '.join(sorted(known))}."}
-            )
+        refuse_unknown(request, known, "This list")
         for name, field in filters.items():
             if name in request.query_params:
                 queryset = queryset.filter(

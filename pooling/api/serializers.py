@@ -1,8 +1,12 @@
 """What the API says of graphs, systems, runs, pools and jobs. Rows go by name; a job, which has none, by number."""
 
+from typing import Any
+
 from rest_framework import serializers
 
+from pooling.domain.run_import import NOT_KNOWN
 from pooling.models import Graph, Job, Pool, Run, System
+from pooling.systems import FAMILIES
 
 
 class GraphData(serializers.ModelSerializer[Graph]):
@@ -41,6 +45,23 @@ class RunData(serializers.ModelSerializer[Run]):
             "sha256",
             "updated_at",
         )
+
+
+class RunInput(serializers.Serializer[Any]):
+    """A TREC run file and what it is called here."""
+
+    system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
+    family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
+    pool = serializers.CharField(
+        max_length=80, default="", allow_blank=True,
+        help_text="Whose questions it answers: those that the run lacks count as not returned.",
+    )  # fmt: skip
+    file = serializers.FileField(help_text="Plain or .gz.")
+
+
+class ImportedData(serializers.Serializer[Any]):
+    run = RunData()
+    notes = serializers.ListField(child=serializers.CharField())
 
 
 class PoolData(serializers.ModelSerializer[Pool]):

@@ -12,8 +12,12 @@ urlpatterns = [
     path("systems", views.Systems.as_view(), name="api-systems"),
     path("graphs/<slug:graph>/systems/<slug:system>", views.SystemOne.as_view(), name="api-system"),
     path("runs", views.Runs.as_view(), name="api-runs"),
+    path("graphs/<slug:graph>/runs", views.GraphRuns.as_view(), name="api-graph-runs"),
+    path("graphs/<slug:graph>/runs/<slug:system>", views.RunOne.as_view(), name="api-run"),
     path("pools", views.Pools.as_view(), name="api-pools"),
     path("pools/<slug:pool>", views.PoolOne.as_view(), name="api-pool"),
     path("jobs", views.Jobs.as_view(), name="api-jobs"),
     path("jobs/<int:job>", views.JobOne.as_view(), name="api-job"),
+    path("jobs/<int:job>/cancel", views.JobCancel.as_view(), name="api-job-cancel"),
+    path("jobs/<int:job>/retry", views.JobRetry.as_view(), name="api-job-retry"),
 ]

@@ -1,8 +1,26 @@
 """Graphs, systems, runs, pools and jobs, for who may evaluate."""
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
 from pooling.api import serializers as data
+from pooling.api.base import MAX_BODY, Endpoint, checked
 from pooling.api.listing import Listing, One
+from pooling.domain.job import JobError, cancel_job, retry_job
+from pooling.domain.pool import get_pool
+from pooling.domain.run_upload import MOST_BYTES, import_sent_run
+from pooling.enums import TokenScope
 from pooling.models import Graph, Job, Pool, Run, System
+from pooling.permissions import can_bring_runs, can_manage
 
 
 class Graphs(Listing):
@@ -35,6 +53,43 @@ class Runs(Listing):
     filters = {"graph": "system__graph__name", "system": "system__name"}
 
 
+class GraphRuns(Listing):
+    """GET the runs of a graph. POST a run that was made elsewhere: it becomes a system without a model."""
+
+    queryset = Run.objects.select_related("system__graph")
+    serializer_class = data.RunData
+    filters = {"system": "system__name"}
+    parser_classes = [MultiPartParser]
+    scopes = {"POST": (TokenScope.RUN,)}
+    most_bytes = MOST_BYTES + MAX_BODY
+
+    def graph(self) -> Graph:
+        return get_object_or_404(Graph, name=self.kwargs["graph"])
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return super().filter_queryset(queryset.filter(system__graph=self.graph()))
+
+    @extend_schema(request=data.RunInput, responses={201: data.ImportedData})
+    def post(self, request: Request, graph: str) -> Response:
+        if not can_bring_runs(request.user):
+            self.permission_denied(request)
+        found = self.graph()
+        asked = checked(data.RunInput, request)
+        pool = get_pool(asked["pool"]) if asked["pool"] else None
+        imported = import_sent_run(
+            found, asked["file"], name=asked["system"], family=asked["family"], pool=pool, user=request.user,  # type: ignore[arg-type]
+        )  # fmt: skip
+        run = Run.objects.select_related("system__graph").get(system=imported.system)
+        content = {"run": data.RunData(run).data, "notes": imported.notes}
+        return Response(content, status.HTTP_201_CREATED)
+
+
+class RunOne(One):
+    queryset = Run.objects.select_related("system__graph")
+    serializer_class = data.RunData
+    names = {"graph": "system__graph__name", "system": "system__name"}
+
+
 class Pools(Listing):
     queryset = Pool.objects.select_related("graph")
     serializer_class = data.PoolData
@@ -57,3 +112,33 @@ class JobOne(One):
     queryset = Job.objects.select_related("graph", "system", "pool")
     serializer_class = data.JobData
     names = {"job": "pk"}
+
+
+class _JobAct(Endpoint):
+    """POST, without a body. 409 where the job is in no state for it."""
+
+    status_of = {JobError: status.HTTP_409_CONFLICT}
+    act: ClassVar[Callable[[Job, User], None]]
+
+    def allowed(self, person: Any) -> bool:
+        return can_manage(person)
+
+    @extend_schema(request=None, responses=data.JobData)
+    def post(self, request: Request, job: int) -> Response:
+        jobs = Job.objects.select_related("graph", "system__graph", "pool")
+        found = get_object_or_404(jobs, pk=job)
+        type(self).act(found, request.user)  # type: ignore[arg-type]  # signed in
+        found.refresh_from_db()
+        return Response(data.JobData(found).data)
+
+
+class JobCancel(_JobAct):
+    """POST: a queued job is cancelled at once, a running one at its next step."""
+
+    act = staticmethod(cancel_job)
+
+
+class JobRetry(_JobAct):
+    """POST: a failed or cancelled job is queued again."""
+
+    act = staticmethod(retry_job)

@@ -155,6 +155,20 @@ def request_cancel(job: Job) -> None:
         raise JobError(f"Job {job.pk} is over already: there is nothing to cancel.")
 
 
+def cancel_job(job: Job, user: User) -> None:
+    """What a manager does: the audit log says who did it; JobError where the job is over."""
+    with transaction.atomic():
+        request_cancel(job)
+        record(user, AuditAct.JOB_CANCELLED, pool=job.pool, about=str(job))
+
+
+def retry_job(job: Job, user: User) -> None:
+    """The same for starting it again."""
+    with transaction.atomic():
+        retry(job)
+        record(user, AuditAct.JOB_RETRIED, pool=job.pool, about=str(job))
+
+
 def retry(job: Job) -> None:
     """Queue a failed or cancelled job again; training goes on from its last checkpoint."""
     fields: dict[str, Any] = {

@@ -17,7 +17,7 @@ from pooling.domain.naming import named_once
 from pooling.domain.run import MOST_CANDIDATES, TIE_SEED, run_folder, wanted_triples, write_run
 from pooling.domain.run_files import RETURNED, Pass, candidates_table, ranks_table, read_topk
 from pooling.domain.trec_read import RunFile, Topics, TrecError, read_run_file
-from pooling.enums import AuditAct, SystemState
+from pooling.enums import AuditAct, PoolState, SystemState
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.listed import Listed, contradictions, list_positions
 from pooling.kernels.questions import Csr, questions_of
@@ -52,6 +52,8 @@ def import_run(
     _check_family(family)
     if pool is not None and pool.graph_id != graph.pk:
         raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
+    if pool is not None and pool.state != PoolState.READY:
+        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
     started = time.monotonic()
     called = file_name or file.name
     tell = progress or (lambda stage, done, total: None)

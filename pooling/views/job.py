@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from pooling.domain.audit import record
-from pooling.domain.job import live_workers, request_cancel
-from pooling.domain.job import retry as start_again
-from pooling.enums import AuditAct, JobKind, JobState
+from pooling.domain.job import cancel_job, live_workers, retry_job
+from pooling.enums import JobKind, JobState
 from pooling.errors import UserError
 from pooling.models import Job
 from pooling.permissions import manager_required
@@ -93,9 +90,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Job, pk=pk)
     try:
-        with transaction.atomic():
-            request_cancel(found)
-            record(request.user, AuditAct.JOB_CANCELLED, pool=found.pool, about=str(found))
+        cancel_job(found, request.user)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         messages.error(request, str(error))
     return redirect("job", pk)
@@ -106,9 +101,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Job, pk=pk)
     try:
-        with transaction.atomic():
-            start_again(found)
-            record(request.user, AuditAct.JOB_RETRIED, pool=found.pool, about=str(found))
+        retry_job(found, request.user)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         messages.error(request, str(error))
     return redirect("job", pk)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -13,22 +10,23 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from pooling.domain.run_export import whole_run
-from pooling.domain.run_import import Imported, import_run
+from pooling.domain.run_import import Imported
+from pooling.domain.run_upload import import_sent_run
 from pooling.domain.trec import encoded
 from pooling.errors import UserError
-from pooling.forms import RUN_BYTES_UNPACKED, RunForm
+from pooling.forms import RunForm
 from pooling.models import Graph, Run
-from pooling.permissions import can_manage, evaluator_required
+from pooling.permissions import can_bring_runs, evaluator_required
 from pooling.views.page import page_of
 
 
 @evaluator_required
 def runs(request: HttpRequest, name: str) -> HttpResponse:
-    """Every run of a graph. Managers import runs."""
+    """Every run of a graph. Who may evaluate brings runs of their own."""
     graph = get_object_or_404(Graph, name=name)
     form = RunForm(graph, request.POST or None, request.FILES or None)
     if request.method == "POST":
-        if not can_manage(request.user):
+        if not can_bring_runs(request.user):
             raise PermissionDenied
         if form.is_valid() and (imported := _import(request, graph, form)) is not None:
             messages.success(request, " ".join([f"Imported {imported.system.name}.", *imported.notes]))
@@ -41,16 +39,11 @@ def runs(request: HttpRequest, name: str) -> HttpResponse:
 def _import(request: HttpRequest, graph: Graph, form: RunForm) -> Imported | None:
     """None, with the reason at the form, if the file is refused."""
     asked = form.cleaned_data
-    file = asked["file"]
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "run"  # its own name is shown, never used as a path
-            path.write_bytes(file.read())
-            return import_run(
-                graph, path, name=asked["name"], family=asked["family"],
-                pool=graph.pools.get(name=asked["pool"]) if asked["pool"] else None,
-                user=request.user, file_name=str(file.name), max_bytes=RUN_BYTES_UNPACKED,  # type: ignore[arg-type]
-            )  # fmt: skip
+        return import_sent_run(
+            graph, asked["file"], name=asked["name"], family=asked["family"], user=request.user,  # type: ignore[arg-type]
+            pool=graph.pools.get(name=asked["pool"]) if asked["pool"] else None,
+        )  # fmt: skip
     except UserError as error:
         form.add_error("file", str(error))
         return None

@@ -228,7 +228,7 @@ def test_change_by_the_public_id(world, ann, items) -> None:
     )
     assert (response.status_code, response.json()["label"]) == (200, new)
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
-    own = ann.get(OWN).json()["labels"]
+    own = ann.get(OWN).json()["results"]
     assert [(entry["label"], entry["answer"], entry["changeable"]) for entry in own] == [(new, "N", True)]
 
 
@@ -256,8 +256,8 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
     assert set(told) == {"label", "kept", "repeated", "message", "state", "items", "sources"}
     progress = ben.get(PROGRESS).json()
     assert progress == {"today": 1, "total": 1, "items": 6}
-    assert set(own) == {"labels"}
-    assert [set(entry) for entry in own["labels"]] == [
+    assert set(own) == {"next", "previous", "results"}
+    assert [set(entry) for entry in own["results"]] == [
         {"label", "question", "answer", "source_url", "comment", "created_at", "changeable"}
     ]
     text = json.dumps([claimed, told, own])

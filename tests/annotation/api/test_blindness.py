@@ -90,7 +90,7 @@ def trace(client: Client, item: dict[str, Any], between: Any = None) -> list[tup
         seen.append(told(post(client, url, body), **known))
 
     def own() -> None:
-        mine = [one for one in client.get(OWN).json()["labels"] if one["label"] in known.values()]
+        mine = [one for one in client.get(OWN).json()["results"] if one["label"] in known.values()]
         for one in mine:
             one.pop("created_at"), one.pop("question")
         seen.append(
@@ -241,7 +241,7 @@ def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) 
         body = given(item)
         post(ann, SUBMIT, body)
         sent.append(body["client_id"])
-    assert [entry["label"] for entry in ann.get(OWN).json()["labels"]] == sent[::-1]
+    assert [entry["label"] for entry in ann.get(OWN).json()["results"]] == sent[::-1]
     assert ann.get(PROGRESS).json() == {"today": 7, "total": 7, "items": 7}
 
 
@@ -249,7 +249,7 @@ def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch
     monkeypatch.setattr("annotation.domain.label.CHANGEABLE", 3)
     for item in claimed(ann):
         post(ann, SUBMIT, given(item))
-    assert [entry["changeable"] for entry in ann.get(OWN).json()["labels"]] == [True] * 3 + [False] * 4
+    assert [entry["changeable"] for entry in ann.get(OWN).json()["results"]] == [True] * 3 + [False] * 4
 
 
 def test_id_that_was_used_before_is_refused_for_gold_as_for_an_item(world, ann, gold) -> None:
@@ -360,7 +360,7 @@ def test_refusal_when_the_window_is_over_is_the_same(world, ann, other) -> None:
     assert (refused.status_code, refused.json()) == (
         409, {"error": "This label can no longer be changed. It stays as it is."},
     )  # fmt: skip
-    assert [entry["changeable"] for entry in ann.get(OWN).json()["labels"]] == [False]
+    assert [entry["changeable"] for entry in ann.get(OWN).json()["results"]] == [False]
 
 
 @pytest.mark.parametrize("other", ["Y", "N", "?"])

@@ -122,7 +122,7 @@ def test_closed_campaign_keeps_answers_apart_and_changes_nothing(world, item, as
         409, {"error": "The campaign is closed: its labels stay as they are."},
     )  # fmt: skip
     assert list(Label.objects.values_list("answer", flat=True)) == ["Y"]
-    assert {entry["changeable"] for entry in client.get(OWN).json()["labels"]} == {False}
+    assert {entry["changeable"] for entry in client.get(OWN).json()["results"]} == {False}
 
 
 def test_refusal_of_consent_is_json_in_every_case(world, as_user) -> None:

@@ -241,7 +241,7 @@ def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> No
     label_item(world, item, ann="Y", ben=other)
 
     def seen() -> tuple:
-        mine = own_labels(world.ann, world.campaign, 50)
+        mine = own_labels(world.ann, world.campaign)[:50]
         counts = label_counts(world.ann, world.campaign)
         return (
             [(own.label.pk, own.ticket) for own in mine],
@@ -254,7 +254,7 @@ def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> No
     withdraw_labels(world.campaign, world.ann)
     assert seen() == before
     after, version = standing(item), labels_version(world.pool)
-    result = change(world.ann, own_labels(world.ann, world.campaign, 1)[0].label.client_id, uuid4(), "?")
+    result = change(world.ann, own_labels(world.ann, world.campaign)[:1][0].label.client_id, uuid4(), "?")
     assert (result.message, result.is_surplus) == ("", False)
     assert (standing(item), labels_version(world.pool)) == (after, version)
     assert after[:2] == ("open", "undecided" if other == "Y" else None)

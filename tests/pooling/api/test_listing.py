@@ -37,7 +37,7 @@ def test_filters_are_those_of_the_list(world, researcher):
     wrong = researcher.get("/api/v1/systems", {"password": "x"})
     assert wrong.status_code == 400
     assert wrong.json()["fields"] == {
-        "password": "This list has no such filter: it has archived, cursor, graph, kind, page_size, state."
+        "password": "This list has no such parameter: it has archived, cursor, graph, kind, page_size, state."
     }
 
 

@@ -1,0 +1,67 @@
+"""Campaigns for everybody who is in one, and their items for managers."""
+
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api import schema
+from annotation.api import serializers as data
+from annotation.domain.triple import item_rows
+from annotation.models import Campaign, Item, Membership
+from annotation.permissions import is_person, visible_campaigns
+from pooling.api.base import Endpoint
+from pooling.api.listing import Listing, One
+from pooling.enums import TokenScope
+from pooling.permissions import can_manage
+
+
+class _OfPeople(Endpoint):
+    scopes = {"GET": (TokenScope.READ, TokenScope.LABEL)}
+
+    def allowed(self, person: Any) -> bool:
+        return is_person(person)
+
+    def seen(self) -> QuerySet[Campaign]:
+        user: Any = self.request.user
+        own = Prefetch("members", Membership.objects.filter(person=user.pk), to_attr="own")
+        return visible_campaigns(user).prefetch_related(own)
+
+
+class Campaigns(_OfPeople, Listing):
+    """GET the campaigns that you work in; who may evaluate sees all of them, and their rules."""
+
+    queryset = Campaign.objects.all()
+    serializer_class = data.CampaignData
+    filters = {"state": "state"}
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return super().filter_queryset(self.seen())
+
+
+class CampaignOne(_OfPeople, One):
+    queryset = Campaign.objects.all()
+    serializer_class = data.CampaignData
+
+    def get_object(self) -> Campaign:
+        return get_object_or_404(self.seen(), pool__name=self.kwargs["pool"])
+
+
+class Items(Listing):
+    """GET the triples that people judge, for managers; `relation` is a number as questions have it."""
+
+    queryset = Item.objects.all()
+    serializer_class = schema.ItemData
+    filters = {"state": "state", "batch": "batch__number", "relation": "triple__relation"}
+
+    def allowed(self, person: Any) -> bool:
+        return can_manage(person)
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        seen = visible_campaigns(request.user)  # type: ignore[arg-type]
+        campaign = get_object_or_404(seen, pool__name=kwargs["pool"])
+        page = self.paginate_queryset(self.filter_queryset(campaign.items.order_by())) or []
+        rows = item_rows(campaign, [item.pk for item in page])
+        return self.get_paginated_response(data.items_data(campaign, rows))

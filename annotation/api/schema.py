@@ -1,0 +1,129 @@
+"""What the endpoints answer, for the OpenAPI document; serializers.py makes it."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState, Verdict
+from pooling.enums import Side
+
+Fields = serializers.Serializer[Any]
+
+
+class WorkingData(Fields):
+    pool = serializers.CharField()
+    state = serializers.ChoiceField(choices=CampaignState.choices)
+    is_open = serializers.BooleanField()
+    evidence_rule = serializers.ChoiceField(choices=EvidenceRule.values)
+    guidelines_version = serializers.IntegerField(allow_null=True)
+    lease_seconds = serializers.IntegerField()
+
+
+class NameData(Fields):
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field, not its label
+
+
+class QuestionData(Fields):
+    slot = serializers.UUIDField(help_text="Names the question; goes back with the answer.")
+    lease = serializers.UUIDField(help_text="Proves that it was given to you; goes back with the answer.")
+    group = serializers.CharField(help_text="The same for all candidates of one question.")
+    side = serializers.ChoiceField(choices=Side.values)
+    relation = serializers.IntegerField()
+    question = serializers.CharField()
+    group_question = serializers.CharField()
+    subject = NameData()
+    object = NameData()
+
+
+class OtherAnswer(Fields):
+    name = serializers.ChoiceField(choices=["A", "B"])
+    answer = serializers.ChoiceField(choices=Answer.values)
+    source_url = serializers.CharField(allow_blank=True)
+    comment = serializers.CharField(allow_blank=True)
+    quick = serializers.BooleanField(help_text="Given in so little time that nobody can have looked.")
+
+
+class DisputeData(QuestionData):
+    answers = OtherAnswer(many=True)
+
+
+class SourceData(Fields):
+    name = serializers.CharField()
+    host = serializers.CharField()
+    search = serializers.CharField(allow_blank=True, help_text="Address of a search: {query} is the name.")
+
+
+class _Sources(Fields):
+    sources = serializers.DictField(child=SourceData(many=True), help_text="Relation to verified sources.")
+
+
+class Claimed(_Sources):
+    campaign = WorkingData()
+    items = QuestionData(many=True)
+
+
+class ClaimedDisputes(_Sources):
+    campaign = WorkingData()
+    opens_in_seconds = serializers.IntegerField(allow_null=True)
+    items = DisputeData(many=True)
+
+
+class Kept(Fields):
+    label = serializers.UUIDField()  # type: ignore[assignment]  # a field, not its label
+    kept = serializers.ChoiceField(choices=["label", "surplus"])
+    repeated = serializers.BooleanField(help_text="This client_id was kept before.")
+    message = serializers.CharField(allow_blank=True)
+
+
+class Submitted(Kept, _Sources):
+    state = serializers.ChoiceField(choices=CampaignState.choices)
+    items = QuestionData(many=True)
+
+
+class Decided(Kept, _Sources):
+    state = serializers.ChoiceField(choices=CampaignState.choices)
+    items = DisputeData(many=True)
+
+
+class Returned(Fields):
+    returned = serializers.BooleanField()
+
+
+class Reported(Fields):
+    flag = serializers.UUIDField()
+    held = serializers.BooleanField()
+
+
+class Counted(Fields):
+    slots = serializers.IntegerField(help_text="How many of them were yours.")
+
+
+class ProgressData(Fields):
+    today = serializers.IntegerField()
+    total = serializers.IntegerField()
+    items = serializers.IntegerField()
+
+
+class OwnLabelData(Fields):
+    label = serializers.UUIDField(help_text="The client_id of its last version.")  # type: ignore[assignment]
+    question = serializers.CharField()
+    answer = serializers.ChoiceField(choices=Answer.values)
+    source_url = serializers.CharField(allow_blank=True)
+    comment = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    changeable = serializers.BooleanField()
+
+
+class ItemData(Fields):
+    id = serializers.IntegerField()
+    head = serializers.CharField()
+    relation = serializers.CharField()
+    tail = serializers.CharField()
+    side = serializers.ChoiceField(choices=Side.values)
+    question = serializers.CharField()
+    state = serializers.ChoiceField(choices=ItemState.choices)
+    verdict = serializers.ChoiceField(choices=Verdict.values, allow_null=True, help_text="Null: none yet.")
+    labels = serializers.IntegerField(help_text="That count.")
+    reports = serializers.IntegerField()
+    batch = serializers.IntegerField(allow_null=True, help_text="With which it was given to people.")

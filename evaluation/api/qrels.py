@@ -1,0 +1,89 @@
+"""Qrels of a pool: frozen here or imported; and the pool in TREC form."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation.api import serializers as data
+from evaluation.api.views import pool_named
+from evaluation.domain.import_qrels import import_qrels
+from evaluation.domain.qrels import freeze_qrels
+from evaluation.domain.trec import trec_lists
+from evaluation.forms import MOST_BYTES
+from evaluation.models import Qrels
+from pooling.api.base import MAX_BODY, AnyType, Endpoint, checked
+from pooling.api.listing import Listing, One
+from pooling.domain.trec import encoded
+from pooling.enums import TokenScope
+from pooling.permissions import can_manage
+
+
+class PoolQrels(Listing):
+    """GET the qrels of a pool. POST freezes the judgements of this moment, for managers."""
+
+    queryset = Qrels.objects.select_related("pool", "created_by")
+    serializer_class = data.QrelsData
+    filters = {"origin": "origin"}
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return super().filter_queryset(queryset.filter(pool=pool_named(self.kwargs["pool"])))
+
+    @extend_schema(request=data.FreezeInput, responses={201: data.QrelsData})
+    def post(self, request: Request, pool: str) -> Response:
+        if not can_manage(request.user):
+            self.permission_denied(request)
+        found = pool_named(pool)
+        name = checked(data.FreezeInput, request)["name"]
+        qrels = freeze_qrels(found, name, request.user)  # type: ignore[arg-type]  # signed in
+        return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
+
+
+class ImportedQrels(Endpoint):
+    """POST judgements made elsewhere, which become a label set, for managers."""
+
+    parser_classes = [MultiPartParser]
+    scopes = {"POST": (TokenScope.RUN,)}
+    most_bytes = MOST_BYTES + MAX_BODY
+
+    def allowed(self, person: Any) -> bool:
+        return can_manage(person)
+
+    @extend_schema(request=data.ImportQrelsInput, responses={201: data.QrelsData})
+    def post(self, request: Request, pool: str) -> Response:
+        found = pool_named(pool)
+        asked = checked(data.ImportQrelsInput, request)
+        file = asked["file"]
+        qrels = import_qrels(
+            found, asked["name"], file.read(), str(file.name), asked["format"], request.user  # type: ignore[arg-type]
+        )  # fmt: skip
+        return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
+
+
+class QrelsOne(One):
+    queryset = Qrels.objects.select_related("pool", "created_by")
+    serializer_class = data.QrelsData
+    names = {"pool": "pool__name", "qrels": "name"}
+
+
+class TrecFile(Endpoint):
+    """GET topics.tsv, pool.txt or qrels.txt of this moment."""
+
+    content_negotiation_class = AnyType
+
+    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR})
+    def get(self, request: Request, pool: str, file: str) -> StreamingHttpResponse:
+        files = trec_lists(pool_named(pool))
+        if file not in files:
+            raise Http404
+        response = StreamingHttpResponse(
+            encoded(files[file], gz=False), content_type="text/plain; charset=utf-8"
+        )
+        response["Content-Disposition"] = f'attachment; filename="{pool}-{file}"'
+        return response

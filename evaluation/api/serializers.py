@@ -1,0 +1,113 @@
+"""What the API says of measures, evaluations, qrels."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from evaluation.domain.import_qrels import FORMATS
+from evaluation.models import Qrels
+
+Fields = serializers.Serializer[Any]
+
+
+class MeasureData(Fields):
+    """A row of the registry: evaluation/measures.py."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field, not its label
+    kind = serializers.CharField(help_text="micro: a mean over answers; macro: over questions.")
+    k = serializers.IntegerField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    higher_is_better = serializers.BooleanField()
+    description = serializers.CharField()
+    formula = serializers.CharField()
+    parameters = serializers.CharField()
+    caution = serializers.CharField(allow_blank=True)
+    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field, not where it is read
+
+
+class QrelsData(serializers.ModelSerializer[Qrels]):
+    pool = serializers.CharField(source="pool.name")
+    created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
+
+    class Meta:
+        model = Qrels
+        fields = (
+            "pool", "name", "origin", "num_positive", "num_negative", "num_assumed_negative", "num_unjudged", "notes",
+            "sha256", "created_at", "created_by",
+        )  # fmt: skip
+
+
+class FreezeInput(Fields):
+    name = serializers.SlugField(max_length=80, help_text="Used once and for all.")
+
+
+class ImportQrelsInput(Fields):
+    name = serializers.SlugField(max_length=80, help_text="Used once and for all.")
+    format = serializers.ChoiceField(choices=list(FORMATS), default="tsv")
+    file = serializers.FileField(help_text="UTF-8, plain or .gz.")
+
+
+class EvaluationData(Fields):
+    """What evaluate --json prints, and what its values are of."""
+
+    labels = serializers.CharField()
+    name = serializers.CharField(help_text="The label set in words.")
+    questions = serializers.CharField()
+    assumed_is_judged = serializers.BooleanField()
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Triples by state.")
+    n = serializers.DictField(child=serializers.IntegerField(), help_text="Answers or questions, by measure.")
+    systems = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField(allow_null=True)),
+        help_text="System to measure to value; null: undefined, for its reason.",
+    )
+    reasons = serializers.DictField(child=serializers.DictField(child=serializers.CharField()))
+    left_out = serializers.ListField(
+        child=serializers.CharField(), help_text="Systems without all ranks of this pool."
+    )
+
+
+class PartData(Fields):
+    part = serializers.CharField()
+    computed = serializers.BooleanField()
+    is_old = serializers.BooleanField(help_text="Computed before the labels were what they are.")
+    computed_at = serializers.DateTimeField(allow_null=True)
+    sections = serializers.ListField(child=serializers.DictField())
+
+
+class AnalysisData(Fields):
+    pool = serializers.CharField()
+    analysis = serializers.CharField()
+    settings = serializers.DictField()
+    parts = PartData(many=True)
+
+
+class PartInput(Fields):
+    part = serializers.CharField(max_length=80)
+
+
+class AnalysisRow(Fields):
+    key = serializers.CharField()
+    title = serializers.CharField()
+    lead = serializers.CharField()
+    settings = serializers.ListField(child=serializers.CharField(), help_text="Parameters that it takes.")
+    parts = serializers.ListField(child=serializers.CharField())
+    by_job = serializers.ListField(
+        child=serializers.CharField(), help_text="Parts that a job computes when it is asked for them."
+    )
+
+
+class _WholeList(Fields):
+    """One page, in the form of all lists."""
+
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+
+
+class MeasureList(_WholeList):
+    results = MeasureData(many=True)
+
+
+class AnalysisList(_WholeList):
+    results = AnalysisRow(many=True)

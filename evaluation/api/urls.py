@@ -1,0 +1,17 @@
+"""Addresses of API v1, below /api/v1/: measures, evaluations, qrels and test sets."""
+
+from django.urls import path
+
+from evaluation.api import qrels, views
+
+urlpatterns = [
+    path("measures", views.Measures.as_view(), name="api-measures"),
+    path("measures/<str:measure>", views.MeasureOne.as_view(), name="api-measure"),
+    path("analyses", views.Analyses.as_view(), name="api-analyses"),
+    path("pools/<slug:pool>/evaluations", views.Evaluations.as_view(), name="api-evaluations"),
+    path("pools/<slug:pool>/evaluations/<slug:analysis>", views.AnalysisOne.as_view(), name="api-evaluation"),
+    path("pools/<slug:pool>/qrels", qrels.PoolQrels.as_view(), name="api-pool-qrels"),
+    path("pools/<slug:pool>/qrels/<slug:qrels>", qrels.QrelsOne.as_view(), name="api-qrels"),
+    path("pools/<slug:pool>/imported-qrels", qrels.ImportedQrels.as_view(), name="api-imported-qrels"),
+    path("pools/<slug:pool>/trec/<str:file>", qrels.TrecFile.as_view(), name="api-trec-file"),
+]

@@ -1,0 +1,132 @@
+"""Measures, and evaluations of a pool's runs under its label sets."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation.api import serializers as data
+from evaluation.domain.analyses import ANALYSES
+from evaluation.domain.analysis import Analysis
+from evaluation.domain.figures import DEFAULT_MEASURES, FigureBusy, metrics
+from evaluation.domain.parts import analysis_content, ask_part, get_analysis
+from evaluation.domain.report_overview import OVERVIEW
+from evaluation.domain.settings import Settings, parse_settings
+from evaluation.domain.table import EvaluationError
+from evaluation.measures import MEASURES, parse_measure
+from pooling.api.base import Endpoint, checked, refuse_unknown
+from pooling.api.serializers import JobData
+from pooling.enums import TokenScope
+from pooling.models import Pool
+
+ASKED = ("labels", "measures", "questions", "assumed")
+WORDS = {
+    "labels": "Label set: current, seeds, full-test, depth:D, until:TIME, annotator:N, qrels:NAME, imported:NAME.",
+    "measures": "Names with commas; GET measures lists them.",
+    "questions": "grown: every question with an answer; original: of these those of the seeds.",
+    "assumed": "Whether filtered triples count as judged negatives: judged or unjudged.",
+}
+PARAMETERS = [OpenApiParameter(name, str, description=WORDS.get(name, "")) for name in vars(Settings())]
+
+
+def whole_list(rows: list[dict[str, Any]]) -> Response:
+    """A list of one page, in the form of all lists."""
+    return Response({"next": None, "previous": None, "results": rows})
+
+
+def pool_named(name: str) -> Pool:
+    return get_object_or_404(Pool.objects.select_related("graph"), name=name)
+
+
+class Measures(Endpoint):
+    """GET the measures that pages offer; any other cut-off can be asked for by name."""
+
+    @extend_schema(operation_id="measures_list", responses=data.MeasureList)
+    def get(self, request: Request) -> Response:
+        refuse_unknown(request, (), "This list")
+        return whole_list([asdict(measure) for measure in MEASURES])
+
+
+class MeasureOne(Endpoint):
+    """GET one measure by its name, with any cut-off: micro_hits@7."""
+
+    @extend_schema(responses=data.MeasureData)
+    def get(self, request: Request, measure: str) -> Response:
+        try:
+            return Response(asdict(parse_measure(measure)))
+        except ValueError as error:
+            raise Http404 from error
+
+
+class Evaluations(Endpoint):
+    """GET measures of every system of a pool under one label set, of this moment."""
+
+    @extend_schema(
+        operation_id="pools_evaluate",
+        parameters=[parameter for parameter in PARAMETERS if parameter.name in ASKED],
+        responses=data.EvaluationData,
+    )
+    def get(self, request: Request, pool: str) -> Response:
+        found = pool_named(pool)
+        refuse_unknown(request, ASKED, "An evaluation")
+        asked = parse_settings(request.query_params, ASKED)
+        measures = asked.measures if request.query_params.get("measures") else DEFAULT_MEASURES
+        content = metrics(found, asked.labels, measures, asked.assumed_is_judged, asked.questions)
+        return Response(content | {"reasons": {name: why for name, why in content["reasons"].items() if why}})
+
+
+class Analyses(Endpoint):
+    """GET the analyses that can be asked of a pool, with the parameters that each takes."""
+
+    @extend_schema(operation_id="analyses_list", responses=data.AnalysisList)
+    def get(self, request: Request) -> Response:
+        refuse_unknown(request, (), "This list")
+        return whole_list([_row(analysis) for analysis in (OVERVIEW, *ANALYSES)])
+
+
+def _row(analysis: Analysis) -> dict[str, Any]:
+    return {
+        "key": analysis.key,
+        "title": analysis.title,
+        "lead": analysis.lead,
+        "settings": list(analysis.settings),
+        "parts": [part.key for part in analysis.parts],
+        "by_job": [part.key for part in analysis.parts if part.heavy],
+    }
+
+
+class AnalysisOne(Endpoint):
+    """GET an analysis as its page shows it. POST has a job compute a part that takes long, under these parameters."""
+
+    scopes = {"POST": (TokenScope.RUN,)}
+    status_of = {FigureBusy: status.HTTP_503_SERVICE_UNAVAILABLE}
+
+    def asked(self, request: Request, key: str) -> tuple[Analysis, Settings]:
+        try:
+            analysis = OVERVIEW if key == OVERVIEW.key else get_analysis(key)
+        except EvaluationError as error:
+            raise Http404 from error
+        refuse_unknown(request, analysis.settings, "This analysis")
+        return analysis, parse_settings(request.query_params, analysis.settings)
+
+    @extend_schema(parameters=PARAMETERS, responses=data.AnalysisData)
+    def get(self, request: Request, pool: str, analysis: str) -> Response:
+        found, (chosen, settings) = pool_named(pool), self.asked(request, analysis)
+        return Response(analysis_content(found, chosen, settings))
+
+    @extend_schema(parameters=PARAMETERS, request=data.PartInput, responses={202: JobData})
+    def post(self, request: Request, pool: str, analysis: str) -> Response:
+        found, (chosen, settings) = pool_named(pool), self.asked(request, analysis)
+        heavy = {part.key: part for part in chosen.parts if part.heavy}
+        wanted = checked(data.PartInput, request)["part"]
+        if wanted not in heavy:
+            known = ", ".join(heavy) or "none, GET computes all of it"
+            raise ValidationError({"part": f"Parts of this analysis that a job computes: {known}."})
+        job = ask_part(found, chosen, heavy[wanted], settings, request.user)  # type: ignore[arg-type]  # signed in
+        return Response(JobData(job).data, status.HTTP_202_ACCEPTED)
