@@ -60,7 +60,7 @@ class Items(Listing):
         return can_manage(person)
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        seen = visible_campaigns(request.user)  # type: ignore[arg-type]
+        seen = visible_campaigns(request.user)
         campaign = get_object_or_404(seen, pool__name=kwargs["pool"])
         page = self.paginate_queryset(self.filter_queryset(campaign.items.order_by())) or []
         rows = item_rows(campaign, [item.pk for item in page])

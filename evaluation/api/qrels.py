@@ -40,8 +40,8 @@ class PoolQrels(Listing):
         if not can_manage(request.user):
             self.permission_denied(request)
         found = pool_named(pool)
-        name = checked(data.FreezeInput, request)["name"]
-        qrels = freeze_qrels(found, name, request.user)  # type: ignore[arg-type]  # signed in
+        asked = checked(data.FreezeInput, request)
+        qrels = freeze_qrels(found, user=request.user, **asked)  # type: ignore[arg-type]  # signed in
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 

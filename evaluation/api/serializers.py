@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.urls import reverse
 from rest_framework import serializers
 
 from evaluation.domain.import_qrels import FORMATS
-from evaluation.models import Qrels
+from evaluation.models import Export, Qrels
+from pooling.api.serializers import JobData
 
 Fields = serializers.Serializer[Any]
 
@@ -35,12 +37,51 @@ class QrelsData(serializers.ModelSerializer[Qrels]):
         model = Qrels
         fields = (
             "pool", "name", "origin", "num_positive", "num_negative", "num_assumed_negative", "num_unjudged", "notes",
-            "sha256", "created_at", "created_by",
+            "licence", "citation", "systems", "sha256", "created_at", "created_by",
         )  # fmt: skip
 
 
 class FreezeInput(Fields):
     name = serializers.SlugField(max_length=80, help_text="Used once and for all.")
+    licence = serializers.CharField(max_length=200, allow_blank=True, default="")
+    citation = serializers.CharField(max_length=2000, allow_blank=True, default="")
+
+
+class ExportData(serializers.ModelSerializer[Export]):
+    pool = serializers.CharField(source="qrels.pool.name")
+    qrels = serializers.CharField(source="qrels.name")
+    is_written = serializers.BooleanField()
+    download = serializers.SerializerMethodField(
+        help_text="Address of the archive; null while it is not written."
+    )
+
+    class Meta:
+        model = Export
+        fields = (
+            "id", "pool", "qrels", "with_runs", "with_evidence", "positives_only", "strict", "is_written", "download",
+            "sha256", "num_bytes", "created_at",
+        )  # fmt: skip
+
+    def get_download(self, export: Export) -> str | None:
+        path = reverse("api-export-download", args=[export.pk])
+        return self.context["request"].build_absolute_uri(path) if export.is_written else None
+
+
+class ExportInput(Fields):
+    qrels = serializers.CharField(max_length=80, help_text="Name of frozen qrels of the pool.")
+    with_runs = serializers.BooleanField(default=True, help_text="What systems returned, and their measures.")
+    with_evidence = serializers.BooleanField(
+        default=True, help_text="Addresses that people gave as evidence."
+    )
+    positives_only = serializers.BooleanField(default=False)
+    strict = serializers.BooleanField(
+        default=False, help_text="Assumed negatives are -1 in TREC qrels, not 0."
+    )
+
+
+class RequestedData(Fields):
+    export = ExportData()
+    job = JobData(allow_null=True, help_text="Null: the archive is there already.")
 
 
 class ImportQrelsInput(Fields):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.api import qrels, views
+from evaluation.api import exports, qrels, views
 
 urlpatterns = [
     path("measures", views.Measures.as_view(), name="api-measures"),
@@ -14,4 +14,7 @@ urlpatterns = [
     path("pools/<slug:pool>/qrels/<slug:qrels>", qrels.QrelsOne.as_view(), name="api-qrels"),
     path("pools/<slug:pool>/imported-qrels", qrels.ImportedQrels.as_view(), name="api-imported-qrels"),
     path("pools/<slug:pool>/trec/<str:file>", qrels.TrecFile.as_view(), name="api-trec-file"),
+    path("pools/<slug:pool>/exports", exports.PoolExports.as_view(), name="api-pool-exports"),
+    path("exports/<int:export>", exports.ExportOne.as_view(), name="api-export"),
+    path("exports/<int:export>/download", exports.ExportDownload.as_view(), name="api-export-download"),
 ]

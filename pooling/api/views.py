@@ -1,7 +1,6 @@
 """Graphs, systems, runs, pools and jobs, for who may evaluate."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -118,7 +117,9 @@ class _JobAct(Endpoint):
     """POST, without a body. 409 where the job is in no state for it."""
 
     status_of = {JobError: status.HTTP_409_CONFLICT}
-    act: ClassVar[Callable[[Job, User], None]]
+
+    def act(self, job: Job, user: User) -> None:
+        raise NotImplementedError
 
     def allowed(self, person: Any) -> bool:
         return can_manage(person)
@@ -127,7 +128,7 @@ class _JobAct(Endpoint):
     def post(self, request: Request, job: int) -> Response:
         jobs = Job.objects.select_related("graph", "system__graph", "pool")
         found = get_object_or_404(jobs, pk=job)
-        type(self).act(found, request.user)  # type: ignore[arg-type]  # signed in
+        self.act(found, request.user)  # type: ignore[arg-type]  # signed in
         found.refresh_from_db()
         return Response(data.JobData(found).data)
 
@@ -135,10 +136,12 @@ class _JobAct(Endpoint):
 class JobCancel(_JobAct):
     """POST: a queued job is cancelled at once, a running one at its next step."""
 
-    act = staticmethod(cancel_job)
+    def act(self, job: Job, user: User) -> None:
+        cancel_job(job, user)
 
 
 class JobRetry(_JobAct):
     """POST: a failed or cancelled job is queued again."""
 
-    act = staticmethod(retry_job)
+    def act(self, job: Job, user: User) -> None:
+        retry_job(job, user)
