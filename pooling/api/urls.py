@@ -1,12 +1,11 @@
 """Addresses of API v1, below /api/v1/: graphs, systems, runs, pools, jobs, and what describes them all."""
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView
 
 from pooling.api import views
 
 urlpatterns = [
-    path("schema", SpectacularAPIView.as_view(), name="api-schema"),
+    path("schema", views.Schema.as_view(), name="api-schema"),
     path("graphs", views.Graphs.as_view(), name="api-graphs"),
     path("graphs/<slug:graph>", views.GraphOne.as_view(), name="api-graph"),
     path("systems", views.Systems.as_view(), name="api-systems"),

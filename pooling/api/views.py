@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -20,6 +21,15 @@ from pooling.domain.run_upload import MOST_BYTES, import_sent_run
 from pooling.enums import TokenScope
 from pooling.models import Graph, Job, Pool, Run, System
 from pooling.permissions import can_bring_runs, can_manage
+
+
+class Schema(Endpoint, SpectacularAPIView):
+    """GET this document, as YAML or JSON."""
+
+    scopes = {"GET": tuple(TokenScope)}
+
+    def allowed(self, person: Any) -> bool:
+        return True
 
 
 class Graphs(Listing):

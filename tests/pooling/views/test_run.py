@@ -49,7 +49,7 @@ def test_the_list_takes_the_same_queries_for_1_and_3_runs(
     with django_assert_num_queries(7):
         html = researcher.get(PAGE).content.decode()
     assert html.count('class="muted">this site</span>') == number
-    assert "Import a run" not in html
+    assert "Import a run" in html  # researchers bring their own
 
 
 def test_an_imported_run_is_in_the_list_as_such(graph: Graph, manager: Client):
@@ -109,9 +109,9 @@ def test_what_is_refused_is_said_at_the_form(changed: dict, message: str, graph:
     assert System.objects.count() == 1
 
 
-def test_researchers_import_nothing(graph: Graph, researcher: Client):
-    assert researcher.post(PAGE, upload()).status_code == 403
-    assert not System.objects.exists()
+def test_researchers_bring_runs(graph: Graph, researcher: Client):
+    assert researcher.post(PAGE, upload())["Location"] == PAGE
+    assert AuditEntry.objects.get(act="run-imported").person.username == "reader"
 
 
 def test_a_run_is_taken_away_as_it_came(graph: Graph, manager: Client, researcher: Client):

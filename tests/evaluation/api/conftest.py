@@ -1,0 +1,3 @@
+from tests.evaluation.views.conftest import sign_in
+
+__all__ = ["sign_in"]

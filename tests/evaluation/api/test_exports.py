@@ -1,0 +1,99 @@
+"""Test sets by the API: asked for, polled, taken away whole or taken up where a download broke off."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from evaluation.domain.archive import request_export, write_archive
+from evaluation.domain.export import ExportOptions
+from evaluation.domain.qrels import freeze_qrels
+from evaluation.models import Export, Qrels
+from pooling.models import Job, Pool
+
+URL = "/api/v1/pools/p/exports"
+
+
+@pytest.fixture
+def qrels(labelled: Pool) -> Qrels:
+    return freeze_qrels(labelled, "v1")
+
+
+def written(qrels: Qrels, **options: bool) -> Export:
+    export, _ = request_export(qrels, ExportOptions(**options), None)
+    write_archive(export)
+    return export
+
+
+def test_asked_for_written_and_taken_away(sign_in, qrels: Qrels):
+    researcher = sign_in("researcher")
+    asked = researcher.post(URL, {"qrels": "v1", "strict": True}, content_type="application/json")
+    job, export = Job.objects.get(kind="export"), Export.objects.get()
+    assert asked.status_code == 202
+    assert (asked.json()["job"]["id"], asked.json()["export"]["id"]) == (job.pk, export.pk)
+    one = f"/api/v1/exports/{export.pk}"
+    before = researcher.get(one).json()
+    assert (before["is_written"], before["download"], before["strict"]) == (False, None, True)
+    early = researcher.get(f"{one}/download")
+    assert (early.status_code, early.json()) == (
+        409, {"error": "This archive is not written: wait for its job, or ask for it again."},
+    )  # fmt: skip
+    write_archive(export)
+    after = researcher.get(one).json()
+    assert (after["is_written"], after["download"]) == (True, f"http://testserver{one}/download")
+    content = b"".join(researcher.get(after["download"]).streaming_content)
+    assert (len(content), hashlib.sha256(content).hexdigest()) == (after["num_bytes"], after["sha256"])
+    again = researcher.post(URL, {"qrels": "v1", "strict": True}, content_type="application/json")
+    assert (again.status_code, again.json()) == (200, {"export": after, "job": None})
+
+
+def test_download_is_taken_up_where_it_broke_off(sign_in, qrels: Qrels):
+    export = written(qrels)
+    researcher, url = sign_in("researcher"), f"/api/v1/exports/{export.pk}/download"
+    whole = researcher.get(url)
+    content = b"".join(whole.streaming_content)
+    rest = researcher.get(url, headers={"Range": "bytes=1000-", "If-Range": whole["ETag"]})
+    assert (rest.status_code, b"".join(rest.streaming_content)) == (206, content[1000:])
+    assert rest["Content-Range"] == f"bytes 1000-{len(content) - 1}/{len(content)}"
+    changed = researcher.get(url, headers={"Range": "bytes=1000-", "If-Range": '"another"'})
+    assert (changed.status_code, b"".join(changed.streaming_content)) == (200, content)
+    assert researcher.get(url, headers={"Range": f"bytes={len(content)}-"}).status_code == 416
+    assert researcher.get(url, headers={"If-None-Match": whole["ETag"]}).status_code == 304
+    assert researcher.get(url, headers={"Accept": "application/zip"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "qrels: This field is required."),
+        ({"qrels": "none"}, "Pool p has no qrels 'none'. Qrels: v1."),
+        ({"qrels": "a b 'ü'\""}, "Pool p has no qrels"),
+        ({"qrels": "v1", "strict": "perhaps"}, "strict: Must be a valid boolean."),
+        ([], "Invalid data. Expected a dictionary, but got list."),
+    ],
+)
+def test_what_cannot_be_exported_is_said(sign_in, qrels: Qrels, body, words):
+    answer = sign_in("researcher").post(URL, body, content_type="application/json")
+    assert answer.status_code == 400 and words in answer.json()["error"]
+    assert not Export.objects.exists()
+
+
+def test_list_and_its_queries(sign_in, qrels: Qrels):
+    researcher = sign_in("researcher")
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert researcher.get(URL).status_code == 200
+        return len(found)
+
+    written(qrels)
+    few = queries()
+    written(qrels, strict=True)
+    written(freeze_qrels(qrels.pool, "v2"))
+    assert queries() == few
+    rows = researcher.get(URL).json()["results"]
+    assert [(row["qrels"], row["strict"]) for row in rows] == [("v2", False), ("v1", True), ("v1", False)]
+    assert [row["qrels"] for row in researcher.get(URL, {"qrels": "v2"}).json()["results"]] == ["v2"]

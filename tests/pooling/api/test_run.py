@@ -1,0 +1,151 @@
+"""Runs that are sent to the API, by a researcher's token; and what is refused, in words and whole."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from pooling.artifacts import artifact_path
+from pooling.domain.run_files import question_id
+from pooling.domain.token import create_token
+from pooling.domain.trec import trec_word
+from pooling.enums import PoolState
+from pooling.models import AuditEntry, Pool, Run, System
+from tests.factories import ODD, make_town, town
+from tests.pages.world import make_graph, make_pool
+
+URL = "/api/v1/graphs/town/runs"
+GOOD = b"tail:p0:knows Q0 p4 1 0.9 x\ntail:p0:knows Q0 p3 2 0.5 x\n"
+
+
+def file(content: bytes = GOOD, name: str = "their.run") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content)
+
+
+@pytest.fixture
+def researcher(world) -> Client:
+    _, secret = create_token(world["researcher"], "script", ["read", "run"], 1)
+    return Client(headers={"Authorization": f"Token {secret}"})
+
+
+def test_a_run_that_was_sent_is_a_run_of_the_graph(world, researcher):
+    sent = researcher.post(URL, {"system": "mine", "family": "rules", "pool": "town-pool", "file": file()})
+    assert sent.status_code == 201
+    run = sent.json()["run"]
+    assert (run["graph"], run["system"], run["num_questions"]) == ("town", "mine", 1)
+    assert sent.json()["notes"][0] == "2 lines, answers to 1 of 11 questions."
+    assert researcher.get(f"{URL}/mine").json() == run
+    assert [row["system"] for row in researcher.get(URL).json()["results"]] == [
+        "mine", "complex", "rotate", "transe",
+    ]  # fmt: skip
+    system = System.objects.get(name="mine")
+    assert (system.settings["family"], system.settings["file"], system.settings["topics"]) == (
+        "rules", "their.run", "town-pool",
+    )  # fmt: skip
+    assert AuditEntry.objects.get(act="run-imported").person == world["researcher"]
+
+
+def test_a_packed_run_is_the_same(world, researcher):
+    for name, content in (("plain", GOOD), ("packed", gzip.compress(GOOD))):
+        assert researcher.post(URL, {"system": name, "file": file(content)}).status_code == 201
+    plain, packed = (Run.objects.get(system__name=name) for name in ("plain", "packed"))
+    assert (plain.num_rank_rows, plain.num_questions) == (packed.num_rank_rows, packed.num_questions)
+
+
+def zipped() -> bytes:
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("run", GOOD * 100)
+    return kept.getvalue()
+
+
+REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
+    "no file": ({"file": ""}, 400, "file: The submitted data was not a file."),
+    "an empty file": ({"file": b""}, 400, "file: The submitted file is empty."),
+    "a name with spaces": ({"system": "a b"}, 400, 'system: Enter a valid "slug"'),
+    "a name of a path": ({"system": "../x"}, 400, 'system: Enter a valid "slug"'),
+    "a name that is taken": ({"system": "rotate"}, 400, "Graph town has a system rotate already"),
+    "a family that is none": ({"family": "magic"}, 400, 'family: "magic" is not a valid choice.'),
+    "no such pool": ({"pool": "nöne"}, 400, "There is no pool 'nöne'. Pools: elsewhere-pool, town-pool."),
+    "a pool of another graph": (
+        {"pool": "elsewhere-pool"}, 400, "Pool elsewhere-pool is of graph elsewhere, not of town.",
+    ),
+    "a wrong line": ({"file": GOOD + b"a b\n"}, 400, "their.run:3: has 2 columns where question id"),
+    "an unknown entity": (
+        {"file": "tail:p0:knows Q0 näme 1 1 x\n".encode()}, 400, "the graph does not have entity 'näme'",
+    ),
+    "broken UTF-8": ({"file": GOOD + b"\xff\xfe Q0 p4 1 1 x\n"}, 400, "their.run:3: is not UTF-8"),
+    "a damaged .gz": ({"file": gzip.compress(GOOD)[:-9]}, 400, "their.run is a damaged .gz file"),
+    "a .zip": ({"file": zipped()}, 400, "their.run:1: is not UTF-8"),
+    "a gzip bomb": (
+        {"file": gzip.compress(b"\0" * 400_000_000, 9)}, 400, "their.run:1: has more than 1,048,576 bytes",
+    ),
+    "a gzip bomb of lines": (
+        {"file": gzip.compress(GOOD * 1_000_000, 1)}, 400, "holds more than 10,000,000 bytes unpacked",
+    ),
+    "a large file": ({"file": b"x" * 5_000_001}, 400, "The file has 5,000,001 bytes; at most 5,000,000"),
+    "10 MB": ({"file": b"x" * 10_000_000}, 413, "This request is too large: send at most 5 MB."),
+}  # fmt: skip
+
+
+def test_what_is_refused_is_said_and_nothing_is_left(world, researcher, tmp_path):
+    make_pool(make_graph(tmp_path / "elsewhere", "elsewhere"), "elsewhere-pool")
+    before = System.objects.count()
+    wrong = {}
+    for what, (changed, status, words) in REFUSED.items():
+        changed = {key: file(value) if isinstance(value, bytes) else value for key, value in changed.items()}
+        answer = researcher.post(URL, {"system": "mine", "file": file()} | changed)
+        if answer.status_code != status or words not in answer.json()["error"]:
+            wrong[what] = (answer.status_code, answer.json())
+    assert wrong == {}
+    assert System.objects.count() == before and not artifact_path("runs").exists()
+
+
+def test_a_pool_that_is_being_built_takes_no_run(world, researcher):
+    Pool.objects.update(state=PoolState.BUILDING)
+    answer = researcher.post(URL, {"system": "mine", "pool": "town-pool", "file": file()})
+    assert (answer.status_code, answer.json()) == (
+        400, {"error": "Pool town-pool is building: import its runs when it is ready."},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (json.dumps({"system": "mine"}), "application/json", 415),
+        (b"x", "multipart/form-data", 400),
+        (b"--b\r\nbroken", "multipart/form-data; boundary=b", 400),
+        (b"\xff\xfe", "text/plain", 415),
+    ],
+)
+def test_body_that_is_no_form_is_refused(world, researcher, content, kind, status):
+    answer = researcher.generic("POST", URL, content, content_type=kind)
+    assert (answer.status_code, "error" in answer.json()) == (status, True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["naïve ünï.run", "q\"uote's.run", "../../etc/passwd", "a" * 300 + ".run", "日本" * 60, "$(x).run"],
+)
+def test_name_of_the_file_is_only_told(world, researcher, name):
+    answer = researcher.post(URL, {"system": "mine", "file": file(GOOD + b"a b\n", name)})
+    assert answer.status_code == 400 and ":3: has 2 columns" in answer.json()["error"]
+    assert researcher.post(URL, {"system": "mine", "file": file(GOOD, name)}).status_code == 201
+
+
+def test_ids_with_spaces_quotes_and_other_scripts_come_in_as_topics_have_them(world, researcher, tmp_path):
+    make_town(tmp_path / "odd", "odd")
+    odd = [(h, r, t) for h, r, t in town()["test"] if {h, t} & set(ODD)]
+    assert len(odd) > 3
+    lines = [f"{question_id(0, h, r)} Q0 {trec_word(t)} 1 1 x\n" for h, r, t in odd]
+    content = "".join(dict.fromkeys(lines)).encode()
+    answer = researcher.post("/api/v1/graphs/odd/runs", {"system": "mine", "file": file(content)})
+    assert (answer.status_code, answer.json().get("error")) == (201, None)
+    assert researcher.get("/api/v1/graphs/odd/runs/mine").json()["num_rank_rows"] > len(odd)
