@@ -4,9 +4,11 @@ from csp.constants import UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.permissions import IsAuthenticated
+
+from pooling.api.views import Nothing
 
 # Swagger UI comes from its package; it writes one <style> element of its own
 api_docs = csp_update({"style-src": [UNSAFE_INLINE]})(
@@ -24,6 +26,7 @@ urlpatterns = [
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
+    re_path(r"^api/v1/", Nothing.as_view(), name="api-nothing"),
     path("", include("annotation.campaign_urls")),
     path("", include("evaluation.urls")),
 ]

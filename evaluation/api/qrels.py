@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -23,6 +23,8 @@ from pooling.api.listing import Listing, One
 from pooling.domain.trec import encoded
 from pooling.enums import TokenScope
 from pooling.permissions import can_manage
+
+FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt"])
 
 
 class PoolQrels(Listing):
@@ -77,7 +79,7 @@ class TrecFile(Endpoint):
 
     content_negotiation_class = AnyType
 
-    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR})
+    @extend_schema(parameters=[FILE], responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pool: str, file: str) -> StreamingHttpResponse:
         files = trec_lists(pool_named(pool))
         if file not in files:

@@ -35,6 +35,9 @@ WORDS = {
 PARAMETERS = [OpenApiParameter(name, str, description=WORDS.get(name, "")) for name in vars(Settings())]
 
 
+ANALYSIS = OpenApiParameter("analysis", str, "path", enum=[OVERVIEW.key, *(one.key for one in ANALYSES)])
+
+
 def whole_list(rows: list[dict[str, Any]]) -> Response:
     """A list of one page, in the form of all lists."""
     return Response({"next": None, "previous": None, "results": rows})
@@ -115,12 +118,12 @@ class AnalysisOne(Endpoint):
         refuse_unknown(request, analysis.settings, "This analysis")
         return analysis, parse_settings(request.query_params, analysis.settings)
 
-    @extend_schema(parameters=PARAMETERS, responses=data.AnalysisData)
+    @extend_schema(parameters=[ANALYSIS, *PARAMETERS], responses=data.AnalysisData)
     def get(self, request: Request, pool: str, analysis: str) -> Response:
         found, (chosen, settings) = pool_named(pool), self.asked(request, analysis)
         return Response(analysis_content(found, chosen, settings))
 
-    @extend_schema(parameters=PARAMETERS, request=data.PartInput, responses={202: JobData})
+    @extend_schema(parameters=[ANALYSIS, *PARAMETERS], request=data.PartInput, responses={202: JobData})
     def post(self, request: Request, pool: str, analysis: str) -> Response:
         found, (chosen, settings) = pool_named(pool), self.asked(request, analysis)
         heavy = {part.key: part for part in chosen.parts if part.heavy}

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
@@ -27,6 +28,18 @@ class Schema(Endpoint, SpectacularAPIView):
     """GET this document, as YAML or JSON."""
 
     scopes = {"GET": tuple(TokenScope)}
+
+    def allowed(self, person: Any) -> bool:
+        return True
+
+
+@extend_schema(exclude=True)
+class Nothing(Endpoint):
+    """Every address below /api/v1/ that is no other: the same words as where a name is unknown."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise Http404
 
     def allowed(self, person: Any) -> bool:
         return True

@@ -169,6 +169,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-campaigns": ((), (401, 200, 200, 200, 200)),
     "api-campaign": (("town-pool",), (401, 200, 200, 200, 200)),
     "api-items": (("town-pool",), (401, 403, 403, 403, 200)),
+    "api-nothing": ((), (401, 404, 404, 404, 404)),
     "api-measures": ((), API),
     "api-measure": (("micro_hits@7",), API),
     "api-analyses": ((), API),
