@@ -36,6 +36,20 @@ def blocks(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
+def names():
+    """What the blocks of one reader make; the server's threads end with the connections of its session."""
+    made: list[dict] = []
+
+    def new() -> dict:
+        made.append({"__name__": "docs"})
+        return made[-1]
+
+    yield new
+    for one in made:
+        one["session"].close()
+
+
+@pytest.fixture
 def site(transactional_db, tmp_path, monkeypatch, live_server):
     """A live server with a labelled pool; jobs are done where they are asked for. Tokens by role."""
     table._tables.clear()
@@ -69,23 +83,23 @@ def run(language: str, code: str, names: dict) -> None:
     assert (done.returncode, done.stderr) == (0, ""), code
 
 
-def test_what_the_page_shows_works_in_its_order(site, monkeypatch, capsys):
+def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys):
     if shutil.which("curl") is None and os.environ.get("CI") != "true":
         pytest.skip("no curl")
     monkeypatch.setenv("TRIPLEPOOL_EXPORT", "")
     monkeypatch.setenv("TRIPLEPOOL_TOKEN", site["researcher"])
     for_researchers, for_annotators = TEXT.split("\n## Label\n")
-    names: dict = {"__name__": "docs"}
+    here = names()
     for language, code in blocks(for_researchers):
-        run(language, code, names)
+        run(language, code, here)
     said = capsys.readouterr().out
     imported = System.objects.filter(kind="imported").values_list("name", flat=True)
-    assert set(imported) == {names["system"], "popular-curl"}
-    assert set(names["found"]["systems"]) == {
+    assert set(imported) == {here["system"], "popular-curl"}
+    assert set(here["found"]["systems"]) == {
         "transe",
         "distmult",
         "complex",
-        names["system"],
+        here["system"],
         "popular-curl",
     }
     assert Export.objects.get().is_written and "test-set.zip is whole" in said
@@ -94,29 +108,29 @@ def test_what_the_page_shows_works_in_its_order(site, monkeypatch, capsys):
 
     monkeypatch.setenv("TRIPLEPOOL_TOKEN", site["annotator"])
     setup = next(code for language, code in blocks(TEXT) if language == "python")
-    names = {"__name__": "docs"}
+    here = names()
     for language, code in [("python", setup), *blocks(for_annotators)]:
-        run(language, code, names)
+        run(language, code, here)
     assert "kept as label" in capsys.readouterr().out
     assert [(label.answer, label.annotator.username) for label in Label.objects.all()] == [("?", "annotator")]
 
 
-def test_a_download_that_broke_off_is_taken_up(site, monkeypatch, capsys):
+def test_a_download_that_broke_off_is_taken_up(site, names, monkeypatch):
     monkeypatch.setenv("TRIPLEPOOL_TOKEN", site["researcher"])
-    names: dict = {"__name__": "docs"}
+    here = names()
     for language, code in blocks(TEXT.split("\n## Label\n")[0]):
         if language == "python":
-            run(language, code, names)
+            run(language, code, here)
     whole = Path("test-set.zip").read_bytes()
     Path("part.zip").write_bytes(whole[: len(whole) // 2])
     asked = []
-    call = names["call"]
-    names["call"] = lambda *args, **more: asked.append(more["headers"]["Range"]) or call(*args, **more)
-    names["download"](names["export"], "part.zip")
+    call = here["call"]
+    here["call"] = lambda *args, **more: asked.append(more["headers"]["Range"]) or call(*args, **more)
+    here["download"](here["export"], "part.zip")
     assert (Path("part.zip").read_bytes(), asked) == (whole, [f"bytes={len(whole) // 2}-"])
     Path("other.zip").write_bytes(b"x" * len(whole))
     with pytest.raises(SystemExit, match=r"other.zip is not the archive: delete it and download again."):
-        names["download"](names["export"], "other.zip")
+        here["download"](here["export"], "other.zip")
 
 
 def documented() -> dict[tuple[str, str], str]:

@@ -8,8 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.domain.check import draw_recheck
 from annotation.models import Campaign
+from tests.annotation.answered import label_item
 from tests.annotation.api.calls import OWN, SUBMIT, claimed, given, post
-from tests.annotation.world import label_item, make_large, make_pool
+from tests.annotation.world import make_large, make_pool
 
 LIST, ONE, ITEMS = "/api/v1/campaigns", "/api/v1/campaigns/p1", "/api/v1/campaigns/p1/items"
 BLIND = {

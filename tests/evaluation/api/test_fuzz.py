@@ -41,9 +41,10 @@ def known(labelled: Pool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "role", ["manager", "annotator", *(pytest.param(role, marks=pytest.mark.slow) for role in ("researcher", "adjudicator"))]
-)  # fmt: skip
+OTHERS = [pytest.param(role, marks=pytest.mark.slow) for role in ("researcher", "adjudicator")]
+
+
+@pytest.mark.parametrize("role", ["manager", "annotator", *OTHERS])
 def test_no_operation_fails_or_answers_what_is_not_documented(labelled: Pool, known, role):
     campaign = open_campaign(labelled)
     person = make_person(role, role if role in ("manager", "researcher") else "")
