@@ -37,6 +37,8 @@ class Schema(Endpoint, SpectacularAPIView):
 class Nothing(Endpoint):
     """Every address below /api/v1/ that is no other: the same words as where a name is unknown."""
 
+    scopes = {method.upper(): tuple(TokenScope) for method in Endpoint.http_method_names}
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         raise Http404

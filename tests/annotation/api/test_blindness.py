@@ -22,6 +22,7 @@ from annotation.domain.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
 from pooling.domain.graph import open_graph
+from pooling.domain.token import create_token
 from tests.annotation.answered import decide, label_item
 from tests.annotation.api.calls import (
     CLAIM,
@@ -426,6 +427,31 @@ def test_nothing_of_who_began_an_item_or_when_is_told(world, as_user) -> None:
         "gold",
     ):
         assert f'"{word}' not in plain
+
+
+READS = (
+    "/api/v1/campaigns", "/api/v1/campaigns/p1", OWN, PROGRESS, "/api/v1/schema", "/api/v1/measures", "/api/v1/jobs",
+    "/api/v1/campaigns/p1/items", "/api/v1/pools/p1/qrels", "/api/v1/runs",
+)  # fmt: skip
+
+
+def test_what_a_token_can_read_is_the_same_whatever_others_did(world, gold) -> None:
+    """Batches, a budget, answers of others, settled and disputed: of none of it anything is read."""
+    _, secret = create_token(world.ann, "script", ["label"], 1)
+    client = Client(headers={"Authorization": f"Token {secret}", "Accept": "application/json"})
+    seen = []
+    for what in ("nothing", "everything"):
+        with transaction.atomic():
+            if what == "everything":
+                first, second, *_ = world.campaign.items.order_by("order")
+                label_item(world, first, ben="Y", cleo="Y")
+                label_item(world, second, ben="Y", cleo="N")
+                Campaign.objects.update(batch_size=2, budget=3, target_tau=0.9, order="random", seed=77)
+            answers = [client.get(url) for url in READS]
+            seen.append([(answer.status_code, answer.content) for answer in answers])
+            transaction.set_rollback(True)
+    assert seen[0] == seen[1]
+    assert [status for status, _ in seen[0]] == [200] * 5 + [403] * 5
 
 
 def test_tickets_and_groups_follow_no_order(world, ann) -> None:

@@ -93,13 +93,21 @@ def test_no_such_token_is_401(world, secret):
     assert set(response.json()) == {"error"}
 
 
-def test_who_asks_too_often_waits(token_of):
-    client = with_token(token_of("researcher", "read"))
-    rates = {"manager": "9/min", "researcher": "2/min", "annotator": "9/min"}
+@pytest.mark.parametrize(
+    ("role", "scope", "url"),
+    [
+        ("manager", "read", GRAPHS), ("researcher", "read", GRAPHS), ("researcher", "read", "/api/v1/nothing"),
+        ("annotator", "label", "/api/v1/campaigns/town-pool/progress"), ("annotator", "label", "/api/v1/campaigns"),
+    ],
+)  # fmt: skip
+def test_who_asks_too_often_waits(token_of, role, scope, url):
+    """Each role has a rate of its own, whatever the endpoint."""
+    client = with_token(token_of(role, scope))
+    rates = dict.fromkeys(["manager", "researcher", "annotator"], "9/min") | {role: "2/min"}
     with override_settings(API_RATES=rates):
-        statuses = [client.get(GRAPHS).status_code for _ in range(3)]
-        last = client.get(GRAPHS)
-    assert statuses == [200, 200, 429]
+        statuses = [client.get(url).status_code for _ in range(3)]
+        last = client.get(url)
+    assert statuses in ([200, 200, 429], [404, 404, 429])
     assert 0 < int(last["Retry-After"]) <= 60 and "throttled" in last.json()["error"]
 
 
