@@ -1,7 +1,7 @@
 """The random sample that the labels of a pool make, rebuilt from the rows.
 
 In each stratum it is the first triples of the campaign's seeded random order, up to the first one that was not drawn.
-Once everything is released nothing is left to draw, and it goes on as far as at most one in twenty is not judged. Those
+Once everything is released nothing is left to draw, and it goes on as far as at most one in fifty is not judged. Those
 of its triples that wait for a judgement are taken to be like the others (nonresponse at random). Whatever else is
 judged is left out.
 """
@@ -28,7 +28,7 @@ from pooling.kernels.orders import ORDERS
 from pooling.kernels.orders.base import OrderPool
 from pooling.models import Pool
 
-OPEN = 0.05  # of the sample that may wait for a judgement, where nothing is left to draw
+OPEN = 0.02  # of the sample that may wait for a judgement, where nothing is left to draw
 NO_SPREAD = (
     "Of a stratum one triple is judged, which tells nothing of its spread: there are no intervals yet."
 )

@@ -166,7 +166,8 @@ def test_once_all_is_released_the_sample_ends_where_too_many_wait(pool: Pool):
     assert found.behind == len([i for i in range(40, len(order)) if i % 2])
     assert found.notes == [
         f"Judged triples that are left out for now: {found.behind}. Everything is released, and beyond what the order"
-        f" drew the sample goes on as far as at most 5 % of it wait: {found.open} triples are not judged yet."
+        f" drew the sample goes on as far as at most {100 * OPEN:.0f} % of it wait: {found.open} triples"
+        " are not judged yet."
     ]
 
 

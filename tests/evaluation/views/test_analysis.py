@@ -196,6 +196,7 @@ WHAT_IT_NEEDS = {"estimates": judged_at_random, "audit": lambda campaign: draw_a
 def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
     client, analysis = sign_in("researcher"), get_analysis(key)
     taken = "seed" if "seed" in analysis.settings else "k"
+    assert bool(analysis.part(part).needs) == (key in WHAT_IT_NEEDS)
     if analysis.part(part).needs:
         assert "Compute" not in client.get(PAGE(key)).content.decode().replace("Computed", "")
         WHAT_IT_NEEDS[key](Campaign.objects.get())
