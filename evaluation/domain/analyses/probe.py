@@ -145,9 +145,9 @@ def _says(context: Context, old: ProbeSide, new: ProbeSide) -> str:
         first = f"Best on the map: {words(parts)} of the points"
         first += f"; several tie at {100 * shared:.1f} %." if shared else "."
     count, same = orders(new.grid)
-    if count == 1:
-        return f"{first} The order of the systems is the same everywhere."
     told = f"{first} The systems stand in {count} different orders; {100 * same:.1f} % of the points have that of MRR."
+    if count == 1:
+        told = f"{first} The order of the systems is the same everywhere."
     if not old.n or old.side.labels.key == new.side.labels.key:
         return told
     moved = float((best_systems(old.grid) != best_systems(new.grid)).mean())

@@ -28,6 +28,11 @@ def test_words(stored: Pool):  # noqa: F811
     row = next(line for line in lines if line.split()[:2] == ["distmult", "Greedy"])
     greedy = found["systems"]["distmult"]["filtered"]["protocols"]["Greedy"]
     assert row.split()[2:] == [f"{value:.3f}" for by_k in greedy.values() for value in by_k.values()]
+    about = next(line for line in lines[lines.index(row) :] if line.split()[0] == "α")
+    one = found["systems"]["distmult"]
+    assert about.strip() == (
+        f"α {one['alpha']:g}, TVD {one['tvd']:.4f}, mass of the right answers {one['filtered']['mass']:.4f}"
+    )
     last = found["limits"]["raw"]["max-k"]
     assert lines[-1].split()[2:] == [f"{value:.3f}" for by_k in last.values() for value in by_k.values()]
 

@@ -19,6 +19,7 @@ def test_open_world_study_finished_is_printed_and_nothing_is_trained(capsys):
     ]  # fmt: skip
     call_command("open_world_study", "tiny", "--json", "--chooser", "transe")
     found = json.loads(capsys.readouterr().out)
+    assert {view["chooser"] for view in found["views"]} == {"transe"}
     assert [(view["density"], view["division"]) for view in found["views"]] == [
         (density, division)
         for density in (0.9, 0.6)

@@ -24,7 +24,10 @@ def test_probe(labelled: Pool):
     assert shown == {
         name: (f"{value:.4f}", f"{100 * found['best'][name]:.1f}") for name, value in found["systems"].items()
     }
-    assert last.startswith(f"Orders of the systems on the map: {found['orders']};")
+    assert last == (
+        f"Orders of the systems on the map: {found['orders']}; at {100 * found['order_of_mrr']:.1f} % of its points"
+        " that of MRR"
+    )
 
 
 def test_probe_without_an_answer_says_so(labelled: Pool):

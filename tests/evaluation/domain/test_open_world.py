@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from evaluation.domain.open_world import LABELS, WorldSettings, parse_world, repeats_for
 from evaluation.domain.open_world_order import variances
 from evaluation.domain.open_world_page import SECTIONS, sections_of
 from evaluation.domain.table import EvaluationError
-from evaluation.kernels.open_world import chance_to_mistake, expected_metric, required_questions
+from evaluation.kernels.open_world import chance_to_mistake, derivative, expected_metric, required_questions
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -138,3 +140,46 @@ def test_sports_of_1956():
 def test_a_figure_draws_no_more_than_it_may():
     assert repeats_for(43, 40) == 400 and repeats_for(200, 40) == 87 and repeats_for(200, 10_000) == 20
     assert set(WorldSettings(metric="hits@3").metrics) <= set(LABELS)
+
+
+def test_bars_are_two_standard_errors():
+    section = SECTIONS["theory"](WorldSettings())
+    errors = [row["error"] for row in table_of("theory", WorldSettings())]
+    bars = [one["spread"] for one in section.chart.data["series"] if one.get("spread")]
+    assert [value for own in bars for value in own] == pytest.approx([2 * error for error in errors])
+
+
+def test_the_error_of_the_logarithm_is_within_its_bound():
+    for row in table_of("approximation", WorldSettings()):
+        if row["strength"] > 0.1:
+            assert row["error"] == pytest.approx(abs(row["near"] - row["expected"]))
+            assert 0 < row["error"] <= row["bound"] + 1e-9
+
+
+def test_what_is_said_at_the_chosen_settings():
+    settings = WorldSettings(n=20, beta=0.5, strength=0.6)
+    rows = {row["metric"]: row for row in table_of("numbers", settings)}
+    slope = {name: float(derivative(20, 0.5, 0.6, name)) for name in settings.metrics}
+    assert {name: rows[LABELS[name]]["slope"] for name in settings.metrics} == pytest.approx(slope)
+    best = float(expected_metric(20, 0.5, 1.0, "mrr"))
+    assert SECTIONS["numbers"](settings).finding == (
+        f"A perfect model (ℓ = 1) is expected to have MRR {best:.3f}; this one {rows['MRR']['expected']:.3f}."
+    )
+    flat, steep = sorted(slope, key=lambda name: slope[name])[:: len(slope) - 1]
+    assert SECTIONS["slopes"](settings).finding == (
+        f"At ℓ = 0.6, 0.1 more strength is about {slope[flat] / 10:.3f} more {LABELS[flat]}, and"
+        f" {slope[steep] / 10:.3f} more {LABELS[steep]}."
+    )
+
+
+def test_the_constant_of_the_corollary_is_that_of_its_formula():
+    """c = 2 (βℓ(N + 1) Ψ⁻¹(p))² V, V of one question."""
+    settings = WorldSettings()
+    drawn = next(row for row in table_of("numbers", settings) if row["metric"] == "MRR")
+    variance = float(variances(settings)[0, 0])
+    assert variance == pytest.approx(drawn["sd"] ** 2, rel=0.1)
+    told = re.search(
+        r"c: ([\d.]+) at 1 %; ([\d.]+) at 5 %; ([\d.]+) at 10 %", SECTIONS["required"](settings).caption
+    )
+    expected = [2 * (0.35 * 0.7 * 44 * norm.ppf(p)) ** 2 * variance for p in (0.01, 0.05, 0.1)]
+    assert told is not None and [float(c) for c in told.groups()] == pytest.approx(expected, abs=0.005)

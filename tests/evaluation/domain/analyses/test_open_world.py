@@ -140,3 +140,38 @@ def test_where_nothing_is_judged_it_says_so(labelled: Pool, labels: str, words: 
 def test_an_unlabelled_pool_says_so(pool: Pool):
     [section] = sections_of(ANALYSIS, context_of(pool)).values()
     assert "label some candidates" in section.text and not section.tables
+
+
+def test_what_is_said_is_what_the_tables_have(labelled: Pool, monkeypatch):
+    monkeypatch.setattr(open_world_pool, "LEAST_JUDGED", 1)
+    sections = sections_of(ANALYSIS, context_of(labelled))
+    shares = columns_of(sections["share"].tables[0])
+    of = {
+        key: shares[key]["all relations"]
+        for key in ("questions", "candidates", "judged", "new", "test", "beta")
+    }
+    assert sections["share"].finding == (
+        f"At least {100 * of['beta']:.1f} % of the right answers are missing: {of['new']} new ones beside {of['test']}"
+        " of the test set."
+    )
+    assert (
+        sections["share"]
+        .notes[0]
+        .startswith(
+            f"This is a lower bound. {of['candidates'] - of['judged']} of {of['candidates']} candidates are not judged"
+        )
+    )
+    assert shares["per_question"]["all relations"] == pytest.approx(
+        (of["new"] + of["test"]) / of["questions"]
+    )
+    own = [value for name, value in shares["beta"].items() if name != "all relations" and "fewer" not in name]
+    assert len(set(own)) > 1 and own == sorted(own, reverse=True)
+    for key, label in (("mrr", "MRR"), ("p-mrr", "p-MRR")):
+        section = sections[f"metric-{key}"]
+        columns = columns_of(section.tables[0])
+        most = max(columns["sparse"], key=lambda s: columns["completed"][s] - columns["sparse"][s])
+        completed = columns["completed"][most]
+        assert section.finding == (
+            f"{most} loses most: {completed - columns['sparse'][most]:.3f} of {completed:.3f} {label}; theory expects"
+            f" {completed - columns['expected'][most]:.3f}."
+        )

@@ -251,3 +251,60 @@ def test_json_has_the_point_and_the_shares_of_the_map(labelled: Pool):
     orders = [tuple(np.argsort(np.argsort(np.negative(row[3:])))) for row in rows]
     assert found["orders"] == len(set(orders))
     assert found["order_of_mrr"] == pytest.approx(orders.count(orders[20 * 41]) / len(orders))
+
+
+def test_what_is_said_of_slices_and_of_what_the_parameters_count(labelled: Pool):
+    sections = sections_of(ANALYSIS, context_of(labelled))
+    for along, ends in (("sharpness", "a = 0.25 to 2"), ("robustness", "b = 0 to 1")):
+        section = sections[f"{along}-labels"]
+        values = [
+            [c["value"] if isinstance(c, dict) else c for c in row[1:]] for row in section.tables[0].rows
+        ]
+        first, last = ([1 + sum(w[j] > v[j] for w in values) for v in values] for j in (0, -1))
+        moved = [abs(a - b) for a, b in zip(first, last, strict=True)]
+        i = moved.index(max(moved))
+        assert section.finding == (
+            f"From {ends}, {sum(m > 0 for m in moved)} of 3 systems change their place; {SYSTEMS[i]} moves most, from"
+            f" {first[i]} to {last[i]}." if any(moved)
+            else f"The order of the systems is the same at both ends, {ends}."
+        )  # fmt: skip
+    ranks = columns_of(sections["ranks"].tables[0])
+    near = {s: sum(ranks[s][band] for band in ("2", "3", "4-5", "6-10")) for s in SYSTEMS}
+    assert f"the most answers at ranks 2 to 10 ({max(near.values())} of" in sections["ranks"].finding
+    weights = columns_of(sections["weights"].tables[0])
+    low, high = (100 * sum(weights[b][band] for band in ("0-1", "2-5")) for b in ("b_0", "b_1"))
+    assert sections["weights"].finding == (
+        f"Answers of degree up to 5 have {low:.1f} % of the weight at b = 0 and {high:.1f} % at b = 1."
+    )
+
+
+def test_the_finding_of_the_map_compares_both_label_sets(labelled: Pool):
+    sections = {key: sections_of(ANALYSIS, context_of(labelled, key, key)) for key in ("current", "seeds")}
+    best = {key: [row[2] for row in of["surface"].tables[1].rows] for key, of in sections.items()}
+    moved = sum(a != b for a, b in zip(best["current"], best["seeds"], strict=True)) / 1681
+    said = sections_of(ANALYSIS, context_of(labelled))["winners"].finding
+    if moved:
+        assert said.endswith(
+            f"Under seeds only the best system is another at {100 * moved:.1f} % of the points."
+        )
+    else:
+        assert said.endswith("Under seeds only the same systems are the best at the same points.")
+
+
+def test_surfaces_are_drawn_of_two_systems_at_least_and_of_all_that_win(labelled: Pool):
+    sections = sections_of(ANALYSIS, context_of(labelled))
+    won = columns_of(sections["winners"].tables[0])["labels"]
+    shown = [SYSTEMS[i] for i in sections["surface"].chart.data["shown"]]
+    winners = [s for s in SYSTEMS if won[s]]
+    value = columns_of(sections["sharpness-labels"].tables[0])["a_1"]
+    by_mrr = sorted(SYSTEMS, key=lambda name: -value[name])
+    assert shown == (winners if len(winners) > 1 else by_mrr[:2])
+
+
+def test_the_lead_on_the_map_is_over_the_second(labelled: Pool):
+    sections = sections_of(ANALYSIS, context_of(labelled))
+    lead = sections["winners"].chart.data["lead"]
+    for row in sections["surface"].tables[1].rows[::97]:
+        first, second = sorted(row[3:], reverse=True)[:2]
+        at = SHARPNESSES.index(float(row[0])), ROBUSTNESSES.index(float(row[1]))
+        assert lead[at[1]][at[0]] == pytest.approx(first - second, abs=1e-5)
