@@ -163,8 +163,8 @@ def targets(graph: Graph, folder: Path) -> list[str]:
         draw_runs(pool, [f"system-{i}" for i in range(runs)])
         found = exported(freeze_qrels(pool, "targets"), folder / f"targets-{judgements}")
         table.append(
-            f"| {judgements:,} | {runs} | {found.folder:.1f} | {found.archive:.1f} | {found.cpu:.1f} | {found.peak:.0f} |"
-            f" {found.idle:.0f} | {found.bytes / 1e6:.0f} | {found.files} |"
+            f"| {judgements:,} | {runs} | {found.folder:.1f} | {found.archive:.1f} | {found.cpu:.1f} |"
+            f" {found.peak:.0f} | {found.idle:.0f} | {found.bytes / 1e6:.0f} | {found.files} |"
         )
         print(table[-1], flush=True)
     return table

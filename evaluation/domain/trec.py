@@ -22,6 +22,8 @@ from pooling.kernels.questions import Questions, questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
 
+CHUNK = 10_000  # lines whose Python objects are held at once
+
 
 def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
     return [
@@ -35,13 +37,16 @@ def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> It
     graph = open_graph(pool.graph)
     templates = templates_at(pool.graph, when)
     yield "question\tside\tentity\trelation\ttext"
-    columns = zip(question_ids(questions, graph), *(x.tolist() for x in questions), strict=True)
-    for identifier, side, entity, relation in columns:
-        template = templates[relation]
-        text = template.head_question if side else template.tail_question
-        words = fill(text, subject=graph.label(entity), object=graph.label(entity))
-        keys = f"{graph.entities[entity]}\t{graph.relations[relation]}"
-        yield f"{identifier}\t{'head' if side else 'tail'}\t{keys}\t{words}"
+    for start in range(0, len(questions.side), CHUNK):
+        part = Questions(*(column[start : start + CHUNK] for column in questions))
+        for identifier, side, entity, relation in zip(
+            question_ids(part, graph), *(x.tolist() for x in part), strict=True
+        ):
+            template = templates[relation]
+            text = template.head_question if side else template.tail_question
+            words = fill(text, subject=graph.label(entity), object=graph.label(entity))
+            keys = f"{graph.entities[entity]}\t{graph.relations[relation]}"
+            yield f"{identifier}\t{'head' if side else 'tail'}\t{keys}\t{words}"
 
 
 def pool_topics(pool: Pool) -> Iterator[str]:
@@ -54,18 +59,23 @@ def qrels_lines(
     graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool = False
 ) -> Iterator[str]:
     """`qid 0 entity rel`, both questions of every triple; 1 positive, 0 negative, -1 unjudged."""
-    relevance = {
-        LabelState.POSITIVE: 1, LabelState.NEGATIVE: 0, LabelState.UNJUDGED: -1,
-        LabelState.ASSUMED_NEGATIVE: -1 if strict else 0,
-    }  # fmt: skip
-    value = np.array([relevance[LabelState(s)] for s in state.tolist()], dtype=np.int64)
+    relevance = np.zeros(max(LabelState) + 1, dtype=np.int8)
+    relevance[[LabelState.POSITIVE, LabelState.UNJUDGED]] = 1, -1
+    relevance[LabelState.ASSUMED_NEGATIVE] = -1 if strict else 0
     questions, tail_question, head_question = questions_of(triples)
-    ids = question_ids(questions, graph)
     question = np.concatenate([tail_question, head_question])
     entity = np.concatenate([triples[:, 2], triples[:, 0]])
-    both = np.concatenate([value, value])
-    for i in np.lexsort((entity, question)).tolist():
-        yield f"{ids[question[i]]} 0 {trec_word(graph.entities[entity[i]])} {both[i]}"
+    order = np.lexsort((entity, question))
+    words = [trec_word(key) for key in graph.entities]
+    for start in range(0, len(order), CHUNK):
+        rows = order[start : start + CHUNK]
+        first, last = question[rows[0]], question[rows[-1]]
+        ids = question_ids(Questions(*(column[first : last + 1] for column in questions)), graph)
+        values = relevance[state[rows % len(triples)]]
+        for asked, answer, value in zip(
+            (question[rows] - first).tolist(), entity[rows].tolist(), values.tolist(), strict=True
+        ):
+            yield f"{ids[asked]} 0 {words[answer]} {value}"
 
 
 def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
