@@ -76,6 +76,7 @@ def _made(qrels: Qrels, frozen: Frozen, left_out: Sequence[str]) -> Iterator[str
     yield f"Seeds: {about['seed_source']}. Filters: {', '.join(about['filters']) or 'none'}."
     yield "Two people label a triple without knowing of each other; where they differ, a third decides."
     yield f"Frozen {qrels.created_at:%Y-%m-%d %H:%M} UTC; SHA-256 of the qrels {qrels.sha256}."
+    yield f"Assumed negatives are {'-1 (unjudged)' if 'strict' in left_out else '0'} in qrels.txt."
     if left_out:
         yield f"This archive: {', '.join(left_out)}. The numbers below are of all judgements."
 

@@ -192,15 +192,18 @@ def test_export_test_set_freezes_first_if_no_name_is_given(labelled: Pool, tmp_p
     assert re.fullmatch(r"export-\d{8}-\d{6}", qrels.name)
     assert err == f"Froze the present judgements as qrels {qrels.name}.\n"
     assert {line.split("  ")[0] for line in out.splitlines()} == {
-        str(p) for p in (tmp_path / "out").iterdir()
+        str(p) for p in (tmp_path / "out").rglob("*") if p.is_file()
     }
 
 
 def test_export_test_set_of_named_qrels(labelled: Pool, tmp_path: Path):
     freeze_qrels(labelled, "v1")
-    _, err = run("export_test_set", "p", str(tmp_path / "out"), "--qrels", "v1", "--strict")
+    _, err = run("export_test_set", "p", str(tmp_path / "out"), "--qrels", "v1", "--strict", "--without-runs")
     assert err == "" and Qrels.objects.count() == 1
-    assert "Assumed negatives are -1" in (tmp_path / "out" / "README.md").read_text()
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "This archive: without runs, strict. The numbers below are of all judgements." in card
+    assert "Assumed negatives are -1 (unjudged) in qrels.txt." in card
+    assert not (tmp_path / "out" / "runs").exists()
 
 
 def test_export_test_set_to_a_folder_that_is_full_freezes_nothing(labelled: Pool, tmp_path: Path):
@@ -222,7 +225,7 @@ def test_export_trec(labelled: Pool, tmp_path: Path):
     out, _ = run("export_trec", "p", str(tmp_path / "now"))
     files = sorted((tmp_path / "now").iterdir())
     assert out == "".join(f"{path}: {path.stat().st_size:,} bytes\n" for path in files)
-    run("export_trec", "p", str(tmp_path / "then"), "--qrels", "v1", "--strict")
+    run("export_trec", "p", str(tmp_path / "then"), "--qrels", "v1", "--strict", "--without-runs")
     now, then = ((tmp_path / name / "qrels.txt").read_text().splitlines() for name in ("now", "then"))
     changed = [(a[-2:], b[-2:]) for a, b in zip(now, then, strict=True) if a != b]
     assert set(changed) == {(" 0", "-1")}
