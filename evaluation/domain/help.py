@@ -19,7 +19,15 @@ from markdown_it.token import Token
 
 from annotation.domain.guideline import alt_text
 
-PAGES = ("evaluation", "measures", "lenses", "notebooks", "keeping")  # file names in docs/, without .md
+PAGES = (
+    "evaluation",
+    "measures",
+    "lenses",
+    "notebooks",
+    "keeping",
+    "api",
+)  # file names in docs/, without .md
+FOR_EVERYBODY = ("api",)  # the others are for who may evaluate
 CONTENTS = "h2"  # the headings that the table of contents lists
 
 

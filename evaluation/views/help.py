@@ -1,14 +1,17 @@
 """The documentation of the evaluation, as a page of the site."""
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from evaluation.domain.help import FOR_EVERYBODY
 from evaluation.domain.help import help_page as read_help
-from pooling.permissions import evaluator_required
+from pooling.permissions import can_evaluate
 
 
-@evaluator_required
 def help_page(request: HttpRequest, page: str) -> HttpResponse:
+    if page not in FOR_EVERYBODY and not can_evaluate(request.user):
+        raise PermissionDenied
     found = read_help(page)
     if found is None:
         raise Http404(f"There is no help page {page!r}.")

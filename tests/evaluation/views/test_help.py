@@ -16,6 +16,13 @@ def test_lenses_are_a_help_page(sign_in):
     assert "<h1>Lenses</h1>" in page and '<h2 id="probe">PROBE</h2>' in page
 
 
+def test_the_api_is_explained_to_whoever_can_have_a_token(sign_in):
+    page = sign_in("annotator").get("/help/api").content.decode()
+    assert "<h1>The API</h1>" in page and '<h2 id="label">Label</h2>' in page
+    assert sign_in("stranger").get("/help/api")["Location"] == "/login?next=/help/api"
+    assert sign_in("adjudicator").get("/help/lenses").status_code == 403
+
+
 def test_unknown_help_page_is_404(sign_in):
     client = sign_in("manager")
     assert [client.get(f"/help/{page}").status_code for page in ("settings", "nothing")] == [404, 404]
