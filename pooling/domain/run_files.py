@@ -79,10 +79,14 @@ def parse_question_id(text: str, graph: GraphArrays) -> int:
     return int(code * graph.num_entities + graph.entity_index[entity])
 
 
-@lru_cache(maxsize=2**17)  # the runs of a graph hold the same questions
 def _parts(text: str) -> tuple[str, str, str]:
     side, entity, relation = text.split(":")
-    return side, unquote(entity), unquote(relation)
+    return side, _unquoted(entity), _unquoted(relation)
+
+
+@lru_cache(maxsize=2**17)  # an entity stands in the questions of many relations
+def _unquoted(part: str) -> str:
+    return unquote(part)
 
 
 # -- files ------------------------------------------------------------------------------------------------------
