@@ -59,6 +59,8 @@ class Table:
         self.fields = list(model._meta.concrete_fields)
         self.columns = [field.attname for field in self.fields]
         self._coders = [_CODERS.get(_kind(field)) for field in self.fields]
+        # what a driver takes as it is, numbers and text, needs no field to prepare it
+        self._prepared = [(i, f) for i, f in enumerate(self.fields) if _kind(f) in (*_CODERS, "JSONField")]
         self._json = [i for i, field in enumerate(self.fields) if _kind(field) == "JSONField"]
 
     @property
@@ -91,13 +93,11 @@ class Table:
         return found
 
     def _row(self, values: list[Any]) -> tuple[Any, ...]:
-        read = (
-            value if value is None or coder is None else coder[1](value)
-            for value, coder in zip(values, self._coders, strict=True)
-        )
-        return tuple(
-            field.get_db_prep_save(value, connection) for field, value in zip(self.fields, read, strict=True)
-        )
+        for i, field in self._prepared:
+            coder = self._coders[i]
+            value = values[i] if coder is None or values[i] is None else coder[1](values[i])
+            values[i] = field.get_db_prep_save(value, connection)
+        return tuple(values)
 
 
 def tables() -> list[Table]:
