@@ -125,13 +125,18 @@ export const kinds = {
   // then on y, from the top
   bars(element, data) {
     const shapes = ["", "/", "\\", "x", ".", "-", "+"];
-    if (data.lying) element.style.height = `${100 + 14 * data.series.reduce((bars, one) => bars + one.x.length, 0)}px`;
+    const names = [...new Set(data.series.flatMap((one) => one.x))];
+    if (data.lying) element.style.height = `${100 + Math.max(18 * names.length, 14 * data.series.reduce((bars, one) => bars + one.x.length, 0))}px`;
     const traces = data.series.map((one, i) => ({
       type: "bar", name: one.name, x: data.lying ? one.y : one.x, y: data.lying ? one.x : one.y, orientation: data.lying ? "h" : "v", meta: one.system,
       marker: { color: one.colour ? variable(one.colour) : look(one).color, pattern: { shape: shapes[i % shapes.length], solidity: 0.2, fillmode: "overlay", fgcolor: variable("--surface") } },
     }));
     const drawn = layout(element, data, { barmode: data.stacked ? "stack" : "group" });
-    if (data.lying && drawn.legend.orientation === "h") drawn.legend.y = -0.12; // of a chart that is taller than others
+    if (data.lying) { // every bar has its name, of a long one its end, where relations differ
+      const narrow = drawn.legend.orientation === "h", most = narrow ? 22 : 48;
+      if (narrow) drawn.legend.y = -0.12; // of a chart that is taller than others
+      drawn.yaxis = { ...drawn.yaxis, tickmode: "array", tickvals: names, ticktext: names.map((name) => (name.length > most ? `…${name.slice(1 - most)}` : name)) };
+    }
     return [traces, drawn];
   },
 
