@@ -31,7 +31,7 @@ from evaluation.kernels.max_k import (
     total_mass,
 )
 from evaluation.kernels.table import Flags, Floats, Ints
-from pooling.kernels.predictive import ALPHAS, TOP
+from pooling.kernels.predicted import ALPHAS, TOP
 from pooling.kernels.questions import Csr
 from pooling.kernels.rows import find
 from pooling.models import Pool

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.kernels.table import Flags, Floats, Ints
-from pooling.kernels.predictive import greedy_sizes
+from pooling.kernels.predicted import greedy_sizes
 
 Numbers = float | NDArray[np.float64]
 

@@ -37,8 +37,8 @@ from pooling.enums import JobKind
 from pooling.errors import PoolError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Csr, Questions, answers_csr, questions_of
-from pooling.kernels.ranking import NotFinite, Scored, score_questions
 from pooling.kernels.rows import find, group_rows, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.kernels.scored import NotFinite, Scored
 from pooling.models import Job, Pool, PooledTriple, Run, System
 
 TOP_K = 100
@@ -128,6 +128,8 @@ def _score(
     system: System, graph: GraphArrays, questions: Questions, wanted: Csr,
     progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
 ) -> Scored:  # fmt: skip
+    from pooling.kernels.ranking import score_questions  # and torch with it, which only jobs need
+
     e, r = graph.num_entities, graph.num_relations
     try:
         return score_questions(

@@ -20,8 +20,8 @@ from pooling.domain.graph import open_graph
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Csr
-from pooling.kernels.ranking import Scored
 from pooling.kernels.rows import questions_from_keys
+from pooling.kernels.scored import Scored
 from pooling.models import Run
 
 SIDES = ("tail", "head")

@@ -21,8 +21,8 @@ from pooling.enums import AuditAct, PoolState, SystemState
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.listed import Listed, contradictions, list_positions
 from pooling.kernels.questions import Csr, questions_of
-from pooling.kernels.ranking import Scored
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
+from pooling.kernels.scored import Scored
 from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.models.system import IMPORTED
 from pooling.systems import FAMILIES

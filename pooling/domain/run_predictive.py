@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from pooling.domain.job import JobCancelled, Progress
 from pooling.domain.run import TIE_SEED, on_newest, point_at, run_folder, scorer_of, wanted_triples, write_run
 from pooling.domain.run_files import RunError, cached, checked, files_of, newer_than
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.predictive import ALPHAS, best_alpha, predict_questions
+from pooling.kernels.predicted import ALPHAS, best_alpha
 from pooling.kernels.questions import Csr, answers_csr, entries, questions_of
-from pooling.kernels.ranking import NotFinite, Scores
 from pooling.kernels.rows import find, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.kernels.scored import NotFinite
 from pooling.models import Pool, Run, System
 from pooling.systems import get_system
 from pooling.systems.spec import SystemSpec, with_neutral
@@ -179,6 +179,8 @@ def _predict(
     system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, tell: Tell, stop: Stop
 ) -> Predictive:
     """The distributions of the questions asked; α is chosen first, where there is none yet."""
+    from pooling.kernels.predictive import predict_questions  # and torch with it
+
     scorer = scorer_of(system, graph)
     alpha = alpha or _own_alpha(system)
     before = 0
@@ -215,8 +217,10 @@ def _sample(valid: np.ndarray) -> np.ndarray:
     return valid[np.sort(chosen)]
 
 
-def _choose(scorer: Scores, graph: GraphArrays, sample: np.ndarray, tell: Tell, stop: Stop) -> float:
+def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell, stop: Stop) -> float:
     """α by F1@10 under Greedy on the questions of the sample; their answers are those in valid, and no others."""
+    from pooling.kernels.predictive import predict_questions  # and torch with it
+
     e, r = graph.num_entities, graph.num_relations
     questions, _, _ = questions_of(sample)
     answers = answers_csr(questions, graph.valid, e, r)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.kernels.ranking import tie_order
+from pooling.kernels.scored import tie_order
 
 
 class Listed(NamedTuple):

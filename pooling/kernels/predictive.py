@@ -13,35 +13,22 @@ Source: Mei et al. (2018), On link prediction in knowledge bases: max-k criterio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from pooling.kernels.precision import full_precision
+from pooling.kernels.predicted import ALPHAS, DRAWS, TOP, Predicted
 from pooling.kernels.questions import Csr, Questions, entries, name_of
-from pooling.kernels.ranking import BUFFER_FLOATS, NotFinite, tie_order
+from pooling.kernels.ranking import BUFFER_FLOATS
+from pooling.kernels.scored import NotFinite, tie_order
 from pooling.kernels.scorer import HEIGHT, TILE, Score, Scores
-from pooling.kernels.softmax import ALPHAS, GROUP, Draws, Masses, sums_of_groups
+from pooling.kernels.softmax import GROUP, Draws, Masses, sums_of_groups
 from pooling.kernels.top import Top
-
-TOP = 100  # first entities kept of each question, over all of E, nothing masked
-DRAWS = 100  # i.i.d. draws of a question
 
 # Tiles whose powers are held at once: 4 MiB of eight α, in the cache of a CPU core; or one row, if longer.
 TILES_CPU, TILES_GPU = 64, 1 << 12
-
-
-class Predicted(NamedTuple):
-    """Result of a pass over n questions with w known answers (CSR order); A = len(ALPHAS)."""
-
-    top_entity: np.ndarray  # int32 [n, TOP], best first, ties by the tie permutation; -1 where |E| < TOP
-    top_score: np.ndarray  # float32 [n, TOP], -inf there
-    log_normaliser: np.ndarray  # float64 [n, A]: log Σ_E exp(α·score)
-    tvd: np.ndarray  # float64 [n, A]: ½ Σ_E |p − 1/|E||, in [0, 1]
-    draws: np.ndarray  # int32 [n, DRAWS]
-    answer_score: np.ndarray  # float32 [w]
 
 
 def predict_questions(
@@ -212,44 +199,3 @@ class _Pass:
 def _uniforms(seed: int, keys: np.ndarray) -> np.ndarray:
     """DRAWS numbers in [0, 1) of each question, by the seed and its key; float64 [n, DRAWS]."""
     return np.stack([np.random.default_rng([seed, key]).random(DRAWS) for key in keys.tolist()])
-
-
-def greedy_sizes(top_probabilities: np.ndarray, k: int) -> np.ndarray:
-    """How many entities the Greedy protocol returns of each question; int64[n], at most k.
-
-    `top_probabilities` float64[n, K] descend, the first of all entities (0 behind the last): K ≥ k, or all of them.
-    k̂ is the number of p ≥ 1/k, and the size k̂ + the nearest integer of k·(1 − their sum).
-    Source: Mei et al. (2018), section 5.3. ValueError: k is not positive.
-    """
-    if k < 1:
-        raise ValueError(f"k = {k}: Greedy returns at most k entities, so k is 1 or more")
-    sure = top_probabilities >= 1 / k
-    rest = 1 - np.where(sure, top_probabilities, 0).sum(1)
-    return sure.sum(1) + np.rint(k * np.clip(rest, 0, 1)).astype(np.int64)
-
-
-def greedy_f1(
-    top_entity: np.ndarray, top_probabilities: np.ndarray, answers: Csr, num_entities: int, k: int
-) -> np.ndarray:
-    """F1@k of each question under Greedy, float64[n]; an entity that is none of its `answers` is wrong.
-
-    `top_entity` int[n, K] and `top_probabilities` float64[n, K] as `greedy_sizes` has them. 0 without any hit.
-    """
-    n, size = len(top_entity), greedy_sizes(top_probabilities, k)
-    row = np.repeat(np.arange(n), np.diff(answers.indptr))
-    first = top_entity[:, :k].astype(np.int64)
-    right = np.isin(np.arange(n)[:, None] * num_entities + first, row * num_entities + answers.indices)
-    right &= (first >= 0) & (np.arange(first.shape[1]) < size[:, None])
-    # 2PR / (P + R) is the Dice coefficient: twice the hits over the sizes of both sets
-    return 2 * right.sum(1) / np.maximum(size + np.diff(answers.indptr), 1)
-
-
-def best_alpha(predicted: Predicted, answers: Csr, num_entities: int, k: int = 10) -> float:
-    """The α of ALPHAS whose mean F1@k under Greedy is highest, the smallest of equals; 1 without questions."""
-    if not len(predicted.top_entity):
-        return 1.0
-    mean = []
-    for i, alpha in enumerate(ALPHAS):
-        p = np.exp(alpha * predicted.top_score.astype(np.float64) - predicted.log_normaliser[:, [i]])
-        mean.append(greedy_f1(predicted.top_entity, p, answers, num_entities, k).mean())
-    return ALPHAS[int(np.argmax(mean))]

@@ -17,7 +17,7 @@ prediction methods.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import torch
@@ -34,48 +34,12 @@ from pooling.kernels.questions import (
     questions_of,
     without,
 )
+from pooling.kernels.scored import NotFinite, Ranks, Scored, tie_order
 from pooling.kernels.scorer import HEIGHT, TILE, Score, Scores
 from pooling.kernels.top import Top
 
 # Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities.
 BUFFER_FLOATS = 3 << 24
-
-
-class NotFinite(ValueError):  # noqa: N818 - says what is wrong
-    """A score is NaN or infinite: it would pass as a good rank (PyKEEN turns NaN into an MRR of 2)."""
-
-
-class Scored(NamedTuple):
-    """Result of a pass: n questions × K candidates; three ranks for each of w wanted pairs (CSR order)."""
-
-    top_entity: np.ndarray  # int32 [n, K], -1 where there are fewer candidates
-    top_score: np.ndarray  # float32 [n, K], -inf there
-    strict: np.ndarray  # int32 [w]
-    optimistic: np.ndarray  # int32 [w]
-    pessimistic: np.ndarray  # int32 [w]
-
-
-class Ranks(NamedTuple):
-    """Ranks of m triples, each int32[2m]: all their tail questions, then all their head questions."""
-
-    strict: np.ndarray
-    optimistic: np.ndarray
-    pessimistic: np.ndarray
-
-    @property
-    def realistic(self) -> np.ndarray:
-        """Mean of the optimistic and the pessimistic rank, float64[2m]."""
-        return (self.optimistic.astype(np.float64) + self.pessimistic) / 2
-
-    @property
-    def mrr(self) -> float:
-        """Mean reciprocal realistic rank over both sides of all triples."""
-        return float(np.mean(1.0 / self.realistic))
-
-
-def tie_order(num_entities: int, seed: int) -> np.ndarray:
-    """Return the permutation int64[E] that breaks ties: of equal scores, the entity that comes first wins."""
-    return np.random.default_rng(seed).permutation(num_entities)
 
 
 def score_questions(

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pooling.kernels.predicted import ALPHAS
 from pooling.kernels.scorer import TILE
 
-ALPHAS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 GROUP = 32  # entities of a tile that are looked at together when a draw is found
 
 

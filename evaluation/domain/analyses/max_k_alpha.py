@@ -10,7 +10,7 @@ from evaluation.domain.analyses.max_k_models import SAID, Side, at
 from evaluation.domain.analysis import Cell, Chart, Column, Context, Json, Section, Table, numbers
 from evaluation.domain.max_k_values import KS, means
 from evaluation.kernels.max_k import Goodness
-from pooling.kernels.predictive import ALPHAS
+from pooling.kernels.predicted import ALPHAS
 
 NAMES = [f"{alpha:g}" for alpha in ALPHAS]
 

@@ -31,7 +31,7 @@ from pooling.domain.run_predictive import (
     store_predictive,
 )
 from pooling.enums import JobKind, JobState
-from pooling.kernels.predictive import ALPHAS, DRAWS, TOP
+from pooling.kernels.predicted import ALPHAS, DRAWS, TOP
 from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import questions_from_keys
 from pooling.models import Graph, Job, Pool, Run, System

@@ -13,7 +13,7 @@ from evaluation.domain.analyses.orders import words
 from evaluation.domain.analysis import Context, Section, Table
 from evaluation.domain.max_k_values import KS, max_k_json
 from evaluation.domain.table import EvaluationError
-from pooling.kernels.predictive import ALPHAS
+from pooling.kernels.predicted import ALPHAS
 from pooling.models import Pool
 from tests.evaluation.domain.analyses.cases import columns_of, context_of, sections_of, without_positives
 from tests.evaluation.domain.test_max_k import import_own, store, stored  # noqa: F401 - a fixture
