@@ -130,8 +130,8 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
     from pooling.domain.graph import open_graph
     from pooling.domain.run import _questions_for, _store, wanted_triples
     from pooling.domain.run_files import Pass
-    from pooling.kernels.ranking import Scored
     from pooling.kernels.rows import question_keys, row_keys, rows_of
+    from pooling.kernels.scored import Scored
     from pooling.models import System
 
     graph, rng = open_graph(pool.graph), np.random.default_rng(7)

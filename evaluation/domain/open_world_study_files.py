@@ -17,7 +17,7 @@ from pooling.models import Graph, System
 from pooling.systems import get_model
 
 if TYPE_CHECKING:
-    from pooling.kernels.ranking import Scored
+    from pooling.kernels.scored import Scored
 
 Ids = NDArray[np.int32]
 

@@ -80,7 +80,9 @@ class Endpoint(APIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, UserError):
-            known = {ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of}
+            known: dict[type[UserError], int] = {
+                ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of,
+            }  # fmt: skip
             code = next((known[t] for t in type(exc).__mro__ if t in known), 400)
             return Response({"error": str(exc)}, code)
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):

@@ -21,7 +21,7 @@ from pooling.kernels.batches import BATCHES, Batches
 from pooling.kernels.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
 from pooling.kernels.memory import check_memory, keep_freed_memory
 from pooling.kernels.optimizers import make_optimizer
-from pooling.kernels.ranking import NotFinite
+from pooling.kernels.scored import NotFinite
 from pooling.kernels.scorer import Scorer, build_model, resolve_device
 from pooling.kernels.threads import cpu_threads
 from pooling.kernels.validation import validation_mrr

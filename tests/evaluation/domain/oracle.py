@@ -8,7 +8,7 @@ import numpy as np
 
 from pooling.domain import run as runs
 from pooling.domain.graph import open_graph
-from pooling.kernels.ranking import tie_order
+from pooling.kernels.scored import tie_order
 from pooling.models import Pool, System
 
 Triple = tuple[int, int, int]

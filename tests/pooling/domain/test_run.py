@@ -18,9 +18,10 @@ from pooling.domain.graph import open_graph
 from pooling.domain.run import score_system, wanted_triples
 from pooling.domain.run_files import RunError, TopK, parse_question_id, question_id, read_ranks, read_topk
 from pooling.domain.system import SystemError_
+from pooling.kernels import ranking
 from pooling.kernels.questions import questions_of
-from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import find, question_keys, row_keys, rows_of
+from pooling.kernels.scored import tie_order
 from pooling.models import Graph, Run, System
 from tests.factories import make_pool, make_system, make_umls, town
 
@@ -155,13 +156,13 @@ def test_candidates_are_the_best_of_what_no_split_knows(system: System):
 def scored_questions(monkeypatch) -> list[int]:
     """How many questions each pass scored."""
     passes: list[int] = []
-    original = runs.score_questions
+    original = ranking.score_questions
 
     def count(scorer, questions, **options):
         passes.append(len(questions.side))
         return original(scorer, questions, **options)
 
-    monkeypatch.setattr(runs, "score_questions", count)
+    monkeypatch.setattr(ranking, "score_questions", count)
     return passes
 
 
@@ -401,19 +402,19 @@ def meanwhile(system: System, monkeypatch):
     """Have another job extend the run while this one computes its scores, so many times."""
 
     def happen(times: int) -> None:
-        graph, original = open_graph(system.graph), runs.score_questions
+        graph, original = open_graph(system.graph), ranking.score_questions
         left = [times]
 
         def slow(*args, **kwargs):
             if left[0] > 0:
                 left[0] -= 1
                 done = times - left[0]
-                monkeypatch.setattr(runs, "score_questions", original)
+                monkeypatch.setattr(ranking, "score_questions", original)
                 score_system(system, seeds=NONE, triples=graph.test[3 * done : 3 * done + 3])
-                monkeypatch.setattr(runs, "score_questions", slow)
+                monkeypatch.setattr(ranking, "score_questions", slow)
             return original(*args, **kwargs)
 
-        monkeypatch.setattr(runs, "score_questions", slow)
+        monkeypatch.setattr(ranking, "score_questions", slow)
 
     return happen
 

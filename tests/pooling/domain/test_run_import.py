@@ -35,8 +35,8 @@ from pooling.domain.system_upkeep import train_anew
 from pooling.domain.trec import encoded, trec_word
 from pooling.domain.trec_read import TrecError
 from pooling.errors import PoolError
-from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import find, row_keys, rows_of
+from pooling.kernels.scored import tie_order
 from pooling.models import AuditEntry, Graph, Pool, Run, System
 from tests.factories import make_pool, make_system, progress_of, town
 

@@ -31,9 +31,10 @@ from pooling.domain.run_predictive import (
     store_predictive,
 )
 from pooling.enums import JobKind, JobState
+from pooling.kernels import predictive
 from pooling.kernels.predicted import ALPHAS, DRAWS, TOP
-from pooling.kernels.ranking import tie_order
 from pooling.kernels.rows import questions_from_keys
+from pooling.kernels.scored import tie_order
 from pooling.models import Graph, Job, Pool, Run, System
 from tests.factories import make_job, make_system
 
@@ -364,7 +365,7 @@ def test_a_reader_with_an_old_row_reads_the_run_that_took_its_place(system: Syst
 
 
 def test_a_run_that_another_job_extends_meanwhile_loses_nothing(system: System, monkeypatch):
-    graph, predict = open_graph(system.graph), run_predictive.predict_questions
+    graph, predict = open_graph(system.graph), predictive.predict_questions
     left = [1]
 
     def slow(*args, **kwargs):
@@ -372,7 +373,7 @@ def test_a_run_that_another_job_extends_meanwhile_loses_nothing(system: System, 
             score_system(system, seeds=graph.test, triples=graph.test)
         return predict(*args, **kwargs)
 
-    monkeypatch.setattr(run_predictive, "predict_questions", slow)
+    monkeypatch.setattr(predictive, "predict_questions", slow)
     run = store_predictive(system, graph.test)
     assert has_predictive(run, graph.test)
     assert len(read_topk(run).keys) == run.num_questions > 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.kernels.listed import contradictions, list_positions
-from pooling.kernels.ranking import tie_order
+from pooling.kernels.scored import tie_order
 
 ENTITIES = 9
 # (question, entity) once each, with few scores so that many are tied, and a rank

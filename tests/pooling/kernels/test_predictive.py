@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from pooling.kernels.predictive import (
+from pooling.kernels.predicted import (
     ALPHAS,
     DRAWS,
     TOP,
@@ -19,11 +19,11 @@ from pooling.kernels.predictive import (
     best_alpha,
     greedy_f1,
     greedy_sizes,
-    predict_questions,
 )
+from pooling.kernels.predictive import predict_questions
 from pooling.kernels.questions import Csr, Questions, answers_csr, questions_of
-from pooling.kernels.ranking import NotFinite, tie_order
 from pooling.kernels.rows import question_keys
+from pooling.kernels.scored import NotFinite, tie_order
 from pooling.kernels.scorer import TILE
 
 RELATIONS = 2

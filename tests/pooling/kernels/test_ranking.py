@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from pooling.kernels import ranking
 from pooling.kernels.questions import HEAD, TAIL, Csr, Questions, answers_csr, entries, questions_of
-from pooling.kernels.ranking import NotFinite, rank_of_triples, score_questions, tie_order
+from pooling.kernels.ranking import rank_of_triples, score_questions
+from pooling.kernels.scored import NotFinite, tie_order
 from pooling.kernels.scorer import Scorer, build_model
 from pooling.systems import get_model, resolve_settings
 

@@ -9,7 +9,8 @@ import torch
 
 from pooling.kernels import batches as batching
 from pooling.kernels import checkpoints, memory, training
-from pooling.kernels.ranking import NotFinite, rank_of_triples
+from pooling.kernels.ranking import rank_of_triples
+from pooling.kernels.scored import NotFinite
 from pooling.kernels.scorer import load_scorer
 from pooling.kernels.training import Diverged, TrainingCancelled, train_system
 from pooling.systems import USUAL, resolve_settings
