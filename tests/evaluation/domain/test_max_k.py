@@ -182,8 +182,8 @@ def test_a_run_without_distributions_is_scored_by_a_job(labelled: Pool):
 
 def test_jobs_that_make_distributions_are_told_while_they_live(labelled: Pool):
     transe, distmult = systems_with_runs(labelled)[:2]
-    make_job(JobKind.SCORE, pool=labelled, system=transe, params={"predictive": False})
     make_job(JobKind.SCORE, JobState.DONE, pool=labelled, system=transe)
+    make_job(JobKind.SCORE, pool=labelled, system=transe, params={"predictive": False})
     failed = make_job(JobKind.SCORE, JobState.FAILED, pool=labelled, system=distmult)
     make_job(JobKind.EXTEND_POOL, JobState.FAILED, pool=labelled)
     building = make_job(JobKind.BUILD_POOL, JobState.RUNNING, pool=labelled)
