@@ -60,14 +60,18 @@ class RankRows(NamedTuple):
 
 def question_id(side: int, entity_key: str, relation_key: str) -> str:
     """`tail:<entity>:<relation>` or `head:…`, percent-encoded parts."""
-    return f"{SIDES[side]}:{quote(entity_key, safe='')}:{quote(relation_key, safe='')}"
+    return f"{SIDES[side]}:{_quoted(entity_key)}:{_quoted(relation_key)}"
+
+
+@lru_cache(maxsize=1 << 17)  # the same entity stands in many questions
+def _quoted(key: str) -> str:
+    return quote(key, safe="")
 
 
 def _question_ids(keys: np.ndarray, graph: GraphArrays) -> list[str]:
     questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
-    relations = [quote(key, safe="") for key in graph.relations]
     return [
-        f"{SIDES[s]}:{quote(graph.entities[e], safe='')}:{relations[r]}"
+        question_id(s, graph.entities[e], graph.relations[r])
         for s, e, r in zip(*(column.tolist() for column in questions), strict=True)
     ]
 
