@@ -14,7 +14,7 @@ class GraphData(serializers.ModelSerializer[Graph]):
         model = Graph
         fields = (
             "name", "source", "num_entities", "num_relations", "num_train", "num_valid", "num_test",
-            "has_closed_world", "sha256", "created_at",
+            "has_closed_world", "archived", "sha256", "created_at",
         )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ class PoolData(serializers.ModelSerializer[Pool]):
         model = Pool
         fields = (
             "graph", "name", "origin", "state", "depth", "contributors", "seed_source", "filters", "growth",
-            "frozen_at", "created_at",
+            "frozen_at", "archived", "created_at",
         )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ class Nothing(Endpoint):
 class Graphs(Listing):
     queryset = Graph.objects.all()
     serializer_class = data.GraphData
-    filters = {"source": "source"}
+    filters = {"source": "source", "archived": "archived"}
 
 
 class GraphOne(One):
@@ -117,7 +117,7 @@ class RunOne(One):
 class Pools(Listing):
     queryset = Pool.objects.select_related("graph")
     serializer_class = data.PoolData
-    filters = {"graph": "graph__name", "state": "state", "origin": "origin"}
+    filters = {"graph": "graph__name", "state": "state", "origin": "origin", "archived": "archived"}
 
 
 class PoolOne(One):

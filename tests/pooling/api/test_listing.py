@@ -5,8 +5,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from pooling.models import Job, System
-from tests.pages.world import make_job, make_system
+from pooling.models import Graph, Job, Pool, System
+from tests.pages.world import make_graph, make_job, make_pool, make_system
 
 
 @pytest.fixture
@@ -39,6 +39,20 @@ def test_filters_are_those_of_the_list(world, researcher):
     assert wrong.json()["fields"] == {
         "password": "This list has no such parameter: it has archived, cursor, graph, kind, page_size, state."
     }
+
+
+@pytest.mark.parametrize(("what", "model"), [("graphs", Graph), ("pools", Pool)])
+def test_archive_is_told_and_can_be_left_out(world, researcher, tmp_path, what, model):
+    kept = model.objects.get().name
+    gone = make_graph(tmp_path / "gone", "gone") if model is Graph else make_pool(Graph.objects.get(), "gone")
+    model.objects.filter(pk=gone.pk).update(archived=True)
+    seen = {
+        query: {row["name"]: row["archived"] for row in researcher.get(f"/api/v1/{what}{query}").json()["results"]}
+        for query in ("", "?archived=false", "?archived=true")
+    }  # fmt: skip
+    assert seen == {
+        "": {kept: False, "gone": True}, "?archived=false": {kept: False}, "?archived=true": {"gone": True},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
