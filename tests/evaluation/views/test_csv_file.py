@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 
 import pytest
 
+from evaluation.domain.export import export_test_set
 from evaluation.domain.inventory import inventory
 from evaluation.domain.label_table import label_rows
 from evaluation.domain.labelset import label_set
+from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.search import (
     QuestionFilter,
     TripleFilter,
@@ -21,9 +24,11 @@ from evaluation.domain.search import (
     triple_rows,
 )
 from evaluation.domain.table import pool_table
-from pooling.domain.graph import open_graph
+from pooling.domain.graph import import_graph, open_graph
+from pooling.domain.graph_tsv import read_tsv
 from pooling.models import Pool, Run
 from tests.evaluation.views.test_labels import MANAGER, RESEARCHER, annotated
+from tests.factories import make_person
 
 BASE = "/pools/p/evaluation"
 Rows = list[dict[str, str]]
@@ -114,6 +119,50 @@ def test_without_runs_questions_and_triples_come_and_label_sets_say_why(sign_in,
     assert rows and {row["spread"] for row in rows} == {""}
     answer = client.get(f"{BASE}/labels.csv")
     assert answer.status_code == 400 and "No system has the rank rows" in answer.content.decode()
+
+
+def test_ids_that_a_spreadsheet_would_run_are_raw_in_a_test_set_and_safe_in_tables(
+    db, tmp_path: Path, client
+):
+    pool = pool_of_formulas(tmp_path / "formulas")
+    client.force_login(make_person("r", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    triples, _ = download(client, "triples")
+    assert {(row["head"], row["relation"], row["tail"]) for row in triples} == {
+        ("'@cmd", "'=knows", "'=1+1"), ("'@cmd", "'=knows", "'-2"),
+    }  # fmt: skip
+    questions, _ = download(client, "questions", "?which=all")
+    assert {(row["entity"], row["relation"]) for row in questions} == {
+        ("'@cmd", "'=knows"), ("'=1+1", "'=knows"), ("'-2", "'=knows"),
+    }  # fmt: skip
+
+    export_test_set(freeze_qrels(pool, "v1"), tmp_path / "out")
+    files = {name: (tmp_path / "out" / name).read_text().splitlines() for name in (
+        "train.tsv", "test.tsv", "pool.tsv", "judgements.tsv", "qrels.txt", "topics.tsv",
+    )}  # fmt: skip
+    assert files["train.tsv"] == ["=1+1\t=knows\t@cmd", "-2\t=knows\t+3", "+3\t=knows\t@cmd"]
+    assert files["test.tsv"] == ["@cmd\t=knows\t=1+1"]
+    assert files["pool.tsv"] == ["@cmd\t=knows\t-2\t1\t"]
+    assert [line.split("\t")[:3] for line in files["judgements.tsv"][1:]] == [
+        ["@cmd", "=knows", "=1+1"], ["@cmd", "=knows", "-2"],
+    ]  # fmt: skip
+    assert {line.split(" ")[2] for line in files["qrels.txt"]} == {"@cmd", "=1+1", "-2"}
+    assert {line.split("\t")[2] for line in files["topics.tsv"][1:]} == {"@cmd", "=1+1", "-2"}
+
+
+def pool_of_formulas(folder: Path) -> Pool:
+    """A seed and a pooled triple, all of whose ids begin as formulas do."""
+    folder.mkdir()
+    (folder / "train.tsv").write_text("=1+1\t=knows\t@cmd\n-2\t=knows\t+3\n+3\t=knows\t@cmd\n")
+    (folder / "valid.tsv").write_text("=1+1\t=knows\t+3\n")
+    (folder / "test.tsv").write_text("@cmd\t=knows\t=1+1\n")
+    graph = import_graph("formulas", read_tsv(folder), options={})
+    pool = Pool.objects.create(
+        graph=graph, name="p", depth=10, seed_source="all of test", origin="imported", state="ready"
+    )
+    index = open_graph(graph).entity_index
+    pool.seeds.create(head=index["@cmd"], relation=0, tail=index["=1+1"])
+    pool.triples.create(head=index["@cmd"], relation=0, tail=index["-2"], depth=1)
+    return pool
 
 
 @pytest.mark.parametrize("role", ["annotator", "adjudicator", "guest", "stranger"])
