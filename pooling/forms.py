@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from pooling.domain.run_import import NOT_KNOWN, check_name
-from pooling.domain.run_upload import MOST_BYTES, MOST_UNPACKED
+from pooling.domain.run_upload import MOST_BYTES
 from pooling.domain.system_compare import shown
 from pooling.enums import PoolState
 from pooling.errors import UserError
@@ -186,8 +186,7 @@ class RunForm(forms.Form):
     file = forms.FileField(
         label="Run file",
         help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz, at most "
-        f"{MOST_BYTES // 10**6} MB ({MOST_UNPACKED // 10**6} MB unpacked). Larger ones: import_run on the "
-        "server.",
+        f"{MOST_BYTES // 10**6} MB unpacked. Larger ones: import_run on the server.",
     )
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:

@@ -64,6 +64,7 @@ def write_archive(export: Export) -> Path:
 def _add(archive: zipfile.ZipFile, file: Path, name: str) -> None:
     """A file in pieces, without its time."""
     info = zipfile.ZipInfo(name, EPOCH)
+    info.external_attr = 0o644 << 16  # who unpacks it can share it
     info.compress_type = zipfile.ZIP_STORED if file.suffix == ".gz" else zipfile.ZIP_DEFLATED
     with file.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
         shutil.copyfileobj(source, target, 1 << 20)

@@ -13,7 +13,7 @@ from pooling.domain.run_import import NOT_KNOWN, Imported, import_run
 from pooling.domain.trec_read import TrecError
 from pooling.models import Graph, Pool
 
-MOST_BYTES, MOST_UNPACKED = 5_000_000, 10_000_000  # done within two seconds
+MOST_BYTES = 50_000_000  # as sent, and unpacked
 
 
 def import_sent_run(
@@ -28,8 +28,10 @@ def import_sent_run(
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"  # its own name is told, never used as a path
-        path.write_bytes(file.read())
+        with path.open("wb") as kept:
+            for piece in file.chunks():
+                kept.write(piece)
         return import_run(
             graph, path, name=name, family=family, pool=pool, user=user, file_name=str(file.name),
-            max_bytes=MOST_UNPACKED,
+            max_bytes=MOST_BYTES,
         )  # fmt: skip

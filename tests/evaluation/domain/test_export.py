@@ -455,6 +455,7 @@ def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: 
     with zipfile.ZipFile(path) as archive:
         assert {name.partition("/")[2] for name in archive.namelist()} == FILES
         assert {info.date_time for info in archive.infolist()} == {EPOCH}
+        assert {info.external_attr >> 16 for info in archive.infolist()} == {0o644}
         for name in FILES:
             assert archive.read(f"p-v1/{name}") == (folder / name).read_bytes()
     first = path.read_bytes()

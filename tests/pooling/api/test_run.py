@@ -12,7 +12,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from pooling.api import views
+from pooling.api.base import MAX_BODY
 from pooling.artifacts import artifact_path
+from pooling.domain import run_upload
 from pooling.domain.run_files import question_id
 from pooling.domain.token import create_token
 from pooling.domain.trec import trec_word
@@ -88,14 +91,16 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
         {"file": gzip.compress(b"\0" * 400_000_000, 9)}, 400, "their.run:1: has more than 1,048,576 bytes",
     ),
     "a gzip bomb of lines": (
-        {"file": gzip.compress(GOOD * 1_000_000, 1)}, 400, "holds more than 10,000,000 bytes unpacked",
+        {"file": gzip.compress(GOOD * 60_000, 1)}, 400, "holds more than 3,000,000 bytes unpacked",
     ),
-    "a large file": ({"file": b"x" * 5_000_001}, 400, "The file has 5,000,001 bytes; at most 5,000,000"),
-    "10 MB": ({"file": b"x" * 10_000_000}, 413, "This request is too large: send at most 5 MB."),
+    "a large file": ({"file": b"x" * 3_000_001}, 400, "The file has 3,000,001 bytes; at most 3,000,000"),
+    "10 MB": ({"file": b"x" * 10_000_000}, 413, "This request is too large: send at most 3 MB."),
 }  # fmt: skip
 
 
-def test_what_is_refused_is_said_and_nothing_is_left(world, researcher, tmp_path):
+def test_what_is_refused_is_said_and_nothing_is_left(world, researcher, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_upload, "MOST_BYTES", 3_000_000)
+    monkeypatch.setattr(views.GraphRuns, "most_bytes", 3_000_000 + MAX_BODY)
     make_pool(make_graph(tmp_path / "elsewhere", "elsewhere"), "elsewhere-pool")
     before = System.objects.count()
     wrong = {}

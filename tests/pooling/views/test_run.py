@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from pooling.domain import run_files
+from pooling.domain import run_files, run_upload
 from pooling.models import AuditEntry, Graph, Run, System
 from tests.pages.world import make_person, make_pool, make_system
 
@@ -90,16 +90,19 @@ def test_a_run_for_a_pool_has_all_its_rank_rows(graph: Graph, manager: Client):
             "imported.",
         ),
         (
-            {"file": SimpleUploadedFile("x", b"x" * 5_000_001)},
-            "The file has 5,000,001 bytes; at most 5,000,000 can be sent here. Use import_run on the server instead.",
+            {"file": SimpleUploadedFile("x", b"x" * 100_001)},
+            "The file has 100,001 bytes; at most 100,000 can be sent here. Use import_run on the server instead.",
         ),
         (
-            {"file": SimpleUploadedFile("x", gzip.compress(GOOD * 200_000))},
-            "x holds more than 10,000,000 bytes unpacked, which is too much for a page: use import_run on the server.",
+            {"file": SimpleUploadedFile("x", gzip.compress(GOOD * 2000))},
+            "x holds more than 100,000 bytes unpacked, which is too much for a page: use import_run on the server.",
         ),
     ],
 )
-def test_what_is_refused_is_said_at_the_form(changed: dict, message: str, graph: Graph, manager: Client):
+def test_what_is_refused_is_said_at_the_form(
+    changed: dict, message: str, graph: Graph, manager: Client, monkeypatch
+):
+    monkeypatch.setattr(run_upload, "MOST_BYTES", 100_000)
     make_system(graph, "transe")
     answer = manager.post(PAGE, upload() | changed)
     assert answer.status_code == 200
