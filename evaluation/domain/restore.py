@@ -175,7 +175,7 @@ def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, 
             assert file is not None
             kind, _, name = member.name.partition("/")
             if kind == "database":
-                every[name.partition("/")[0]].insert(file.read().decode().splitlines())
+                every[name.partition("/")[0]].insert(file.read().decode().rstrip("\n").split("\n"))
             elif kind == "artifacts":
                 target = aside / name
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -65,7 +65,7 @@ def full(db, tmp_path: Path) -> World:
     make_systems(town, ["transe"])
     pool = make_pool(town)
     freeze_qrels(pool, "v1")
-    make_job("train", graph=town, log="ü\n", params={"a": [1.0, 0.5, None, "é"], "b": {"c": 1e-7}})
+    make_job("train", graph=town, log="ü\u2028\x85\n", params={"a": [1.0, 0.5, None, "é"], "b": {"c": 1e-7}})
     return world
 
 
