@@ -20,10 +20,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from evaluation.domain.backup_tables import Sum, migrations, snapshot, tables
+from evaluation.domain.backup_tables import Sum, migrations, tables
 from evaluation.domain.removal import files_below
 from pooling.artifacts import artifact_path, writing
 from pooling.errors import UserError
+from pooling.moment import one_moment
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -90,7 +91,7 @@ def _consistent(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
 
 
 def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
-    with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as archive, snapshot():
+    with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as archive, one_moment():
         members = _Members(archive)
         manifest: dict[str, Any] = {
             "format": FORMAT, "made_at": timezone.now().isoformat(timespec="seconds"),

@@ -5,7 +5,6 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -13,7 +12,7 @@ from typing import Any
 
 from django.apps import apps
 from django.core.management.color import no_style
-from django.db import connection, models, transaction
+from django.db import connection, models
 from django.db.migrations.recorder import MigrationRecorder
 
 from pooling.bulk import insert_rows
@@ -110,26 +109,6 @@ def tables() -> list[Table]:
 def migrations() -> list[str]:
     """What makes the database what it is: the migrations that were applied, by name."""
     return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
-
-
-@contextmanager
-def snapshot() -> Iterator[None]:
-    """All that is read within is of one moment; who writes meanwhile waits for nothing."""
-    if connection.in_atomic_block:  # whoever opened it sees to that
-        yield
-    elif connection.vendor == "postgresql":
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield
-    else:
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN DEFERRED")  # not as settings have it: that would keep every writer waiting
-        try:
-            yield
-        finally:
-            with connection.cursor() as cursor:
-                cursor.execute("ROLLBACK")
 
 
 def reset_sequences(every: Iterable[Table]) -> None:

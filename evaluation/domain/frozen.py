@@ -7,13 +7,11 @@ withdrawn or pooled in the meantime. Labels are append-only: their ids are enoug
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from django.db import connection
 
 from annotation.domain.judgement import live_labels
 from annotation.enums import JudgementOrigin, Verdict
@@ -73,24 +71,6 @@ class Frozen(NamedTuple):
             self.triples[kept], self.state[kept], self.settled[kept], self.reason[kept], self.depth[kept],
             self.findings.keep(kept), self.labels.keep(kept), self.imported.keep(kept), self.about,
         )  # fmt: skip
-
-
-@contextmanager
-def one_moment() -> Iterator[None]:
-    """Everything that is read inside is of one moment, and nobody who writes has to wait.
-
-    Inside a transaction it is that of the transaction.
-    """
-    if connection.in_atomic_block:
-        yield
-        return
-    with connection.cursor() as cursor:
-        postgres = connection.vendor == "postgresql"
-        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if postgres else "BEGIN")
-        try:
-            yield
-        finally:
-            cursor.execute("COMMIT")
 
 
 def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:

@@ -12,15 +12,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.domain.judgement import current_verdicts
-from evaluation.domain.frozen import Frozen, facts, frozen_of, frozen_table, indices, one_moment
+from evaluation.domain.frozen import Frozen, facts, frozen_of, frozen_table, indices
 from evaluation.domain.table import EvaluationError, PoolTable, evaluated, triple_codes
 from evaluation.enums import QrelsOrigin
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
-from pooling.artifacts import artifact_path, check_sha256, sha256_of, writing
+from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, writing
 from pooling.domain.audit import record
 from pooling.enums import AuditAct, PoolState
 from pooling.models import Pool
+from pooling.moment import one_moment
 
 STATE_NAMES = {
     LabelState.POSITIVE: "positive",
@@ -68,13 +69,21 @@ def freeze_qrels(
     with one_moment():
         triples, state = pooled_state(pool)
         known = frozen_table(facts(pool, triples, state))
-    said = {"licence": licence, "citation": citation, "systems": evaluated(pool)}
+    said = {"licence": licence, "citation": citation, "systems": _systems(pool)}
     with transaction.atomic():
         qrels = write_qrels(
             pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said
         )
         record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
+
+
+def _systems(pool: Pool) -> list[str] | None:
+    """Those with complete runs; None, not known, where a file of a run is damaged: labels do not wait for it."""
+    try:
+        return evaluated(pool)
+    except ArtifactError:
+        return None
 
 
 def check_new(pool: Pool, name: str) -> None:

@@ -105,10 +105,7 @@ def test_jobs_that_are_started_are_recorded_once(world: dict):
     assert AuditEntry.objects.count() == before + 1
 
 
-def test_training_export_and_freezing_are_recorded(world: dict, sign_in, monkeypatch):
-    monkeypatch.setattr(
-        "evaluation.domain.qrels.evaluated", lambda pool: []
-    )  # the files of its runs are not there
+def test_training_export_and_freezing_are_recorded(world: dict, sign_in):
     manager = sign_in("manager")
     system = world["graph"].systems.get(name="transe")
     start_job(JobKind.TRAIN, system=system, user=world["manager"])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from django.db.utils import ConnectionHandler
 
 from annotation.domain.guideline import save_guidelines
 from annotation.domain.judgement import import_labels
@@ -16,7 +14,6 @@ from annotation.domain.label import change
 from annotation.domain.question import save_template
 from annotation.domain.withdraw import withdraw_labels
 from annotation.models import Item, Label
-from evaluation.domain import frozen
 from evaluation.domain.export import ExportOptions, export_test_set
 from evaluation.domain.export_labels import pseudonym
 from evaluation.domain.qrels import freeze_qrels, pooled_state, write_qrels
@@ -228,24 +225,3 @@ def test_qrels_of_an_earlier_version_are_exported_with_what_is_known_now(world: 
     found, expected = export(old, tmp_path / "old"), export(new, tmp_path / "new")
     for name in ("judgements.tsv", "questions.tsv", "pool.tsv", "qrels.txt"):
         assert found[name] == expected[name], name
-
-
-def test_what_is_read_in_one_moment_does_not_see_what_comes_in_it(db, tmp_path: Path, monkeypatch):
-    file = tmp_path / "one.sqlite3"
-    with sqlite3.connect(file) as other:
-        other.execute("PRAGMA journal_mode=WAL")
-        other.execute("CREATE TABLE words (word)")
-    own = ConnectionHandler({"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": file}})["default"]
-    monkeypatch.setattr(frozen, "connection", own)
-
-    def words() -> int:
-        with own.cursor() as cursor:
-            return cursor.execute("SELECT count(*) FROM words").fetchone()[0]
-
-    with frozen.one_moment():
-        assert words() == 0
-        with sqlite3.connect(file) as other:
-            other.execute("INSERT INTO words VALUES (1)")  # whoever writes does not wait
-        assert words() == 0
-    assert words() == 1
-    own.close()

@@ -88,6 +88,19 @@ def test_a_full_disk_leaves_no_qrels(labelled: Pool, monkeypatch):
     assert list(artifact_path("qrels").iterdir()) == []
 
 
+def test_a_damaged_run_keeps_nobody_from_freezing(labelled: Pool):
+    system = labelled.graph.systems.get(name="transe")
+    path = artifact_path(system.run.artifact) / "ranks.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(b"something else")
+    qrels = freeze_qrels(labelled, "v1")
+    assert qrels.systems is None
+    path.write_bytes(whole)
+    other = freeze_qrels(labelled, "v2")
+    assert other.systems == ["transe", "distmult", "complex"]
+    assert (qrels.num_positive, qrels.sha256) == (other.num_positive, other.sha256)
+
+
 def test_a_damaged_file_is_refused(labelled: Pool):
     qrels = freeze_qrels(labelled, "v1")
     artifact_path(qrels.artifact).write_bytes(b"something else")
