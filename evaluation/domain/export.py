@@ -99,8 +99,8 @@ def _systems(qrels: Qrels) -> list[str]:
         return now
     if gone := [name for name in qrels.systems if name not in now]:
         raise EvaluationError(
-            f"The runs of {', '.join(gone)} are not complete any more: run score_runs {qrels.pool.name}, or export "
-            "without runs. Nothing was written."
+            f"The runs of {', '.join(gone)} are not complete any more, or the systems are archived: run score_runs "
+            f"{qrels.pool.name}, take the systems back, or export without runs. Nothing was written."
         )
     return list(qrels.systems)
 

@@ -34,6 +34,7 @@ KINDS = ("graph", "system", "pool", "study")
 Subject = Graph | System | Pool | Study
 Going = dict[type[models.Model], QuerySet[Any]]
 
+_PEOPLES = (Label, SurplusLabel, CheckLabel)
 _ACTS: dict[type[models.Model], AuditAct] = {
     Graph: AuditAct.GRAPH_DELETED, System: AuditAct.SYSTEM_DELETED, Pool: AuditAct.POOL_DELETED,
     Study: AuditAct.STUDY_DELETED,
@@ -97,8 +98,10 @@ def remove(subject: Subject, user: User | None, *, with_labels: bool = False) ->
                 raise KeepingError(f"{subject} stays. {' '.join(gone.refused)}")
             paths = _paths(going)
             _let_go(going)
-            for rows in reversed(going.values()):
-                rows._raw_delete(rows.db)
+            for of, rows in reversed(going.items()):
+                deleted = rows._raw_delete(rows.db)
+                if deleted and of in _PEOPLES and not with_labels:  # given since they were counted
+                    raise KeepingError(f"{subject} stays: somebody has labelled it in this moment.")
             record(user, _ACTS[type(subject)], about=gone.name, rows=dict(gone.rows), bytes=gone.bytes)
             transaction.on_commit(lambda: _delete_files(paths))
     except IntegrityError as error:
@@ -186,13 +189,21 @@ def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
     if isinstance(subject, System):
         pools = subject.pools.order_by("name")
         found += [f"Pool {pool} uses it: archive it instead." for pool in pools]
+        found += [] if with_labels else _measured_by(subject)
     if not with_labels:
         found += _precious(subject, going)
     return found
 
 
+def _measured_by(system: System) -> list[str]:
+    """Frozen qrels name the systems that their test set measures; without the run it could not be written again."""
+    frozen = Qrels.objects.filter(pool__graph=system.graph, systems__isnull=False).select_related("pool")
+    named = [str(qrels) for qrels in frozen.order_by("pk") if system.name in (qrels.systems or ())]
+    return [f"The test set of qrels {name} measures it: archive it instead." for name in named]
+
+
 def _precious(subject: Subject, going: Going) -> list[str]:
-    labels = sum(going[model].count() for model in (Label, SurplusLabel, CheckLabel) if model in going)
+    labels = sum(going[model].count() for model in _PEOPLES if model in going)
     frozen = going[Qrels].filter(origin=QrelsOrigin.FROZEN).count() if Qrels in going else 0
     held = [
         f"{n:,} {word if n > 1 else one}"

@@ -497,8 +497,8 @@ def test_a_run_that_is_gone_is_named_and_nothing_is_written(qrels: Qrels, tmp_pa
     with pytest.raises(EvaluationError) as caught:
         export_test_set(qrels, tmp_path / "out")
     assert str(caught.value) == (
-        "The runs of distmult are not complete any more: run score_runs p, or export without runs. "
-        "Nothing was written."
+        "The runs of distmult are not complete any more, or the systems are archived: run score_runs p, take the "
+        "systems back, or export without runs. Nothing was written."
     )
     assert not (tmp_path / "out").exists()
     export_test_set(qrels, tmp_path / "out", ExportOptions(with_runs=False))

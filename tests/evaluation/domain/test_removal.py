@@ -118,6 +118,23 @@ def test_with_labels_everything_of_the_campaign_goes_and_people_stay(world: Worl
     assert type(world.ann).objects.count() == 7
 
 
+def test_a_label_that_comes_while_a_pool_is_deleted_keeps_it(tmp_path: Path, db, monkeypatch):
+    """It was not there when the labels were counted, and is there when they go."""
+    world, let_go = make_world(tmp_path / "graph"), removal._let_go
+
+    def late(going: removal.Going) -> None:
+        label_item(world, world.campaign.items.first(), ann="Y")
+        let_go(going)
+
+    monkeypatch.setattr(removal, "_let_go", late)
+    with pytest.raises(KeepingError) as caught:
+        remove(world.pool, None)
+    assert str(caught.value) == "p1 stays: somebody has labelled it in this moment."
+    assert (Pool.objects.count(), Item.objects.count()) == (1, 6)
+    remove(world.pool, None, with_labels=True)
+    assert (Pool.objects.count(), Label.objects.count()) == (0, 0)
+
+
 def test_frozen_qrels_alone_keep_a_pool_and_imported_ones_do_not(town: Graph):
     tests = [names_of(town, triple) for triple in ((0, 0, 1),)]
     assert tests
@@ -155,6 +172,14 @@ def test_a_system_goes_with_its_run_unless_a_pool_uses_it(labelled: Pool, django
     committed(django_capture_on_commit_callbacks, lambda: remove(system, None))
     assert list(labelled.graph.systems.values_list("name", flat=True)) == ["distmult", "complex"]
     assert [folder.exists() for folder in folders] == [False, False]
+
+
+def test_a_system_that_a_frozen_test_set_measures_stays(labelled: Pool):
+    freeze_qrels(labelled, "v1")
+    system = labelled.graph.systems.get(name="transe")
+    labelled.systems.remove(system)
+    assert preview(system).refused == ["The test set of qrels p/v1 measures it: archive it instead."]
+    assert preview(system, with_labels=True).refused == []
 
 
 def test_a_study_keeps_its_graphs_and_systems_and_goes_with_them(db):
