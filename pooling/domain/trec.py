@@ -70,13 +70,8 @@ def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) ->
         yield text.slice(0, int(np.frombuffer(offsets, np.int32)[len(lines)])).to_pybytes()
 
 
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """UTF-8, a line feed after each line; gzip where the name ends in .gz, the same bytes each time."""
-    write_pieces(path, pieces(lines))
-
-
 def write_pieces(path: Path, content: Iterable[bytes]) -> None:
-    """The same of bytes."""
+    """A file of these bytes; gzip where the name ends in .gz, the same bytes each time."""
     with path.open("wb") as raw:
         for piece in packed(content) if path.suffix == ".gz" else content:
             raw.write(piece)

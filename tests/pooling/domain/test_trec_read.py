@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pooling.domain import trec_read as module
 from pooling.domain.run_files import question_id
-from pooling.domain.trec import encoded, merge_candidates, run_lines, trec_word, write_lines
+from pooling.domain.trec import encoded, merge_candidates, pieces, run_lines, trec_word, write_pieces
 from pooling.domain.trec_read import Topics, TrecError, id_of, read_run_file
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import questions_of
@@ -41,7 +41,7 @@ def line(entity: str, rank: object = 1, score: object = 1, question: str = ASKED
 
 
 def write(path: Path, *lines: str) -> Path:
-    write_lines(path, lines)
+    write_pieces(path, pieces(lines))
     return path
 
 
@@ -213,7 +213,7 @@ def test_what_is_written_comes_back(
     if not lines:
         return
     path = tmp_path_factory.mktemp("runs") / ("run.gz" if gz else "run")
-    write_lines(path, lines)
+    write_pieces(path, pieces(lines))
     read = read_run_file(path, "r", graph, Topics(asked, "these"))
     expected = [
         (key, entity, -rank, rank) for key, found in lists.items() for rank, entity in enumerate(found, 1)
