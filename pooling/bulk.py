@@ -15,7 +15,8 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     table, names = f'"{model._meta.db_table}"', ", ".join(f'"{column}"' for column in columns)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            # Django knows nothing of COPY: without the first, errors would be the driver's own
+            with connection.wrap_database_errors, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
         else:

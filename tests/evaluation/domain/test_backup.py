@@ -383,10 +383,15 @@ def test_from_sqlite_to_postgresql_and_back(full: World, tmp_path: Path):
     name = f"triplepool_test_{uuid.uuid4().hex[:12]}"
     first, second = tmp_path / "first.tar.zst", tmp_path / "second.tar"
     write_backup(first, silent)
+    User.objects.filter(username="ann").update(first_name="x" * 151)  # SQLite takes it
+    write_backup(tmp_path / "long.tar", silent)
     there = place(tmp_path / "there", f"{server}/{name}")
     with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
         admin.execute(f'CREATE DATABASE "{name}"')
         try:
+            refused = run(there, "restore", str(tmp_path / "long.tar"))
+            assert "The database refused long.tar: value too long for type character varying(150)" in refused.stderr
+            assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
             done = run(there, "restore", str(first))
             assert done.returncode == 0, done.stderr
             assert done.stdout.startswith("Restored first.tar.zst: ")
