@@ -390,7 +390,10 @@ def test_from_sqlite_to_postgresql_and_back(full: World, tmp_path: Path):
         admin.execute(f'CREATE DATABASE "{name}"')
         try:
             refused = run(there, "restore", str(tmp_path / "long.tar"))
-            assert "The database refused long.tar: value too long for type character varying(150)" in refused.stderr
+            assert (
+                "The database refused long.tar: value too long for type character varying(150)"
+                in refused.stderr
+            )
             assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
             done = run(there, "restore", str(first))
             assert done.returncode == 0, done.stderr
