@@ -38,7 +38,7 @@ from pooling.artifacts import ArtifactError
 from pooling.domain.graph import open_graph
 from pooling.domain.trec import pieces, write_pieces
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.questions import questions_of
+from pooling.kernels.questions import distinct_questions
 from pooling.models import Pool
 
 Files = Iterable[tuple[str, Iterable[bytes]]]
@@ -94,6 +94,8 @@ def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTH
 
 def _systems(qrels: Qrels) -> list[str]:
     """Those that had complete runs when the qrels were frozen, so that a system of later changes no bytes."""
+    if qrels.systems == []:
+        return []
     now = evaluated(qrels.pool)
     if qrels.systems is None:
         return now
@@ -189,7 +191,7 @@ def _texts(content: _Content) -> Iterator[tuple[str, Iterable[str]]]:
     yield "labels.jsonl", label_lines(qrels, frozen, graph, evidence=options.with_evidence)
     yield "questions.tsv", question_lines(labels, frozen, graph)
     yield "pool.tsv", pool_lines(frozen, graph)
-    yield "topics.tsv", topics(qrels.pool, questions_of(frozen.triples)[0], qrels.created_at)
+    yield "topics.tsv", topics(qrels.pool, distinct_questions(frozen.triples), qrels.created_at)
     yield "qrels.txt", qrels_lines(graph, frozen.triples, frozen.state, options.strict)
 
 
@@ -203,6 +205,6 @@ def _numbers(content: _Content, measures: tuple[PoolTable, Sums] | None) -> Numb
         means = np.array([of.mean() for of in sums.values()])
         systems = {name: means[:, table.systems.index(name)].tolist() for name in content.systems}
     return Numbers(
-        len(questions_of(whole.triples)[0].side), agreement, doubles, len(np.unique(labels.person)),
+        len(distinct_questions(whole.triples).side), agreement, doubles, len(np.unique(labels.person)),
         list(measures[1]) if measures else [], systems,
     )  # fmt: skip

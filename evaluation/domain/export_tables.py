@@ -57,13 +57,14 @@ def _each(column: np.ndarray) -> Iterator[int]:
 
 def pool_lines(frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
     """A pool file: head, relation, tail, smallest depth, provenance; the pooled triples, no seeds."""
-    names = frozen.about["contributors"]
-    pooled = frozen.keep(frozen.settled != SETTLED.index("seed"))
-    records, sides = pooled.findings.values, (Side.TAIL, Side.HEAD)
-    for i, (keys, depth) in enumerate(
-        zip(triple_lines(pooled.triples, graph), _each(pooled.depth), strict=True)
-    ):
-        found = records[pooled.findings.indptr[i] : pooled.findings.indptr[i + 1]].tolist()
+    names, sides = frozen.about["contributors"], (Side.TAIL, Side.HEAD)
+    columns = zip(
+        triple_lines(frozen.triples, graph), _each(frozen.depth), _each(frozen.settled), strict=True
+    )
+    for i, (keys, depth, settled) in enumerate(columns):
+        if settled == SETTLED.index("seed"):
+            continue
+        found = frozen.findings.of(i).tolist()
         yield f"{keys}\t{depth}\t" + ";".join(
             f"{names[s]}:{sides[side].value}:{rank}" for s, side, rank in found
         )

@@ -163,7 +163,9 @@ def read_frozen(qrels: Qrels) -> Frozen:
 def _file(qrels: Qrels, columns: list[str] | None = None) -> pa.Table:
     path = artifact_path(qrels.artifact)
     check_sha256(path, qrels.sha256)
-    return pq.read_table(path, columns=columns)
+    # words as numbers of a few distinct ones, one column after the other: a million rows need little memory
+    words = ["state", "settled", "reason"]
+    return pq.read_table(path, columns=columns, read_dictionary=words, use_threads=False)
 
 
 def _triples(table: pa.Table) -> np.ndarray:

@@ -18,7 +18,7 @@ from pooling.domain.template import fill
 from pooling.domain.trec import pieces, run_pieces, trec_word
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.merged import merge
-from pooling.kernels.questions import Questions, questions_of
+from pooling.kernels.questions import HEAD, TAIL, Questions, questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
 
@@ -62,20 +62,18 @@ def qrels_lines(
     relevance = np.zeros(max(LabelState) + 1, dtype=np.int8)
     relevance[[LabelState.POSITIVE, LabelState.UNJUDGED]] = 1, -1
     relevance[LabelState.ASSUMED_NEGATIVE] = -1 if strict else 0
-    questions, tail_question, head_question = questions_of(triples)
-    question = np.concatenate([tail_question, head_question])
-    entity = np.concatenate([triples[:, 2], triples[:, 0]])
-    order = np.lexsort((entity, question))
     words = [trec_word(key) for key in graph.entities]
-    for start in range(0, len(order), CHUNK):
-        rows = order[start : start + CHUNK]
-        first, last = question[rows[0]], question[rows[-1]]
-        ids = question_ids(Questions(*(column[first : last + 1] for column in questions)), graph)
-        values = relevance[state[rows % len(triples)]]
-        for asked, answer, value in zip(
-            (question[rows] - first).tolist(), entity[rows].tolist(), values.tolist(), strict=True
-        ):
-            yield f"{ids[asked]} 0 {words[answer]} {value}"
+    for side, given, answer in ((TAIL, triples[:, 0], triples[:, 2]), (HEAD, triples[:, 2], triples[:, 0])):
+        question = triples[:, 1].astype(np.int64) * graph.num_entities + given
+        order = np.lexsort((answer, question))
+        for start in range(0, len(order), CHUNK):
+            rows = order[start : start + CHUNK]
+            distinct, asked = np.unique(question[rows], return_inverse=True)
+            relation, entity = np.divmod(distinct, graph.num_entities)
+            ids = question_ids(Questions(np.full(len(distinct), side), entity, relation), graph)
+            values = relevance[state[rows]]
+            for at, wanted, value in zip(asked.tolist(), answer[rows].tolist(), values.tolist(), strict=True):
+                yield f"{ids[at]} 0 {words[wanted]} {value}"
 
 
 def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:

@@ -32,17 +32,35 @@ def questions_of(triples: np.ndarray) -> tuple[Questions, np.ndarray, np.ndarray
 
     The two int64[m] arrays give the place of each triple's tail question and head question in them.
     """
-    triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
-    width = int(triples[:, [0, 2]].max(initial=0)) + 1
-    height = int(triples[:, 1].max(initial=0)) + 1
-    tail_key = triples[:, 1] * width + triples[:, 0]
-    head_key = (height + triples[:, 1]) * width + triples[:, 2]
-    keys, place = np.unique(np.concatenate([tail_key, head_key]), return_inverse=True)
+    keys, width, height = _sided(triples)
+    distinct, place = np.unique(keys, return_inverse=True)
+    place = place.reshape(-1).astype(np.int64)
+    return _questions(distinct, width, height), place[: len(keys) // 2], place[len(keys) // 2 :]
+
+
+def distinct_questions(triples: np.ndarray) -> Questions:
+    """The first of what `questions_of` returns, in a third of its memory."""
+    keys, width, height = _sided(triples)
+    return _questions(np.unique(keys), width, height)
+
+
+def _sided(triples: np.ndarray) -> tuple[np.ndarray, int, int]:
+    """A number for each triple's tail question, then for its head question, int64[2m]; E and R of the numbers."""
+    head, relation, tail = np.asarray(triples).reshape(-1, 3).T
+    width = int(max(head.max(initial=0), tail.max(initial=0))) + 1
+    height = int(relation.max(initial=0)) + 1
+    keys = np.concatenate([relation, relation]).astype(np.int64)
+    keys[len(relation) :] += height
+    keys *= width
+    keys[: len(relation)] += head
+    keys[len(relation) :] += tail
+    return keys, width, height
+
+
+def _questions(keys: np.ndarray, width: int, height: int) -> Questions:
     side_relation, entity = np.divmod(keys, width)
     side, relation = np.divmod(side_relation, height)
-    questions = Questions(side.astype(np.int8), entity.astype(np.int32), relation.astype(np.int32))
-    place = place.reshape(-1).astype(np.int64)
-    return questions, place[: len(triples)], place[len(triples) :]
+    return Questions(side.astype(np.int8), entity.astype(np.int32), relation.astype(np.int32))
 
 
 def answers_csr(questions: Questions, triples: np.ndarray, num_entities: int, num_relations: int) -> Csr:
