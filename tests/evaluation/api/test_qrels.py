@@ -44,6 +44,12 @@ def test_frozen_by_a_manager_read_by_a_researcher(sign_in, labelled: Pool):
     assert researcher.get(URL, {"origin": "imported"}).json()["results"] == []
 
 
+def test_a_researcher_who_is_signed_in_freezes_nothing(sign_in, labelled: Pool):
+    """Without a token, whose scopes would refuse it before."""
+    answer = sign_in("researcher").post(URL, {"name": "v1"}, content_type="application/json")
+    assert (answer.status_code, Qrels.objects.exists()) == (403, False)
+
+
 def test_names_are_used_once_and_checked(sign_in, labelled: Pool):
     freeze_qrels(labelled, "v1")
     manager = sign_in("manager")

@@ -43,3 +43,11 @@ def test_a_running_job_is_asked_to_end(world, sign_in):
 def test_no_such_job_is_404(world, sign_in, number):
     assert sign_in("manager").get(f"/api/v1/jobs/{number}").status_code == 404
     assert sign_in("manager").post(f"/api/v1/jobs/{number}/cancel").status_code == 404
+
+
+@pytest.mark.parametrize("act", ["cancel", "retry"])
+def test_a_researcher_who_is_signed_in_moves_no_job(world, sign_in, act):
+    """Without a token, whose scopes would refuse it before."""
+    before = Job.objects.values().get(pk=world["job"].pk)
+    assert sign_in("researcher").post(f"/api/v1/jobs/{world['job'].pk}/{act}").status_code == 403
+    assert Job.objects.values().get(pk=world["job"].pk) == before
