@@ -21,6 +21,7 @@ class Batch(models.Model):
 
     class Meta:
         ordering = ["campaign", "number"]
+        verbose_name_plural = "batches"
         constraints = [
             models.UniqueConstraint(fields=["campaign", "number"], name="batch_number_once"),
             models.CheckConstraint(

@@ -31,6 +31,7 @@ class Gold(models.Model):
 
     class Meta:
         ordering = ["id"]
+        verbose_name_plural = "gold items"
         constraints = [
             models.UniqueConstraint(fields=["campaign", "head", "relation", "tail"], name="gold_triple_once"),
             models.CheckConstraint(condition=models.Q(answer__in=_KNOWN), name="gold_answer_known"),

@@ -136,18 +136,18 @@ def _going(subject: Subject) -> Going:
             found = [Q(**{f"{f.name}__in": going[to].values("pk")}) for f, to in parents if to is not model]
             condition = reduce(or_, found, roots.get(model, Q(pk__in=[])))
             going[model] = model._base_manager.filter(condition).order_by()
-            waiting.discard(model)
+            waiting.remove(model)
     return going
 
 
-def _reached(roots: set[type[models.Model]]) -> set[type[models.Model]]:
-    """The roots, and every model with rows that cannot stay without one of theirs."""
+def _reached(roots: set[type[models.Model]]) -> list[type[models.Model]]:
+    """The roots, and every model with rows that cannot stay without one of theirs; in the order of the apps."""
     reached, grown = set(roots), True
     every = apps.get_models(include_auto_created=True)
     while grown:
         more = {m for m in every if m not in reached and any(to in reached for _, to in _references(m))}
         reached, grown = reached | more, bool(more)
-    return reached
+    return [model for model in every if model in reached]
 
 
 def _references(model: type[models.Model], nulled: bool = False) -> Iterator[tuple[Any, type[models.Model]]]:
