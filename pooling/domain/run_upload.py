@@ -13,7 +13,7 @@ from pooling.domain.run_import import NOT_KNOWN, Imported, import_run
 from pooling.domain.trec_read import TrecError
 from pooling.models import Graph, Pool
 
-MOST_BYTES = 50_000_000  # as sent, and unpacked
+MOST_BYTES = 50_000_000  # as sent, and unpacked: 436,000 lines of FB15k-237 take two seconds and 140 MB
 
 
 def import_sent_run(

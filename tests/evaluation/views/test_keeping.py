@@ -41,6 +41,7 @@ def test_what_is_archived_is_in_no_list_unless_asked_for(town: Graph):
     make_system(town, "transe", run=False)
     archive(pool.graph, None)
     assert link not in text(client, "/graphs") and link in text(client, "/graphs?archived=yes")
+    assert "<h2>Every graph is in the archive</h2>" in text(client, "/graphs")
     assert "/graphs/town/systems/transe" not in text(client, "/systems")
     assert "<option selected>town</option>" not in text(client, "/pools/new")
     assert '<option value="town">' not in text(client, "/test-sets/import")
