@@ -185,6 +185,9 @@ REST_FRAMEWORK = {
 }
 KNOX_TOKEN_MODEL = "pooling.ApiToken"
 REST_KNOX = {"TOKEN_MODEL": KNOX_TOKEN_MODEL, "AUTH_HEADER_PREFIX": "Token", "TOKEN_PREFIX": "tp_"}
+# Where requests are counted: in each web process, or in one place for all.
+if _cache_url := os.environ.get("CACHE_URL"):
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _cache_url}}
 # Requests a minute of one person (or token), by role; the annotation page makes a few for each answer.
 API_RATES = {"manager": "600/min", "researcher": "600/min", "annotator": "1200/min"}
 SPECTACULAR_SETTINGS = {

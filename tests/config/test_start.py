@@ -1,8 +1,10 @@
 """What every command and every web worker loads before it does anything."""
 
+import os
 import subprocess
 import sys
 
+import pytest
 from django.conf import settings
 
 ASK = """
@@ -20,3 +22,25 @@ def test_pages_and_commands_start_without_torch():
         [sys.executable, "-c", ASK], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "['django']\n", done.stderr
+
+
+COUNT = """
+import django
+django.setup()
+from django.core.cache import cache
+cache.get_or_set("counted by another process", 0, 60)
+print(cache.incr("counted by another process"))
+"""
+
+
+@pytest.mark.redis
+def test_with_a_cache_all_processes_count_together():
+    environment = os.environ | {"CACHE_URL": "redis://127.0.0.1:6379/1"}
+    counts = [
+        subprocess.run(
+            [sys.executable, "-c", COUNT], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True,
+            timeout=300,
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    assert int(counts[1]) == int(counts[0]) + 1
