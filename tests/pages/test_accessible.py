@@ -36,7 +36,7 @@ def pages_of(role: str | None) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("role", [None, "adjudicator", "manager"])
+@pytest.mark.parametrize("role", [None, "adjudicator", pytest.param("manager", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(world: dict, live_server, monkeypatch, role: str | None) -> None:
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright

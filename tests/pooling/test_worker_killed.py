@@ -147,6 +147,7 @@ def test_a_worker_killed_in_training_is_noticed_and_its_job_goes_on(site: Site):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.slow
 def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
     made = subprocess.run(
         [sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"5000"')], cwd=settings.BASE_DIR, timeout=300
@@ -164,6 +165,7 @@ def processes_of(worker: subprocess.Popen[bytes]) -> set[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.slow
 def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_jobs(site: Site):
     made = subprocess.run(
         [sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"1"')], cwd=settings.BASE_DIR

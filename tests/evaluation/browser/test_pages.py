@@ -54,6 +54,7 @@ def becomes_true(page: Page, expression: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_every_chart_is_drawn_and_axe_finds_nothing_serious(page: Page, labelled: Pool):
     from axe_playwright_python.sync_playwright import Axe
 

@@ -225,7 +225,7 @@ def test_export_trec(labelled: Pool, tmp_path: Path):
     out, _ = run("export_trec", "p", str(tmp_path / "now"))
     files = sorted((tmp_path / "now").iterdir())
     assert out == "".join(f"{path}: {path.stat().st_size:,} bytes\n" for path in files)
-    run("export_trec", "p", str(tmp_path / "then"), "--qrels", "v1", "--strict", "--without-runs")
+    run("export_trec", "p", str(tmp_path / "then"), "--qrels", "v1", "--strict")
     now, then = ((tmp_path / name / "qrels.txt").read_text().splitlines() for name in ("now", "then"))
     changed = [(a[-2:], b[-2:]) for a, b in zip(now, then, strict=True) if a != b]
     assert set(changed) == {(" 0", "-1")}
