@@ -81,6 +81,9 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+LIVE = (JobState.QUEUED, JobState.RUNNING)  # jobs that are not over
+
+
 class AuditAct(models.TextChoices):
     """What people do that others may want to know of later."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -15,12 +15,11 @@ from evaluation.api import serializers as data
 from evaluation.api.views import pool_named
 from evaluation.domain.import_qrels import import_qrels
 from evaluation.domain.qrels import freeze_qrels
-from evaluation.domain.trec import trec_lists
 from evaluation.forms import MOST_BYTES
 from evaluation.models import Qrels
+from evaluation.views.export import trec_response
 from pooling.api.base import MAX_BODY, AnyType, Endpoint, checked
 from pooling.api.listing import Listing, One
-from pooling.domain.trec import encoded
 from pooling.enums import TokenScope
 from pooling.permissions import can_manage
 
@@ -81,11 +80,4 @@ class TrecFile(Endpoint):
 
     @extend_schema(parameters=[FILE], responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pool: str, file: str) -> StreamingHttpResponse:
-        files = trec_lists(pool_named(pool))
-        if file not in files:
-            raise Http404
-        response = StreamingHttpResponse(
-            encoded(files[file], gz=False), content_type="text/plain; charset=utf-8"
-        )
-        response["Content-Disposition"] = f'attachment; filename="{pool}-{file}"'
-        return response
+        return trec_response(pool_named(pool), file)

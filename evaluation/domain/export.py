@@ -1,6 +1,5 @@
 """The test set as people take it away: one writer of a folder, the same bytes each time (docs/formats.md)."""
 
-import hashlib
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +33,7 @@ from evaluation.domain.qrels import read_frozen
 from evaluation.domain.table import EvaluationError, PoolTable, evaluated
 from evaluation.domain.trec import is_among, pool_runs, qrels_lines, topics, trec_files
 from evaluation.models import Qrels
-from pooling.artifacts import ArtifactError
+from pooling.artifacts import ArtifactError, sha256_of
 from pooling.domain.graph import open_graph
 from pooling.domain.trec import pieces, write_pieces
 from pooling.kernels.graph import GraphArrays
@@ -125,10 +124,10 @@ def _write(
         for name, content in files:
             (aside / name).parent.mkdir(exist_ok=True)
             write_pieces(aside / name, content)
-            sums[name] = _sha256(aside / name)
+            sums[name] = sha256_of(aside / name)
         if describe:
             write_pieces(aside / "croissant.json", pieces([describe(aside, sums)]))
-            sums["croissant.json"] = _sha256(aside / "croissant.json")
+            sums["croissant.json"] = sha256_of(aside / "croissant.json")
         lines = [f"{sha256}  {name}" for name, sha256 in sorted(sums.items())]
         write_pieces(aside / "CHECKSUMS.sha256", pieces(lines))
         if folder.exists():
@@ -149,11 +148,6 @@ def check_folder(folder: Path) -> None:
         raise EvaluationError(
             f"{folder} exists and is not an empty folder: name a new one; nothing was written."
         )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files(content: _Content) -> Iterator[tuple[str, Iterable[bytes]]]:

@@ -12,10 +12,10 @@ from evaluation.domain.frozen import REASONS, SETTLED, Frozen
 from evaluation.domain.labelset import label_set
 from evaluation.domain.qrels import STATE_NAMES
 from evaluation.domain.table import PoolTable, pool_table
-from evaluation.domain.trec import question_ids
 from evaluation.kernels.state import LabelState
 from evaluation.kernels.sums import QuestionSums
 from evaluation.models import Qrels
+from pooling.domain.run_files import question_ids
 from pooling.enums import Side
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.rows import questions_from_keys

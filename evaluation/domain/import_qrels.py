@@ -68,12 +68,19 @@ def import_qrels(
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: import its qrels when it is ready.")
     judged = read_judgements(raw, file_name, format, open_graph(pool.graph))
+    return keep_judgements(pool, name, judged, file_name, hashlib.sha256(raw).hexdigest(), user)
+
+
+def keep_judgements(
+    pool: Pool, name: str, judged: dict[Triple, Judged], file_name: str, file_sha256: str, user: User | None
+) -> Qrels:
+    """The second half of import_qrels, of a file that was read."""
     triples, state, notes = _placed(pool, judged, file_name)
     with transaction.atomic():
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.IMPORTED, user=user, notes=notes)
         record(
             user, AuditAct.QRELS_IMPORTED, pool=pool, about=name,
-            triples=len(judged), sha256=hashlib.sha256(raw).hexdigest(),
+            triples=len(judged), sha256=file_sha256,
         )  # fmt: skip
     return qrels
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.domain.judgement import import_judged
 from annotation.enums import Answer
-from evaluation.domain.import_qrels import Judged, Triple, import_qrels, read_judgements
+from evaluation.domain.import_qrels import Judged, Triple, keep_judgements, read_judgements
 from evaluation.domain.table import EvaluationError
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
@@ -40,7 +40,7 @@ def import_test_set(
     """
     check_name(name)
     arrays = open_graph(graph)
-    judged = read_judgements(raw, file_name, format, arrays)
+    judged, sha256 = read_judgements(raw, file_name, format, arrays), hashlib.sha256(raw).hexdigest()
     if seeds_file is not None:
         seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
     else:
@@ -63,11 +63,11 @@ def import_test_set(
         store_seeds(pool, seeds)
         _write_triples(pool, pooled, judged)
         record(user, AuditAct.POOL_IMPORTED, pool=pool, about=name)
-        qrels = import_qrels(pool, name, raw, file_name, format, user)
+        qrels = keep_judgements(pool, name, judged, file_name, sha256, user)
         answers = {
             t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS
         }
-        import_judged(pool, answers, file_name, hashlib.sha256(raw).hexdigest())
+        import_judged(pool, answers, file_name, sha256)
     return qrels
 
 

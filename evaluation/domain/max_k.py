@@ -19,7 +19,7 @@ from pooling.domain.job import start_job
 from pooling.domain.run import wanted_triples
 from pooling.domain.run_predictive import Predictive, has_predictive, read_predictive
 from pooling.domain.system import systems_with_runs
-from pooling.enums import JobKind, JobState
+from pooling.enums import LIVE, JobKind, JobState
 from pooling.kernels.questions import Csr, answers_csr
 from pooling.kernels.rows import find, questions_from_keys
 from pooling.models import Job, Pool, Run
@@ -123,10 +123,9 @@ def scoring_jobs(pool: Pool) -> list[Job]:
     kinds = (JobKind.SCORE, JobKind.BUILD_POOL, JobKind.EXTEND_POOL)
     jobs = pool.jobs.filter(kind__in=kinds).select_related("system").order_by("pk")
     last = {(job.kind, job.system_id): job for job in jobs if job.params.get("predictive", True)}
-    live = (JobState.QUEUED, JobState.RUNNING)
     return [
         job for job in last.values()
-        if job.state in live or (job.state == JobState.FAILED and job.kind == JobKind.SCORE)
+        if job.state in LIVE or (job.state == JobState.FAILED and job.kind == JobKind.SCORE)
     ]  # fmt: skip
 
 

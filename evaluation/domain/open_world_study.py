@@ -23,7 +23,7 @@ from pooling.domain.graph import get_graph, import_graph
 from pooling.domain.graph_sources import FamilyOptions, family_tree
 from pooling.domain.job import Progress, handles, start_job
 from pooling.domain.system import create_systems, settings_of_kinds, train_system
-from pooling.enums import JobKind, JobState, SystemState
+from pooling.enums import LIVE, JobKind, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, System
 from pooling.systems import SystemSpec, get_system
@@ -203,7 +203,7 @@ def jobs_of(study: Study) -> list[Job]:
 
 
 def is_under_way(study: Study) -> bool:
-    return any(job.state in (JobState.QUEUED, JobState.RUNNING) for job in jobs_of(study))
+    return any(job.state in LIVE for job in jobs_of(study))
 
 
 def checkpoint_epochs(epochs: int, checkpoints: int) -> set[int]:

@@ -18,7 +18,7 @@ from evaluation.domain.settings import Settings, parse_settings
 from evaluation.domain.table import EvaluationError, pool_table
 from evaluation.models import Figure
 from pooling.domain.job import Progress, handles, live_workers, start_job
-from pooling.enums import JobKind, JobState
+from pooling.enums import LIVE, JobKind, JobState
 from pooling.models import Job, Pool
 
 LONGEST_KEY = 160
@@ -124,7 +124,7 @@ def part_job(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> 
 
 
 def is_live(job: Job | None) -> bool:
-    return job is not None and job.state in (JobState.QUEUED, JobState.RUNNING)
+    return job is not None and job.state in LIVE
 
 
 def may_follow(job: Job | None) -> bool:

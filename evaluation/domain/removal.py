@@ -25,9 +25,8 @@ from evaluation.models import Qrels, Study, StudyRun
 from pooling.artifacts import artifact_path
 from pooling.domain.audit import record
 from pooling.domain.graph import get_graph
-from pooling.domain.job import LIVE
 from pooling.domain.pool import get_pool
-from pooling.enums import AuditAct
+from pooling.enums import LIVE, AuditAct
 from pooling.models import Graph, Job, Pool, System
 
 KINDS = ("graph", "system", "pool", "study")

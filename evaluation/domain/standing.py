@@ -14,7 +14,7 @@ from annotation.models import Campaign, Item, Judgement, Membership, QuestionTem
 from annotation.models.slot import ADJUDICATION
 from evaluation.enums import QrelsOrigin
 from evaluation.models import Qrels
-from pooling.enums import FilterReason, JobKind, JobState, PoolOrigin
+from pooling.enums import LIVE, FilterReason, JobKind, JobState, PoolOrigin
 from pooling.models import Job, Pool, System
 
 
@@ -65,7 +65,7 @@ def standing(pool: Pool) -> Standing:
     )
     jobs = list(
         Job.objects.filter(Q(pool=pool) | Q(kind=JobKind.TRAIN, system__graph=pool.graph))
-        .filter(Q(state__in=[JobState.QUEUED, JobState.RUNNING]) | Q(state=JobState.DONE, pool=pool))
+        .filter(Q(state__in=LIVE) | Q(state=JobState.DONE, pool=pool))
         .select_related("system__graph")
         .defer("log")
         .order_by("id")

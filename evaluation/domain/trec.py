@@ -13,7 +13,7 @@ from evaluation.domain.table import evaluated, pool_table, triple_codes
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.domain.graph import open_graph
-from pooling.domain.run_files import question_id, read_topk
+from pooling.domain.run_files import question_ids, read_topk
 from pooling.domain.template import fill
 from pooling.domain.trec import pieces, run_pieces, trec_word
 from pooling.kernels.graph import GraphArrays
@@ -23,13 +23,6 @@ from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
 
 CHUNK = 10_000  # lines whose Python objects are held at once
-
-
-def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
-    return [
-        question_id(s, graph.entities[e], graph.relations[r])
-        for s, e, r in zip(*(x.tolist() for x in questions), strict=True)
-    ]
 
 
 def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> Iterator[str]:

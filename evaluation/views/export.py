@@ -121,11 +121,16 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
 def export_trec_file(request: HttpRequest, name: str, file: str) -> HttpResponseBase:
     """Topics, pool or qrels of this moment; runs are in the test set, and on the page of runs."""
     pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    return trec_response(pool, file)
+
+
+def trec_response(pool: Pool, file: str) -> StreamingHttpResponse:
+    """The download, for page and API; Http404 names the files that there are."""
     files = trec_lists(pool)
     if file not in files:
         raise Http404(f"A pool has no TREC file {file[:80]}: it has {', '.join(files)}.")
     response = StreamingHttpResponse(encoded(files[file], gz=False), content_type="text/plain; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}-{file}"'
+    response["Content-Disposition"] = f'attachment; filename="{pool.name}-{file}"'
     return response
 
 

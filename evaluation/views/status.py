@@ -9,7 +9,7 @@ from annotation.domain.progress import own_progress
 from evaluation.domain.standing import standing
 from evaluation.domain.status import next_status, stage_statuses
 from pooling.domain.job import live_workers
-from pooling.enums import JobState
+from pooling.enums import LIVE, JobState
 from pooling.models import Graph, Job, Pool
 from pooling.permissions import can_evaluate, evaluator_required
 
@@ -26,7 +26,7 @@ def home(request: HttpRequest) -> HttpResponse:
     for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
         stages = stage_statuses(standing(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
-    jobs = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+    jobs = Job.objects.filter(state__in=LIVE)
     context = {
         "pools": pools,
         "num_pools": shown.count(),

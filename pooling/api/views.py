@@ -1,5 +1,6 @@
 """Graphs, systems, runs, pools and jobs, for who may evaluate."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -143,8 +144,7 @@ class _JobAct(Endpoint):
 
     status_of = {JobError: status.HTTP_409_CONFLICT}
 
-    def act(self, job: Job, user: User) -> None:
-        raise NotImplementedError
+    act: Callable[[Job, User], None]
 
     def allowed(self, person: Any) -> bool:
         return can_manage(person)
@@ -161,12 +161,10 @@ class _JobAct(Endpoint):
 class JobCancel(_JobAct):
     """POST: a queued job is cancelled at once, a running one at its next step."""
 
-    def act(self, job: Job, user: User) -> None:
-        cancel_job(job, user)
+    act = staticmethod(cancel_job)
 
 
 class JobRetry(_JobAct):
     """POST: a failed or cancelled job is queued again."""
 
-    def act(self, job: Job, user: User) -> None:
-        retry_job(job, user)
+    act = staticmethod(retry_job)

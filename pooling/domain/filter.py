@@ -14,7 +14,7 @@ from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
 from pooling.domain.pool_rows import read_rows
 from pooling.domain.seeds import seed_array
-from pooling.enums import AuditAct, JobKind, JobState, PoolOrigin, PoolState
+from pooling.enums import LIVE, AuditAct, JobKind, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.kernels.filters import Found, apply_filters, parse_filters
 from pooling.kernels.graph import GraphArrays, Ids
@@ -91,7 +91,7 @@ def why_filters_stay(pool: Pool) -> str:
             f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
         )
     making = Q(kind__in=(JobKind.BUILD_POOL, JobKind.EXTEND_POOL))
-    if Job.objects.filter(making, pool=pool, state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
+    if Job.objects.filter(making, pool=pool, state__in=LIVE).exists():
         return f"Pool {pool.name} is being built or extended: change its filters when that job is done."
     if pool.state != PoolState.READY:
         return f"Pool {pool.name} is {pool.state}: its filters can be changed once it is ready."

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from config.celery import app as celery_app
 from pooling.domain.audit import record
-from pooling.enums import AuditAct, JobKind, JobState, PoolState, SystemState
+from pooling.enums import LIVE, AuditAct, JobKind, JobState, PoolState, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, Pool, System, Worker
 
@@ -35,7 +35,6 @@ MOVES = {
     JobState.CANCELLED: {JobState.QUEUED},
     JobState.DONE: set(),
 }
-LIVE = (JobState.QUEUED, JobState.RUNNING)
 QUEUES = {
     JobKind.TRAIN: "gpu",
     JobKind.SCORE: "gpu",
@@ -88,10 +87,7 @@ def _live(
     kind: str, graph: Graph | None, system: System | None, pool: Pool | None, params: dict[str, Any]
 ) -> QuerySet[Job]:
     """Jobs that do the same and are not over."""
-    states = [JobState.QUEUED, JobState.RUNNING]
-    return Job.objects.filter(
-        kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=states
-    )
+    return Job.objects.filter(kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=LIVE)
 
 
 def live_jobs(subject: Graph | System | Pool) -> QuerySet[Job]:

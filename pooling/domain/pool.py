@@ -24,7 +24,7 @@ from pooling.domain.run_files import read_topk
 from pooling.domain.run_predictive import predict_for_pool
 from pooling.domain.seeds import draw_seeds, seed_array
 from pooling.domain.system import get_systems
-from pooling.enums import AuditAct, JobKind, JobState, PoolOrigin, PoolState
+from pooling.enums import LIVE, AuditAct, JobKind, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.kernels.filters import DEFAULT_FILTERS
 from pooling.kernels.graph import GraphArrays
@@ -241,5 +241,4 @@ def freeze_pool(pool: Pool, user: User | None = None) -> None:
 
 def live_extensions(pool: Pool) -> QuerySet[Job]:
     """Jobs that extend the pool and are not over, oldest first."""
-    states = [JobState.QUEUED, JobState.RUNNING]
-    return pool.jobs.filter(kind=JobKind.EXTEND_POOL, state__in=states).order_by("id")
+    return pool.jobs.filter(kind=JobKind.EXTEND_POOL, state__in=LIVE).order_by("id")

@@ -19,7 +19,7 @@ from pooling.artifacts import ArtifactError, artifact_path, check_sha256, writin
 from pooling.domain.graph import open_graph
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.questions import Csr
+from pooling.kernels.questions import Csr, Questions
 from pooling.kernels.rows import questions_from_keys
 from pooling.kernels.scored import Scored
 from pooling.models import Run
@@ -68,8 +68,7 @@ def _quoted(key: str) -> str:
     return quote(key, safe="")
 
 
-def _question_ids(keys: np.ndarray, graph: GraphArrays) -> list[str]:
-    questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
+def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
     return [
         question_id(s, graph.entities[e], graph.relations[r])
         for s, e, r in zip(*(column.tolist() for column in questions), strict=True)
@@ -98,7 +97,10 @@ def _unquoted(part: str) -> str:
 
 def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) -> pa.DictionaryArray:
     codes = np.repeat(np.arange(len(keys), dtype=np.int32), repeats)
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(_question_ids(keys, graph), pa.string()))
+    questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes), pa.array(question_ids(questions, graph), pa.string())
+    )
 
 
 def write_blocks(path: Path, old: Path | None, table: pa.Table) -> None:

@@ -17,7 +17,7 @@ from pooling.domain.job import start_job
 from pooling.domain.naming import named_once
 from pooling.domain.system import SystemError_, refuse_imported, resolve
 from pooling.domain.system_seeds import keep_best, without_device
-from pooling.enums import AuditAct, JobKind, JobState, SystemState
+from pooling.enums import LIVE, AuditAct, JobKind, SystemState
 from pooling.models import Graph, Job, System
 
 
@@ -125,7 +125,7 @@ def free_seed(graph: Graph, kind: str) -> int:
 
 
 def _refuse_busy(system: System) -> None:
-    live = system.jobs.filter(state__in=[JobState.QUEUED, JobState.RUNNING]).first()
+    live = system.jobs.filter(state__in=LIVE).first()
     if live is not None:
         raise SystemError_(
             f"Job {live.pk} is at work on {system.name}: cancel it first, or wait for its end."

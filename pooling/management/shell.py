@@ -5,6 +5,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 from django.core.management.base import CommandError
@@ -23,6 +24,14 @@ def user_errors() -> Iterator[None]:
         yield
     except UserError as error:
         raise CommandError(str(error)) from error
+
+
+def file_bytes(path: Path) -> bytes:
+    """What a file holds; CommandError where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror or error}") from error
 
 
 def filters_named(text: str) -> list[str]:

@@ -18,7 +18,6 @@ from pooling.permissions import manager_required
 from pooling.views.curve import history_curves
 from pooling.views.page import page_of
 
-LIVE = (JobState.QUEUED, JobState.RUNNING)
 LOG_LINES = 200
 
 

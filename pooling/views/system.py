@@ -16,7 +16,7 @@ from pooling.domain.system import create_systems, family_of
 from pooling.domain.system_compare import compare, shown
 from pooling.domain.system_files import FILES, SystemFileError, has_files, open_file
 from pooling.domain.system_upkeep import uses_of
-from pooling.enums import JobKind, JobState, SystemState
+from pooling.enums import LIVE, JobKind, JobState, SystemState
 from pooling.errors import UserError
 from pooling.forms import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System
@@ -109,7 +109,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
         "settings": _settings(found),
         "jobs": jobs,
         "failed": next((job for job in jobs[:1] if job.state == JobState.FAILED), None),
-        "busy": any(job.state in (JobState.QUEUED, JobState.RUNNING) for job in jobs),
+        "busy": any(job.state in LIVE for job in jobs),
         "pools": found.pools.order_by("name"),
         "uses": uses_of(found),
         "files": list(FILES) if has_files(found) else [],

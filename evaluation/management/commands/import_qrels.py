@@ -4,11 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from evaluation.domain.import_qrels import FORMATS, import_qrels
 from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from pooling.management.shell import file_bytes, user_errors
 
 
 class Command(BaseCommand):
@@ -25,10 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file = options["file"]
-        try:
-            raw = file.read_bytes()
-        except OSError as error:
-            raise CommandError(f"{file}: {error.strerror or error}") from error
+        raw = file_bytes(file)
         with user_errors():
             qrels = import_qrels(
                 get_pool(options["pool"]), options["name"], raw, file.name, options["format"]

@@ -4,12 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from evaluation.domain.import_qrels import FORMATS
 from evaluation.domain.import_test_set import import_test_set
 from pooling.domain.graph import get_graph
-from pooling.management.shell import user_errors
+from pooling.management.shell import file_bytes, user_errors
 
 
 class Command(BaseCommand):
@@ -30,10 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file = options["file"]
-        try:
-            raw = file.read_bytes()
-        except OSError as error:
-            raise CommandError(f"{file}: {error.strerror or error}") from error
+        raw = file_bytes(file)
         with user_errors():
             qrels = import_test_set(
                 get_graph(options["graph"]), raw, file.name, name=options["name"], format=options["format"],
