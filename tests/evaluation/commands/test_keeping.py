@@ -1,4 +1,4 @@
-"""remove, backup, restore and import_test_set in the shell."""
+"""archive, remove, backup, restore and import_test_set in the shell."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from django.core.management import CommandError, call_command
 from evaluation.domain.backup import BackupError
 from evaluation.management.commands import backup
 from pooling.domain.graph import open_graph
-from pooling.models import Graph, Pool
-from tests.factories import names_of
+from pooling.enums import JobKind, JobState
+from pooling.models import AuditEntry, Graph, Pool, System
+from tests.factories import make_job, names_of
 from tests.pages.world import make_pool, make_system
 
 
@@ -49,6 +50,36 @@ def test_remove_refuses_with_an_error(town: Graph):
     with pytest.raises(CommandError) as caught:
         run("remove", "system", "town/transe", "--yes")
     assert str(caught.value) == "town/transe stays. Pool old uses it: archive it instead."
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "model", "there", "back"),
+    [
+        ("graph", "town", Graph, "graph-archived", "graph-restored"),
+        ("system", "town/transe", System, "system-archived", "system-restored"),
+        ("pool", "old", Pool, "pool-archived", "pool-restored"),
+    ],
+)
+def test_archive_and_back(town: Graph, kind, name, model, there, back):
+    make_pool(town, "old", systems=[make_system(town, "transe", run=False)])
+    assert run("archive", kind, name) == f"{name} is archived: it is in no list, and --back takes it back.\n"
+    assert [row.archived for row in model.objects.all()] == [True]
+    assert run("archive", kind, name, "--back") == f"{name} is in the lists again.\n"
+    assert [row.archived for row in model.objects.all()] == [False]
+    acts = AuditEntry.objects.exclude(act="graph-imported").order_by("id").values_list("act", "person")
+    assert list(acts) == [(there, None), (back, None)]
+
+
+def test_archive_refuses_with_an_error(town: Graph):
+    job = make_job(JobKind.TRAIN, JobState.RUNNING, system=make_system(town, "transe", run=False))
+    with pytest.raises(CommandError) as caught:
+        run("archive", "system", "town/transe")
+    assert str(caught.value) == (f"Job {job.pk} is at work on transe: cancel it first, or wait for its end.")
+    with pytest.raises(
+        CommandError, match=r"There is no system 'town/none'\. Systems of town: town/transe\."
+    ):
+        run("archive", "system", "town/none")
+    assert System.objects.get().archived is False
 
 
 def test_backup_says_what_it_did(town: Graph, tmp_path: Path):
