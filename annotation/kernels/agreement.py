@@ -6,11 +6,12 @@ complete, and 0/0 is no evidence of agreement: INCEpTION #2219 printed 1.0 there
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
+from scipy.special import ndtri
 
 Ints = NDArray[np.integer[Any]]
 
@@ -47,8 +48,10 @@ class Share(NamedTuple):
         """The Wilson 95 % interval (Wilson 1927)."""
         if not self.n:
             return None
-        found = binomtest(self.hits, self.n).proportion_ci(0.95, method="wilson")
-        return float(found.low), float(found.high)
+        z = float(ndtri(0.975))
+        middle = self.hits + z**2 / 2
+        reach = z * math.sqrt(self.hits * (self.n - self.hits) / self.n + z**2 / 4)
+        return max((middle - reach) / (self.n + z**2), 0.0), min((middle + reach) / (self.n + z**2), 1.0)
 
 
 class Agreement(NamedTuple):

@@ -7,7 +7,7 @@ import hmac
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -23,14 +23,15 @@ from evaluation.models import Qrels
 from pooling.domain.template import fill
 from pooling.enums import Side
 from pooling.kernels.graph import GraphArrays
+from pooling.kernels.questions import distinct
 
 CHUNK = 2_000  # rows of the database that are held at once
 ANSWERS = tuple(Answer.values)
 
 
 class Asked(NamedTuple):
-    """One entry a label, in the order of their ids: triple, template id, id of the person int64; head bool (which
-    side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
+    """One entry a label, in the order of their ids: triple int32, template id, id of the person int64; head bool
+    (which side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
 
     triple: np.ndarray
     template: np.ndarray
@@ -48,7 +49,7 @@ class Asked(NamedTuple):
 
 def asked(frozen: Frozen) -> Asked:
     """What all labels are about, as arrays."""
-    kinds = ("i8", "i8", "i8", "?", "i1", "i1")
+    kinds = ("i4", "i8", "i8", "?", "i1", "i1")
     columns = Asked(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
     fields = ("template_id", "annotator_id", "item__side", "slot__number", "answer")
     for at, (triple, template, person, side, number, answer) in enumerate(
@@ -74,11 +75,11 @@ def agreement_of(labels: Asked) -> tuple[Agreement, int]:
 def _rows(model: Any, ids: Ragged, fields: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     """Triple and fields of each row, in the order of the ids, a few thousand at a time."""
     order = np.argsort(ids.values)
-    values, triple = ids.values[order], ids.triple[order]
-    for start in range(0, len(values), CHUNK):
-        keys = values[start : start + CHUNK].tolist()
-        rows = model.objects.filter(pk__in=keys).order_by("pk").values_list(*fields)
-        yield from ((at, *row) for at, row in zip(triple[start : start + CHUNK].tolist(), rows, strict=True))
+    for start in range(0, len(order), CHUNK):
+        places = order[start : start + CHUNK]
+        triple = np.searchsorted(ids.indptr, places, side="right") - 1
+        rows = model.objects.filter(pk__in=ids.values[places].tolist()).order_by("pk").values_list(*fields)
+        yield from ((at, *row) for at, row in zip(triple.tolist(), rows, strict=True))
 
 
 # -- labels.jsonl -----------------------------------------------------------------------------------------------
@@ -158,10 +159,22 @@ def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:
 def question_lines(labels: Asked, frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
     """What people read of each triple: one line for each version of the words that a label was given under."""
     yield "head\trelation\ttail\tside\tversion\tgroup_question\tstatement"
-    templates = QuestionTemplate.objects.in_bulk(np.unique(labels.template).tolist())
-    shown = np.unique(np.stack([labels.triple, labels.template, labels.head]), axis=1).T
-    for triple, number, head_asked in shown.tolist():
-        template, (head, relation, tail) = templates[number], frozen.triples[triple].tolist()
+    ids, place = np.unique(labels.template, return_inverse=True)
+    found = QuestionTemplate.objects.in_bulk(ids.tolist())
+    templates = [found[number] for number in ids.tolist()]
+    shown = distinct((labels.triple.astype(np.int64) * len(ids) + place) * 2 + labels.head)
+    for start in range(0, len(shown), CHUNK):
+        yield from _question_lines(shown[start : start + CHUNK], templates, frozen.triples, graph)
+
+
+def _question_lines(
+    shown: np.ndarray, templates: Sequence[QuestionTemplate], triples: np.ndarray, graph: GraphArrays
+) -> Iterator[str]:
+    """Of numbers (triple * len(templates) + place of the template) * 2 + head asked."""
+    for number in shown.tolist():
+        asked_of, head_asked = divmod(number, 2)
+        triple, place = divmod(asked_of, len(templates))
+        template, (head, relation, tail) = templates[place], triples[triple].tolist()
         group = template.head_question if head_asked else template.tail_question
         words = [fill(text, graph.label(head), graph.label(tail)) for text in (group, template.statement)]
         keys = graph.entities[head], graph.relations[relation], graph.entities[tail]

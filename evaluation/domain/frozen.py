@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from annotation.domain.judgement import live_labels
 from annotation.enums import JudgementOrigin, Verdict
@@ -156,14 +158,22 @@ def frozen_table(frozen: Frozen) -> pa.Table:
     return table.replace_schema_metadata({"pool": json.dumps(frozen.about)})
 
 
-def frozen_of(table: pa.Table, triples: np.ndarray, state: np.ndarray) -> Frozen:
+def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
     """The same from the columns of a qrels file."""
-    findings = _arrays(table["findings"])
+    findings = _arrays(column_of(path, "findings"))
     return Frozen(
-        triples, state, indices(table["settled"], _places(SETTLED)), indices(table["reason"], _places(REASONS)),
-        table["depth"].to_numpy(), findings._replace(values=findings.values.astype("<u4").view(PROVENANCE)),
-        _arrays(table["labels"]), _arrays(table["imported"]), json.loads(table.schema.metadata[b"pool"]),
+        triples, state, indices(column_of(path, "settled"), _places(SETTLED)),
+        indices(column_of(path, "reason"), _places(REASONS)), column_of(path, "depth").to_numpy(),
+        findings._replace(values=findings.values.astype("<u4", copy=False).view(PROVENANCE)),
+        _arrays(column_of(path, "labels")), _arrays(column_of(path, "imported")),
+        json.loads(pq.read_schema(path).metadata[b"pool"]),
     )  # fmt: skip
+
+
+def column_of(path: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+    """One column; read one after the other, a million rows never stand in memory twice."""
+    words = ["state", "settled", "reason"]  # as numbers of a few distinct ones
+    return pq.read_table(path, columns=[name], read_dictionary=words, use_threads=False)[name]
 
 
 def _places(names: Iterable[str]) -> dict[str, int]:
@@ -187,4 +197,4 @@ def _lists(ragged: Ragged) -> pa.Array:
 
 def _arrays(column: pa.ChunkedArray) -> Ragged:
     lists = column.combine_chunks()
-    return Ragged(lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64))
+    return Ragged(lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64, copy=False))

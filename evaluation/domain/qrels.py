@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.domain.judgement import current_verdicts
-from evaluation.domain.frozen import Frozen, facts, frozen_of, frozen_table, indices
+from evaluation.domain.frozen import Frozen, column_of, facts, frozen_of, frozen_table, indices
 from evaluation.domain.table import EvaluationError, PoolTable, evaluated, triple_codes
 from evaluation.enums import QrelsOrigin
 from evaluation.kernels.state import LabelState
@@ -146,35 +147,35 @@ def get_qrels(pool: Pool, name: str, origin: QrelsOrigin = QrelsOrigin.FROZEN) -
 
 def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
     """Triples int32[n, 3] and states int8[n] of qrels; the checksum is checked."""
-    table = _file(qrels, ["head", "relation", "tail", "state"])
-    return _triples(table), _states(table)
+    path = _file(qrels)
+    return _triples(path), _states(path)
 
 
 def read_frozen(qrels: Qrels) -> Frozen:
     """All that was frozen. Qrels of an earlier version know triples and states only: the rest is that of now."""
-    table = _file(qrels)
-    triples, state = _triples(table), _states(table)
-    if "settled" in table.column_names:
-        return frozen_of(table, triples, state)
+    path = _file(qrels)
+    triples, state = _triples(path), _states(path)
+    if "settled" in pq.read_schema(path).names:
+        return frozen_of(path, triples, state)
     with one_moment():
         return facts(qrels.pool, triples, state)
 
 
-def _file(qrels: Qrels, columns: list[str] | None = None) -> pa.Table:
+def _file(qrels: Qrels) -> Path:
     path = artifact_path(qrels.artifact)
     check_sha256(path, qrels.sha256)
-    # words as numbers of a few distinct ones, one column after the other: a million rows need little memory
-    words = ["state", "settled", "reason"]
-    return pq.read_table(path, columns=columns, read_dictionary=words, use_threads=False)
+    return path
 
 
-def _triples(table: pa.Table) -> np.ndarray:
-    columns = [table[name].to_numpy() for name in ("head", "relation", "tail")]
-    return np.stack(columns, axis=1).astype(np.int32)
+def _triples(path: Path) -> np.ndarray:
+    triples = np.empty((pq.read_metadata(path).num_rows, 3), dtype=np.int32)
+    for i, name in enumerate(("head", "relation", "tail")):
+        triples[:, i] = column_of(path, name)
+    return triples
 
 
-def _states(table: pa.Table) -> np.ndarray:
-    return indices(table["state"], {name: value for value, name in STATE_NAMES.items()})
+def _states(path: Path) -> np.ndarray:
+    return indices(column_of(path, "state"), {name: value for value, name in STATE_NAMES.items()})
 
 
 def qrels_state(table: PoolTable, qrels: Qrels) -> np.ndarray:

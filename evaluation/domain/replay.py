@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from annotation.domain.judgement import labels_of_pool, majority
 from annotation.enums import Verdict
@@ -159,7 +159,7 @@ def spread(values: Sequence[float]) -> Spread:
     mean, n = float(np.mean(values)), len(values)
     if n < 2:
         return Spread(mean, math.nan, math.nan)
-    half = float(student.ppf(0.975, n - 1) * np.std(values, ddof=1) / math.sqrt(n))
+    half = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n))
     return Spread(mean, mean - half, mean + half)
 
 

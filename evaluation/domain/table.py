@@ -125,8 +125,12 @@ def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made
 
 def triple_codes(triples: np.ndarray, graph: GraphArrays) -> np.ndarray:
     """One number int64[n] a triple int[n, 3]; they sort as head, relation, tail do."""
-    wide = triples.astype(np.int64)
-    return (wide[:, 0] * graph.num_relations + wide[:, 1]) * graph.num_entities + wide[:, 2]
+    codes = triples[:, 0].astype(np.int64)
+    codes *= graph.num_relations
+    codes += triples[:, 1]
+    codes *= graph.num_entities
+    codes += triples[:, 2]
+    return codes
 
 
 def _build(pool: Pool) -> PoolTable:

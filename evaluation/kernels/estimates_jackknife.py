@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from evaluation.kernels.estimates_sample import Sample
 from evaluation.kernels.table import Floats
@@ -55,6 +55,6 @@ def jackknife(
         for name in whole:
             theta = np.stack([one[name] for one in left_out])
             variance[name] = variance[name] + shrink * ((theta - theta.mean(axis=0)) ** 2).sum(axis=0)
-    reach = t.ppf(0.975, freedom) if freedom > 0 else 0.0
+    reach = stdtrit(freedom, 0.975) if freedom > 0 else 0.0
     half = {name: reach * np.sqrt(of) for name, of in variance.items()}
     return {name: Estimate(value, value - half[name], value + half[name]) for name, value in whole.items()}

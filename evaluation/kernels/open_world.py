@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom, norm
+from scipy.special import ndtr, ndtri
 
 from evaluation.kernels.micro import POWER
 from evaluation.kernels.table import Floats
@@ -142,6 +142,8 @@ def _below(n: int, beta: Floats, missing: Floats, gain: RankFunction, entities: 
 
 def _mean_over(n: int, chance: Floats, values: Floats) -> Floats:
     """Mean of values [n + 1] or [..., n + 1] at k of Binomial(n, chance), [...]."""
+    from scipy.stats import binom  # here, since it takes a second and 44 MiB, and few need it
+
     weights = np.asarray(binom.pmf(np.arange(n + 1), n, chance[..., None]))
     return np.einsum("...k,...k->...", weights, np.broadcast_to(values, weights.shape))
 
@@ -204,7 +206,7 @@ def chance_to_mistake(difference: ArrayLike, questions: ArrayLike, variances: Ar
     scaled = np.broadcast_to(np.sqrt(questions) * difference, shape)
     certain = np.where(scaled == 0, 0.0, np.copysign(np.inf, scaled))
     certain = np.where(np.isnan(scaled), np.nan, certain)
-    return norm.cdf(-np.divide(scaled, np.sqrt(variances), out=certain, where=variances > 0))
+    return ndtr(-np.divide(scaled, np.sqrt(variances), out=certain, where=variances > 0))
 
 
 def required_questions(
@@ -226,7 +228,7 @@ def required_questions(
     if np.any((wanted <= 0) | (wanted > 0.5)):
         raise ValueError("the probability of inconsistency must be over 0 and at most 0.5")
     scale = _positive(share) * _positive(level) * (n + 1)
-    constant = 2.0 * (scale * norm.ppf(wanted)) ** 2 * np.asarray(variance)
+    constant = 2.0 * (scale * ndtri(wanted)) ** 2 * np.asarray(variance)
     shape = np.broadcast_shapes(constant.shape, more.shape)
     out = np.array(np.broadcast_to(np.where(np.isnan(constant), np.nan, np.inf), shape))
     return np.divide(constant, more**2, out=out, where=more > 0)

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtr
 
 from evaluation.kernels.table import Floats
 from evaluation.kernels.values import Values
@@ -51,7 +51,7 @@ class PairPs:
         defined = np.isfinite(self.p)
         if defined.any():
             p = self.p[defined]
-            corrected[defined] = _holm(p) if method == "holm" else stats.false_discovery_control(p)
+            corrected[defined] = _holm(p) if method == "holm" else _benjamini_hochberg(p)
         return corrected
 
     def share_below(self, alpha: float = 0.05, method: Correction | None = None) -> float:
@@ -77,6 +77,15 @@ def _holm(p: Floats) -> Floats:
     """
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate((p.size - np.arange(p.size)) * p[order])
+    corrected = np.empty(p.size)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    """The i-th smallest of m times m / i, never above the one after it, at most 1; p [m]."""
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p.size / np.arange(p.size, 0, -1) * p[order])
     corrected = np.empty(p.size)
     corrected[order] = np.minimum(stepped, 1.0)
     return corrected
@@ -112,7 +121,7 @@ def _tests(per_unit: Floats, cluster: NDArray[np.int32] | None) -> PairTests:
     mean, error = np.concatenate(means), np.concatenate(errors)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((mean == 0) & (error == 0), 0.0, mean / error)
-    p = 2.0 * stats.t.sf(np.abs(t), max(starts.size - 1, 1))
+    p = 2.0 * stdtr(max(starts.size - 1, 1), -np.abs(t))
     return PairTests(first, second, mean, p, t, n, None if cluster is None else starts.size)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.kernels.agreement import (
@@ -272,12 +273,9 @@ def test_no_coefficient_is_above_one(rows):
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_interval_equals_wilson_formula(share):
-    hits, n = share
-    z, p = 1.959963984540054, hits / n
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-    assert Share(hits, n).interval == pytest.approx((max(0, middle - half), min(1, middle + half)), abs=1e-9)
+def test_interval_is_wilsons_of_scipy(share):
+    expected = binomtest(*share).proportion_ci(0.95, method="wilson")
+    assert Share(*share).interval == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_share_of_nothing_has_no_value():
