@@ -16,9 +16,9 @@ from evaluation.domain.search import FIRST
 from evaluation.domain.table import PoolTable, pool_table
 from pooling.domain.run_files import SIDES, read_topk
 from pooling.domain.template import fill
-from pooling.domain.trec import merge_candidates
 from pooling.enums import FilterReason
 from pooling.kernels.graph import GraphArrays
+from pooling.kernels.merged import merge
 from pooling.kernels.rows import find
 from pooling.models import Pool, Run
 
@@ -187,7 +187,10 @@ def first_places(exact: Mapping[int, int], stored: list[int] | None, width: int)
     """
     merged: list[int | None] = []
     if stored is not None:
-        merged += merge_candidates(dict(exact), stored)[:width]
+        entity, position = np.array([*exact.items()], dtype=np.int64).reshape(-1, 2).T
+        candidates = np.array(stored, dtype=np.int32).reshape(1, -1)
+        most = 1 + max([*exact, *stored], default=0)
+        merged += merge(np.zeros_like(entity), entity, position, candidates, most).entity[:width].tolist()
     by_position = {position: entity for entity, position in exact.items()}
     return merged + [by_position.get(position) for position in range(len(merged) + 1, width + 1)]
 

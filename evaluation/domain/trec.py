@@ -116,11 +116,7 @@ class Known(NamedTuple):
 def _run(
     run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array
 ) -> Iterator[bytes]:
-    topk = read_topk(run)
-    stored = find(topk.keys, known.keys)
-    candidates = np.full((len(known.keys), topk.entity.shape[1]), -1, dtype=np.int32)
-    candidates[stored >= 0] = topk.entity[stored[stored >= 0]]
-    merged = merge(known.question, known.entity, position, candidates, len(words))
+    merged = merge(known.question, known.entity, position, read_topk(run).of(known.keys), len(words))
     yield from run_pieces(ids, merged, words, run.system.name)
 
 

@@ -19,7 +19,7 @@ from evaluation.domain.trec import trec_lists
 from evaluation.enums import QrelsOrigin
 from evaluation.models import Export, Qrels
 from evaluation.views.ranged import ranged_file
-from pooling.domain.trec import encoded
+from pooling.domain.trec import pieces
 from pooling.enums import JobKind
 from pooling.errors import UserError
 from pooling.models import Pool
@@ -129,7 +129,7 @@ def trec_response(pool: Pool, file: str) -> StreamingHttpResponse:
     files = trec_lists(pool)
     if file not in files:
         raise Http404(f"A pool has no TREC file {file[:80]}: it has {', '.join(files)}.")
-    response = StreamingHttpResponse(encoded(files[file], gz=False), content_type="text/plain; charset=utf-8")
+    response = StreamingHttpResponse(pieces(files[file]), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{pool.name}-{file}"'
     return response
 

@@ -30,7 +30,7 @@ from pooling.kernels.filters import DEFAULT_FILTERS
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.pool import PROVENANCE, Gathered, gather
 from pooling.kernels.questions import questions_of
-from pooling.kernels.rows import find, question_keys
+from pooling.kernels.rows import question_keys
 from pooling.models import Graph, Job, Pool, Run, SeedTriple, System
 
 
@@ -158,11 +158,8 @@ def gather_runs(
     for name in contributors:
         entity = np.zeros((len(keys), 0), dtype=np.int32)
         if name in of_name:
-            topk = read_topk(Run.objects.select_related("system__graph").get(system=of_name[name]))
-            place = find(topk.keys, keys)
-            # a question whose every entity is known has no candidate, and no place in the run
-            entity = np.full((len(keys), topk.entity.shape[1]), -1, dtype=np.int32)
-            entity[place >= 0] = topk.entity[place[place >= 0]]
+            run = Run.objects.select_related("system__graph").get(system=of_name[name])
+            entity = read_topk(run).of(keys)  # a question whose every entity is known has no candidate
         candidates.append(entity)
     return gather(questions, candidates, depth)
 

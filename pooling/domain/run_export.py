@@ -3,35 +3,51 @@
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow as pa
 
 from pooling.domain.graph import open_graph
-from pooling.domain.run_files import RankRows, RunError, TopK, read_ranks, read_returned, read_topk
-from pooling.domain.trec import merge_candidates, run_lines
-from pooling.domain.trec_read import id_of
+from pooling.domain.run_files import (
+    RankRows,
+    RunError,
+    TopK,
+    question_ids,
+    read_ranks,
+    read_returned,
+    read_topk,
+)
+from pooling.domain.trec import run_pieces, trec_word
 from pooling.kernels.graph import GraphArrays
+from pooling.kernels.merged import merge
+from pooling.kernels.rows import questions_from_keys
 from pooling.models import Graph, Run
 
+QUESTIONS = 10_000  # whose lists are merged at once
 
-def whole_run(run: Run) -> Iterator[str]:
+
+def whole_run(run: Run) -> Iterator[bytes]:
     """Lines of every question with candidates: positions among what train and valid do not know, score = -rank.
 
     Each list goes as far as the run knows every position; test answers stand in it. Equal scores are in the strict
     order, so that ties do not come back.
     """
     held = read_returned(run) if run.system.is_imported else read_ranks(run)
-    return _lines(run, open_graph(run.system.graph), held, read_topk(run))
+    return _pieces(run, open_graph(run.system.graph), held, read_topk(run))
 
 
-def _lines(run: Run, graph: GraphArrays, held: RankRows, topk: TopK) -> Iterator[str]:
-    question, entity = np.divmod(held.keys, graph.num_entities)
-    every = np.union1d(question[held.ranks[0] > 0], topk.keys)
-    start, stop = (np.searchsorted(question, every, side=side) for side in ("left", "right"))
-    at = {key: row for row, key in enumerate(topk.keys.tolist())}
-    for key, first, last in zip(every.tolist(), start.tolist(), stop.tolist(), strict=True):
-        strict = held.ranks[0, first:last].tolist()
-        exact = {e: p for e, p in zip(entity[first:last].tolist(), strict, strict=True) if p > 0}
-        candidates = topk.entity[at[key]].tolist() if key in at else []
-        yield from run_lines(id_of(key, graph), merge_candidates(exact, candidates), graph, run.system.name)
+def _pieces(run: Run, graph: GraphArrays, held: RankRows, topk: TopK) -> Iterator[bytes]:
+    words = pa.array([trec_word(key) for key in graph.entities], pa.string())
+    returned = held.ranks[0] > 0
+    question, entity = np.divmod(held.keys[returned], graph.num_entities)
+    position = held.ranks[0, returned]
+    every = np.union1d(question, topk.keys)
+    for first in range(0, len(every), QUESTIONS):
+        keys = every[first : first + QUESTIONS]
+        rows = slice(*np.searchsorted(question, [keys[0], keys[-1] + 1]))
+        merged = merge(
+            np.searchsorted(keys, question[rows]), entity[rows], position[rows], topk.of(keys), len(words)
+        )
+        questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
+        yield from run_pieces(question_ids(questions, graph), merged, words, run.system.name)
 
 
 def get_run(graph: Graph, name: str) -> Run:

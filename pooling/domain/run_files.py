@@ -20,7 +20,7 @@ from pooling.domain.graph import open_graph
 from pooling.errors import UserError
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import Csr, Questions
-from pooling.kernels.rows import questions_from_keys
+from pooling.kernels.rows import find, questions_from_keys
 from pooling.kernels.scored import Scored
 from pooling.models import Run
 
@@ -38,6 +38,13 @@ class TopK(NamedTuple):
     keys: np.ndarray
     entity: np.ndarray
     score: np.ndarray
+
+    def of(self, keys: np.ndarray) -> np.ndarray:
+        """Candidates of these questions, int32[m, K]; none (-1) where nothing was stored."""
+        place = find(self.keys, keys)
+        entity = np.full((len(keys), self.entity.shape[1]), -1, dtype=np.int32)
+        entity[place >= 0] = self.entity[place[place >= 0]]
+        return entity
 
 
 class Pass(NamedTuple):

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from isal import isal_zlib
 
-from pooling.kernels.graph import GraphArrays
 from pooling.kernels.merged import Merged
 
 PIECE = 10_000  # lines that are written at once
@@ -23,32 +22,10 @@ def trec_word(text: str) -> str:
     return re.sub(r"[\s%]", lambda match: quote(match[0]), text)
 
 
-def run_lines(question: str, entities: Iterable[int], graph: GraphArrays, tag: str) -> Iterator[str]:
-    """Six columns, score = -rank, of one question's entities, best first."""
-    for rank, entity in enumerate(entities, 1):
-        yield f"{question} Q0 {trec_word(graph.entities[entity])} {rank} {-rank} {tag}"
-
-
-def merge_candidates(exact: dict[int, int], candidates: list[int]) -> list[int]:
-    """Entities of a question in strict order, up to the first position that the run does not hold.
-
-    exact: entity -> position of its pooled triples and seed answers; candidates: the stored first ones, best first
-    (-1: no more), which lack the seed answers and stand in the places that these leave free.
-    """
-    by_position = {position: entity for entity, position in exact.items()}
-    merged: list[int] = []
-    waiting = iter(entity for entity in candidates if entity >= 0 and entity not in exact)
-    while True:
-        entity = by_position.get(len(merged) + 1)
-        if entity is None and (entity := next(waiting, None)) is None:
-            return merged
-        merged.append(entity)
-
-
 def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) -> Iterator[bytes]:
-    """The bytes of the lines that run_lines gives, in pieces, without a Python object a line.
+    """The bytes of a run's lines, score = -rank, in pieces, without a Python object a line.
 
-    ids: of the questions; words: trec_word of every entity.
+    ids: of the questions, whose entities `merged` has, best first; words: trec_word of every entity.
     """
     lengths = np.diff(merged.indptr)
     ends = pa.array([f" {rank} {-rank} {tag}\n" for rank in range(1, int(lengths.max(initial=0)) + 1)])
@@ -75,11 +52,6 @@ def write_pieces(path: Path, content: Iterable[bytes]) -> None:
     with path.open("wb") as raw:
         for piece in packed(content) if path.suffix == ".gz" else content:
             raw.write(piece)
-
-
-def encoded(lines: Iterable[str], *, gz: bool) -> Iterator[bytes]:
-    """The bytes of a file with these lines, in pieces; as gzip without a clock in it."""
-    return packed(pieces(lines)) if gz else pieces(lines)
 
 
 def packed(content: Iterable[bytes]) -> Iterator[bytes]:

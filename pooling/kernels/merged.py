@@ -21,8 +21,7 @@ def merge(
 
     question, entity, position int[m]: entities whose position is known, 0 where the run did not return one; no entity
     and no position but 0 twice in a question. candidates int32[n, K]: the stored first ones, best first, -1 where
-    there are no more; they stand, but for those entities, in the places that these leave free. The same as
-    merge_candidates of each question (pooling/domain/trec.py).
+    there are no more; they stand, but for those entities, in the places that these leave free.
     """
     n, width = candidates.shape
     known = np.sort(question.astype(np.int64) * num_entities + entity)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from pooling.domain.run_export import whole_run
 from pooling.domain.run_import import Imported
 from pooling.domain.run_upload import import_sent_run
-from pooling.domain.trec import encoded
+from pooling.domain.trec import packed
 from pooling.errors import UserError
 from pooling.forms import RunForm
 from pooling.models import Graph, Run
@@ -57,9 +57,9 @@ def run_file(request: HttpRequest, name: str, system: str) -> HttpResponseBase:
         Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system
     )
     try:
-        lines = whole_run(run)
+        content = whole_run(run)
     except UserError as error:
         return render(request, "problem.html", {"problem": str(error)}, status=409)
-    response = StreamingHttpResponse(encoded(lines, gz=True), content_type="application/gzip")
+    response = StreamingHttpResponse(packed(content), content_type="application/gzip")
     response["Content-Disposition"] = f'attachment; filename="{name}-{system}.txt.gz"'
     return response

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from pooling.artifacts import writing
 from pooling.domain.graph import get_graph
 from pooling.domain.run_export import get_run, whole_run
-from pooling.domain.trec import encoded
+from pooling.domain.trec import packed
 from pooling.management.shell import user_errors
 
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         file = options["file"]
         with user_errors():
             run = get_run(get_graph(options["graph"]), options["system"])
+            content = whole_run(run)
             with writing(file) as aside, aside.open("wb") as out:
-                for piece in encoded(whole_run(run), gz=file.suffix == ".gz"):
-                    out.write(piece)
+                out.writelines(packed(content) if file.suffix == ".gz" else content)
         self.stdout.write(f"{file}: the run of {run.system.name}, {file.stat().st_size:,} bytes")

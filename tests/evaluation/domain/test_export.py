@@ -33,7 +33,7 @@ from pooling.domain.job import execute
 from pooling.domain.pool_files import read_pool_file
 from pooling.domain.pool_rows import read_rows
 from pooling.domain.run_files import parse_question_id
-from pooling.domain.trec import merge_candidates, trec_word
+from pooling.domain.trec import trec_word
 from pooling.domain.trec_read import Topics, id_of, read_run_file
 from pooling.kernels.questions import questions_of
 from pooling.kernels.rows import question_keys
@@ -418,22 +418,6 @@ def test_topics_of_a_pool_are_its_seed_questions(pool: Pool):
         head, relation, tail = (quote(name, safe="") for name in names_of(pool.graph, seed))
         expected |= {f"tail:{head}:{relation}", f"head:{tail}:{relation}"}
     assert sorted(line.split("\t")[0] for line in lines) == sorted(expected)
-
-
-@pytest.mark.parametrize(
-    ("exact", "candidates", "merged"),
-    [
-        ({}, [5, 6, 7], [5, 6, 7]),
-        ({}, [], []),
-        ({9: 1}, [5, 6, -1], [9, 5, 6]),
-        ({9: 2}, [5, 6], [5, 9, 6]),
-        ({6: 2, 9: 4}, [5, 6, 7], [5, 6, 7, 9]),  # a pooled candidate stands where it stands
-        ({9: 5}, [5, 6], [5, 6]),  # position 3 is not held: the list ends there
-        ({9: 3, 8: 4, 7: 9}, [5, 6], [5, 6, 9, 8]),
-    ],
-)
-def test_merged_lists_end_at_the_first_position_that_is_not_held(exact, candidates, merged):
-    assert merge_candidates(exact, candidates) == merged
 
 
 # -- archive ----------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from pooling.domain.run_import import import_run, imported_for
 from pooling.domain.system import SystemError_, create_systems, get_systems
 from pooling.domain.system_files import SystemFileError, has_files, open_file
 from pooling.domain.system_upkeep import train_anew
-from pooling.domain.trec import encoded, trec_word
+from pooling.domain.trec import packed, pieces, trec_word
 from pooling.domain.trec_read import TrecError
 from pooling.errors import PoolError
 from pooling.kernels.rows import find, row_keys, rows_of
@@ -45,12 +45,16 @@ ASKED = question_id(0, "p11", "lives in")  # no test triple, no topic
 
 
 def write(path: Path, *lines: str, gz: bool = False) -> Path:
-    path.write_bytes(b"".join(encoded(lines, gz=gz)))
+    path.write_bytes(b"".join(packed(pieces(lines)) if gz else pieces(lines)))
     return path
 
 
 def line(question: str, entity: str, rank: object, score: object, tag: str = "them") -> str:
     return f"{question} Q0 {trec_word(entity)} {rank} {score} {tag}"
+
+
+def whole(run: Run) -> list[str]:
+    return b"".join(whole_run(run)).decode().splitlines()
 
 
 def knows(side: int = 0, place: int = 0) -> tuple[str, str]:
@@ -261,7 +265,7 @@ def test_a_full_disk_leaves_nothing(town: Graph, tmp_path: Path, monkeypatch):
 @pytest.fixture
 def exported(pool: Pool, tmp_path: Path) -> Path:
     """The run of transe."""
-    return write(tmp_path / "transe.run.gz", *whole_run(get_run(pool.graph, "transe")), gz=True)
+    return write(tmp_path / "transe.run.gz", *whole(get_run(pool.graph, "transe")), gz=True)
 
 
 def test_a_round_trip_changes_no_rank(pool: Pool, exported: Path, tmp_path: Path):
@@ -278,8 +282,8 @@ def test_a_round_trip_changes_no_rank(pool: Pool, exported: Path, tmp_path: Path
     for row, place in enumerate(at.tolist()):
         expected = [e for e in top.entity[row].tolist() if e >= 0]
         assert [e for e in again.entity[place].tolist() if e >= 0] == expected
-    lines = [text.rpartition(" ")[0] for text in whole_run(original)]
-    assert [text.rpartition(" ")[0] for text in whole_run(imported.system.run)] == lines
+    lines = [text.rpartition(" ")[0] for text in whole(original)]
+    assert [text.rpartition(" ")[0] for text in whole(imported.system.run)] == lines
     table = pool_table(pool)
     for key in ("seeds", "full-test"):
         chosen = label_set(pool, table, key)
@@ -351,7 +355,7 @@ def keys_of(pool: Pool) -> np.ndarray:
 def exported_seeds(trained: Graph, tmp_path: Path) -> Path:
     """What transe returned first for the questions of the test set."""
     pool = make_pool(trained, "all", sample=1.0)
-    lines = whole_run(get_run(trained, "transe"))
+    lines = whole(get_run(trained, "transe"))
     path = write(tmp_path / "theirs", *(text for text in lines if int(text.split()[3]) <= 8))
     pool.delete()
     return write(tmp_path / "theirs", *_topics_only(trained, path.read_text().splitlines()))
@@ -431,7 +435,7 @@ def test_topics_of_a_pool_are_its_own(trained: Graph, tmp_path: Path):
     graph = open_graph(trained)
     own, others = (module._question_keys(wanted_triples(p, graph), graph) for p in (shallow, deep))
     only = np.setdiff1d(others, own)[-1]
-    every = whole_run(get_run(trained, "transe"))
+    every = whole(get_run(trained, "transe"))
     lines = [text for text in every if parse_question_id(text.split()[0], graph) == only]
     path = write(tmp_path / "run", *lines[:1])
     question = lines[0].split()[0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pooling.domain import trec_read as module
 from pooling.domain.run_files import question_id
-from pooling.domain.trec import encoded, merge_candidates, pieces, run_lines, trec_word, write_pieces
+from pooling.domain.trec import packed, pieces, trec_word, write_pieces
 from pooling.domain.trec_read import Topics, TrecError, id_of, read_run_file
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.questions import questions_of
@@ -208,7 +208,9 @@ def test_what_is_written_comes_back(
         for key in asked.tolist()
     }  # fmt: skip
     lines = [
-        text for key, found in lists.items() for text in run_lines(id_of(key, graph), found, graph, "us")
+        f"{id_of(key, graph)} Q0 {trec_word(keys[entity])} {rank} {-rank} us"
+        for key, found in lists.items()
+        for rank, entity in enumerate(found, 1)
     ]
     if not lines:
         return
@@ -224,11 +226,11 @@ def test_what_is_written_comes_back(
 
 def test_a_packed_file_is_the_same_bytes_each_time_and_pieces_change_nothing(monkeypatch):
     lines = [f"line {i}" for i in range(7)]
-    whole = b"".join(encoded(lines, gz=True))
+    whole = b"".join(packed(pieces(lines)))
     assert gzip.decompress(whole).decode() == "".join(f"{text}\n" for text in lines)
     assert whole[4:8] == b"\0\0\0\0"  # no time
     monkeypatch.setattr("pooling.domain.trec.PIECE", 3)
-    assert list(encoded(lines, gz=False)) == [
+    assert list(pieces(lines)) == [
         b"line 0\nline 1\nline 2\n",
         b"line 3\nline 4\nline 5\n",
         b"line 6\n",
@@ -236,10 +238,5 @@ def test_a_packed_file_is_the_same_bytes_each_time_and_pieces_change_nothing(mon
 
 
 def test_no_lines_are_an_empty_file():
-    assert b"".join(encoded([], gz=False)) == b""
-    assert gzip.decompress(b"".join(encoded([], gz=True))) == b""
-
-
-def test_merged_lists_end_where_the_run_knows_no_more():
-    assert merge_candidates({9: 2, 8: 0}, [5, 6, -1]) == [5, 9, 6]
-    assert merge_candidates({9: 4}, [5, 6, -1]) == [5, 6]
+    assert b"".join(pieces([])) == b""
+    assert gzip.decompress(b"".join(packed(pieces([])))) == b""
