@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from evaluation.domain.backup_tables import Sum, migrations, tables
 from evaluation.domain.removal import files_below
+from evaluation.models import Export
 from pooling.artifacts import artifact_path, writing
 from pooling.errors import UserError
 from pooling.moment import one_moment
@@ -49,19 +50,31 @@ class Owned(NamedTuple):
     row: str
     path: Path
     sha256: str
+    remade: bool  # it is written again from what is in the backup, when somebody asks for it
 
 
 class Written(NamedTuple):
     rows: int
     files: int
     bytes: int  # of the archive
+    missing: dict[str, str]  # file -> its row: test sets whose archive was not there
+
+    @property
+    def notes(self) -> list[str]:
+        """A line for each file that was not there, and what to do."""
+        return [
+            f"Not in the backup, since it was missing: {file} of {row}. It is written again, with the same bytes, when "
+            "somebody asks for it on the page Test set."
+            for file, row in self.missing.items()
+        ]
 
 
 def write_backup(target: Path, tell: Tell, check: Callable[[Path], None] | None = None) -> Written:
     """Write a new archive, readable by its owner only; `check` is called with it before it gets its name.
 
     People and jobs may go on meanwhile: the rows are those of one moment. BackupError if a file that a row owns is
-    missing or damaged, since a backup would keep the damage.
+    missing or damaged, since a backup would keep the damage; but an archive of a test set may be missing, which is
+    written down.
     """
     if not target.name.endswith(ENDINGS):
         raise BackupError(f"{target.name}: end the name in {', '.join(ENDINGS)}.")
@@ -73,7 +86,8 @@ def write_backup(target: Path, tell: Tell, check: Callable[[Path], None] | None 
             check(aside)
         size = aside.stat().st_size
     rows = sum(table["rows"] for table in manifest["tables"].values())
-    return Written(rows, sum(name.startswith("artifacts/") for name in manifest["members"]), size)
+    files = sum(name.startswith("artifacts/") for name in manifest["members"])
+    return Written(rows, files, size, manifest["missing"])
 
 
 def _consistent(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
@@ -96,6 +110,7 @@ def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
         manifest: dict[str, Any] = {
             "format": FORMAT, "made_at": timezone.now().isoformat(timespec="seconds"),
             "database": connection.vendor, "migrations": migrations(), "tables": {}, "members": members.sums,
+            "missing": {},
         }  # fmt: skip
         owned = list(_owned())
         every = tables()
@@ -110,7 +125,10 @@ def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
         tell("tables", len(every), len(every))
         for done, one in enumerate(owned):
             tell("files of graphs, systems, runs and the rest", done, len(owned))
-            _add_files(members, one)
+            if one.remade and one.sha256 and not one.path.exists():
+                manifest["missing"][_relative(one.path)] = one.row
+            else:
+                _add_files(members, one)
         tell("files of graphs, systems, runs and the rest", len(owned), len(owned))
         text = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
         members.add_bytes(MANIFEST, text, listed=False)
@@ -124,23 +142,29 @@ def _owned() -> Iterator[Owned]:
         if "artifact" in names:
             rows = model._base_manager.exclude(artifact="").order_by("pk")
             for row in rows.only("pk", "artifact", "sha256"):
-                words = f"{model._meta.verbose_name} {row.pk}"
-                yield Owned(words, artifact_path(row.artifact), row.sha256)  # type: ignore[attr-defined]
+                remade = isinstance(row, Export)
+                words = str(row) if remade else f"{model._meta.verbose_name} {row.pk}"
+                yield Owned(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
 
 
 def _add_files(members: "_Members", owned: Owned) -> None:
     sums = []
     for file in files_below(owned.path):
-        name = file.relative_to(settings.ARTIFACT_ROOT).as_posix()
         try:
-            sums.append(members.add_file(f"artifacts/{name}", file))
+            sums.append(members.add_file(f"artifacts/{_relative(file)}", file))
         except OSError as error:
             raise _ChangedError(f"{file} cannot be read: {error.strerror or error}") from error
     if owned.sha256 and owned.sha256 not in sums:
+        advice = "put them back from an earlier backup, or delete what they belong to"
+        if owned.remade:
+            advice = "delete the file; it is written again when somebody asks for it on the page Test set"
         raise _ChangedError(
-            f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs): put them back from an "
-            "earlier backup, or delete what they belong to"
+            f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs): {advice}"
         )
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(settings.ARTIFACT_ROOT).as_posix()
 
 
 def _parts(lines: Iterator[str]) -> Iterator[bytes]:

@@ -56,7 +56,7 @@ def restore(path: Path, tell: Tell) -> Written:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     rows = sum(table["rows"] for table in manifest["tables"].values())
-    return Written(rows, files, path.stat().st_size)
+    return Written(rows, files, path.stat().st_size, manifest.get("missing", {}))
 
 
 def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
@@ -67,8 +67,18 @@ def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
         raise BackupError(
             f"{path} cannot be read: {error.strerror or error}. Nothing was restored."
         ) from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if not isinstance(manifest, dict):
         raise BackupError(f"{path.name} is no whole backup: its manifest is missing. Nothing was restored.")
+    if manifest.get("format") != FORMAT:
+        raise BackupError(
+            f"{path.name} has format {manifest.get('format')!r}, and this version of the program reads {FORMAT}: "
+            "restore it with the version that made it. Nothing was restored."
+        )
+    if lacking := [key for key in ("migrations", "tables", "members") if key not in manifest]:
+        raise BackupError(
+            f"{path.name} is no whole backup: its manifest has no {lacking[0]}. Nothing was restored; take another "
+            "backup."
+        )
     told = manifest["members"]
     if wrong := sorted(name for name in {*told, *found} if told.get(name) != found.get(name)):
         more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
@@ -153,12 +163,19 @@ def _check_version(manifest: dict[str, Any], every: dict[str, Table]) -> None:
     ours, theirs = set(migrations()), set(manifest["migrations"])
     columns = {name: table["columns"] for name, table in manifest["tables"].items()}
     if ours != theirs or columns != {name: table.columns for name, table in every.items()}:
-        odd = sorted(ours ^ theirs)
+        odd = sorted(ours ^ theirs) or [f"table {name}" for name in sorted(columns.keys() ^ every.keys())]
         which = f" ({odd[0]} is on one side only)" if odd else ""
         raise BackupError(
             f"The backup is of another version of the program{which}: restore it with that version, then update and "
             "run migrate. Nothing was restored."
         )
+    for member in manifest["members"]:
+        kind, _, below = member.partition("/")
+        if kind == "database" and below.partition("/")[0] not in every:
+            raise BackupError(
+                f"The backup holds {member}, and the program has no table {below.partition('/')[0]}: it was changed by "
+                "hand, or comes from another program. Nothing was restored; take another backup."
+            )
 
 
 def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: Tell) -> int:

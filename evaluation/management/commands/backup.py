@@ -39,6 +39,8 @@ class Command(BaseCommand):
             f"{options['file']}: {written.rows:,} rows, {written.files:,} files, {filesizeformat(written.bytes)}; "
             f"{checked}"
         )
+        for note in written.notes:
+            self.stdout.write(note)
 
 
 def _restorable(archive: Path) -> None:

@@ -27,3 +27,5 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Restored {options['file'].name}: {found.rows:,} rows, {found.files:,} files, all as in the backup."
         )
+        for note in found.notes:
+            self.stdout.write(note)

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.domain.backup import BackupError
-from evaluation.management.commands import backup
+from evaluation.domain.backup import BackupError, Written
+from evaluation.domain.qrels import freeze_qrels
+from evaluation.management.commands import backup, restore
+from evaluation.models import Export
 from pooling.domain.graph import open_graph
 from pooling.enums import JobKind, JobState
 from pooling.models import AuditEntry, Graph, Pool, System
@@ -88,6 +90,21 @@ def test_backup_says_what_it_did(town: Graph, tmp_path: Path):
     assert out.startswith(f"{target}: ") and out.rstrip().endswith("; not checked")
     with pytest.raises(CommandError, match="exists: name a new file; nothing was written"):
         run("backup", str(target), "--no-check")
+
+
+def test_backup_and_restore_name_what_is_missing(town: Graph, tmp_path: Path, monkeypatch):
+    """A test set whose archive was deleted."""
+    pool = make_pool(town, "p")
+    qrels = freeze_qrels(pool, "v1")
+    Export.objects.create(qrels=qrels, artifact="exports/1.zip", sha256="0" * 64)
+    lines = run("backup", str(tmp_path / "b.tar"), "--no-check").splitlines()
+    note = "Not in the backup, since it was missing: exports/1.zip of export 1 of p/v1. It is written again, with the "
+    assert [line.startswith(note) for line in lines if "%" not in line][-1:] == [True]
+    found = Written(1, 2, 3, {"exports/1.zip": "export 1 of p/v1"})
+    monkeypatch.setattr(restore, "restore", lambda path, tell: found)
+    assert run("restore", str(tmp_path / "b.tar")).splitlines() == [
+        "Restored b.tar: 1 rows, 2 files, all as in the backup.", *found.notes,
+    ]  # fmt: skip
 
 
 def test_the_trial_restore_is_of_the_archive(tmp_path: Path):

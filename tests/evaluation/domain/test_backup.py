@@ -21,10 +21,13 @@ from django.db import connection
 
 from annotation.models import Label
 from evaluation.domain import backup as backup_module
+from evaluation.domain.archive import archive_of, request_export, write_archive
 from evaluation.domain.backup import BackupError, write_backup
 from evaluation.domain.backup_tables import Sum, Table, tables
+from evaluation.domain.export import ExportOptions
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.restore import read_manifest, restore
+from evaluation.models import Export, Qrels
 from pooling.artifacts import artifact_path
 from pooling.models import Graph, Run, System
 from tests.annotation.world import World, label_item, make_graph, make_world
@@ -127,6 +130,42 @@ def test_a_damaged_file_is_named_and_no_backup_is_written(full: World, tmp_path:
         "earlier backup, or delete what they belong to"
     )
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []
+
+
+def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_again(
+    full: World, tmp_path: Path
+):
+    """It is written again from its qrels; the backup and its restore say which it is."""
+    export, _ = request_export(Qrels.objects.get(), ExportOptions(), None)
+    path = write_archive(export)
+    before = path.read_bytes()
+    path.unlink()
+    kept, file = files(), f"exports/{export.pk}.zip"
+    written = write_backup(tmp_path / "b.tar", silent)
+    assert written.missing == {file: f"export {export.pk} of p/v1"}
+    assert read_manifest(tmp_path / "b.tar", silent)["missing"] == written.missing
+    empty()
+    restored = restore(tmp_path / "b.tar", silent)
+    assert (files(), restored.missing) == (kept, written.missing)
+    assert restored.notes == [
+        f"Not in the backup, since it was missing: {file} of export {export.pk} of p/v1. It is written again, with "
+        "the same bytes, when somebody asks for it on the page Test set."
+    ]
+    again = Export.objects.get()
+    assert archive_of(again) is None
+    assert write_archive(again).read_bytes() == before
+
+
+def test_a_damaged_archive_of_a_test_set_may_be_deleted(full: World, tmp_path: Path):
+    export, _ = request_export(Qrels.objects.get(), ExportOptions(), None)
+    path = write_archive(export)
+    path.write_bytes(b"?")
+    with pytest.raises(BackupError) as caught:
+        write_backup(tmp_path / "b.tar", silent)
+    assert str(caught.value) == (
+        f"The files of export {export.pk} of p/v1 in {path} are missing or damaged (SHA-256 differs): delete the file; "
+        "it is written again when somebody asks for it on the page Test set"
+    )
 
 
 def test_a_file_that_a_job_has_just_replaced_is_read_again(full: World, tmp_path: Path, monkeypatch):
@@ -309,6 +348,42 @@ def test_another_version_is_refused(archive: Path):
     assert refused(path) == (
         "The backup is of another version of the program (pooling.9999_future is on one side only): restore it with "
         "that version, then update and run migrate. Nothing was restored."
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda manifest: manifest.update(format=2), (
+            "changed.tar has format 2, and this version of the program reads 1: restore it with the version that made "
+            "it. Nothing was restored."
+        )),
+        (lambda manifest: manifest.pop("tables"), (
+            "changed.tar is no whole backup: its manifest has no tables. Nothing was restored; take another backup."
+        )),
+        (lambda manifest: manifest["tables"].update({"pooling.Future": manifest["tables"]["pooling.Pool"]}), (
+            "The backup is of another version of the program (table pooling.Future is on one side only): restore it "
+            "with that version, then update and run migrate. Nothing was restored."
+        )),
+    ],
+)  # fmt: skip
+def test_a_manifest_of_another_form_is_refused(archive: Path, change, message: str):
+    assert refused(changed_manifest(archive, change)) == message
+
+
+@pytest.mark.parametrize("member", ["database/pooling.Future/000000.jsonl", "database/Future"])
+def test_rows_of_a_table_that_nobody_knows_are_refused(archive: Path, member: str):
+    """The manifest lists them, so that nothing is damaged."""
+    label = "database/annotation.Label/000000.jsonl"
+
+    def change(manifest: dict[str, Any]) -> None:
+        manifest["members"][member] = manifest["members"].pop(label)
+
+    renamed = rewritten(archive, lambda name, content: (member if name == label else name, content))
+    renamed = renamed.rename(renamed.with_name("renamed.tar"))
+    assert refused(changed_manifest(renamed, change)) == (
+        f"The backup holds {member}, and the program has no table {member.split('/')[1]}: it was changed by hand, or "
+        "comes from another program. Nothing was restored; take another backup."
     )
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
+import mlcroissant
 import pytest
 
 from annotation.domain.guideline import save_guidelines
@@ -102,6 +103,39 @@ def label_guidelines(label: Label) -> int | None:
         label.item.campaign.guideline_versions.order_by("version").values_list("created_at", "version")
     )
     return max((version for at, version in made if at <= label.created_at), default=None)
+
+
+def test_croissant_reads_every_record_of_every_set(world: World, tmp_path: Path):
+    """Nothing of a cell is lost: labels are objects a line, the others tables."""
+    files = export(freeze_qrels(world.pool, "v1"), tmp_path / "out")
+    data = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
+    assert data.metadata.ctx.issues.errors == set()
+    told = {one.id: one for one in data.metadata.record_sets}
+    assert set(told) == {"judgements", "labels", "questions", "topics"}
+    lines = {
+        name: [line.split("\t") for line in files[f"{name}.tsv"].splitlines()]
+        for name in set(told) - {"labels"}
+    }
+    tables = {name: (header, rows) for name, (header, *rows) in lines.items()}
+    objects = [json.loads(line) for line in files["labels.jsonl"].splitlines()]
+    columns = list(objects[0])
+    tables["labels"] = (columns, [[one.get(column) for column in columns] for one in objects])
+    for name, (columns, rows) in tables.items():
+        assert [field.id for field in told[name].fields] == [f"{name}/{column}" for column in columns]
+        records = [[plain(record[f"{name}/{column}"]) for column in columns] for record in data.records(name)]
+        assert records == [[plain(cell) for cell in row] for row in rows], name
+
+
+def plain(value: object) -> str:
+    """A cell as Croissant gives it and as the file has it: numbers as floats, nothing as nothing."""
+    if isinstance(value, bytes):
+        value = value.decode()
+    if value is None or value != value:
+        return ""
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def test_nobody_is_named_and_no_comment_is_told(world: World, tmp_path: Path):
