@@ -12,13 +12,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.errors import ConsentNeeded
-from pooling.errors import UserError
+from pooling.errors import GoneError, UserError
 
 logger = logging.getLogger(__name__)
 
 
 class ShowUserErrors:
-    """Shows the message of a UserError that reached the top, with status 503, instead of a bare 500."""
+    """Shows the message of a UserError that reached the top, with status 503, instead of a bare 500; 404 where gone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -29,6 +29,8 @@ class ShowUserErrors:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, ConsentNeeded):
             return redirect(reverse("consent", args=[error.pool], query={"to": error.wanted}))
+        if isinstance(error, GoneError):
+            return render(request, "problem.html", {"gone": True, "problem": str(error)}, status=404)
         if not isinstance(error, UserError):
             return None
         logger.error("%s: %s", request.path, error)

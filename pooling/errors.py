@@ -5,5 +5,9 @@ class UserError(Exception):
     """A message for the person: what happened, where, what to do. Pages show it, commands print it."""
 
 
+class GoneError(Exception):
+    """What is worked on was deleted meanwhile: the same for a person, but no form or page of it can be shown again."""
+
+
 class PoolError(UserError):
     """A pool does not exist, or cannot be made as asked."""

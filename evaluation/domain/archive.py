@@ -6,11 +6,13 @@ import zipfile
 from pathlib import Path
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from evaluation.domain.export import ExportOptions, export_test_set
 from evaluation.domain.table import EvaluationError
 from evaluation.models import Export, Qrels
 from pooling.artifacts import artifact_path, sha256_of, writing
+from pooling.domain.held import held
 from pooling.domain.job import Progress, handles, start_job
 from pooling.enums import JobKind
 from pooling.models import Job
@@ -20,7 +22,11 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: an archive ho
 
 def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> tuple[Export, Job | None]:
     """The export of qrels with these options, and the job that writes it; None where it is written already."""
-    export, _ = Export.objects.get_or_create(qrels=qrels, **options._asdict(), defaults={"created_by": user})
+    with transaction.atomic():
+        held(qrels.pool)
+        export, _ = Export.objects.get_or_create(
+            qrels=qrels, **options._asdict(), defaults={"created_by": user}
+        )
     if archive_of(export) is not None:
         return export, None
     params = {"qrels": qrels.name, "export": export.pk}

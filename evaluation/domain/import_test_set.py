@@ -15,6 +15,7 @@ from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
+from pooling.domain.held import held
 from pooling.domain.naming import named_once
 from pooling.domain.pool import check_name, store_seeds
 from pooling.domain.pool_files import EXAMPLES, MAX_DEPTH, read_seed_file
@@ -56,6 +57,7 @@ def import_test_set(
             f"{file_name} judges nothing but known facts and seeds: there is nothing to pool. Nothing was imported."
         )
     with named_once(lambda: check_name(name)):
+        held(graph)
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.IMPORTED, state=PoolState.READY, seed_source=source[:200],
             depth=max(judged[triple].depth or 1 for triple in pooled), report=report,

@@ -25,6 +25,7 @@ from evaluation.models import Qrels, Study, StudyRun
 from pooling.artifacts import artifact_path
 from pooling.domain.audit import record
 from pooling.domain.graph import get_graph
+from pooling.domain.job import live_jobs
 from pooling.domain.pool import get_pool
 from pooling.enums import LIVE, AuditAct
 from pooling.models import Graph, Job, Pool, System
@@ -170,13 +171,9 @@ def _let_go(going: Going) -> None:
 def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
     """Why the subject stays, a sentence each; empty where it may go."""
     found = []
-    jobs = (
-        list(going[Job].filter(state__in=LIVE).order_by("id").values_list("pk", flat=True))
-        if Job in going
-        else []
-    )
-    if jobs:
-        found.append(f"Job {jobs[0]} is at work on it: cancel it first, or wait for its end.")
+    live = going[Job].filter(state__in=LIVE) if isinstance(subject, Study) else live_jobs(subject)
+    if (job := live.order_by("id").first()) is not None:
+        found.append(f"Job {job.pk} is at work on it: cancel it first, or wait for its end.")
     elif isinstance(subject, Study) and is_under_way(subject):
         found.append("It is under way: cancel its jobs first, or wait for their end.")
     if isinstance(subject, Study):

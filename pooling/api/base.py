@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from pooling.api.throttle import ByRole
 from pooling.artifacts import ArtifactError
 from pooling.enums import TokenScope
-from pooling.errors import UserError
+from pooling.errors import GoneError, UserError
 from pooling.models import ApiToken
 from pooling.permissions import can_evaluate
 
@@ -85,6 +85,8 @@ class Endpoint(APIView):
             }  # fmt: skip
             code = next((known[t] for t in type(exc).__mro__ if t in known), 400)
             return Response({"error": str(exc)}, code)
+        if isinstance(exc, GoneError):
+            return Response({"error": str(exc)}, status.HTTP_404_NOT_FOUND)
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
             return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
         if isinstance(exc, Http404 | exceptions.NotFound):

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from config.celery import app as celery_app
 from pooling.domain.audit import record
+from pooling.domain.held import held
 from pooling.enums import LIVE, AuditAct, JobKind, JobState, PoolState, SystemState
 from pooling.errors import UserError
 from pooling.models import Graph, Job, Pool, System, Worker
@@ -78,9 +79,11 @@ def _move(job_id: int, old: JobState, new: JobState, **fields: Any) -> bool:
 
 
 def _lock_subject(graph: Graph | None, system: System | None, pool: Pool | None) -> None:
-    """Who starts a job of the same subject at the same time waits here, and then sees this one's."""
-    if (subject := system or pool or graph) is not None:
-        list(type(subject)._base_manager.select_for_update(no_key=True).filter(pk=subject.pk))
+    """Who starts a job of the same subject at the same time waits here, and then sees this one's; so does who deletes.
+
+    GoneError where it was deleted.
+    """
+    held(*(row for row in (graph, system, pool) if row is not None))
 
 
 def _live(
@@ -94,9 +97,17 @@ def live_jobs(subject: Graph | System | Pool) -> QuerySet[Job]:
     """Jobs that are not over, of a subject or of what belongs to it, oldest first."""
     if isinstance(subject, Graph):
         own = Q(graph=subject) | Q(system__graph=subject) | Q(pool__graph=subject)
+    elif isinstance(subject, Pool):
+        own = Q(pool=subject)
     else:
-        own = Q(system=subject) if isinstance(subject, System) else Q(pool=subject)
+        own = Q(system=subject) | Q(pk__in=_extensions_by(subject))
     return Job.objects.filter(own, state__in=LIVE).order_by("id")
+
+
+def _extensions_by(system: System) -> list[int]:
+    """Live jobs that add the system to a pool: only their params name it. (SQLite cannot search in JSON lists.)"""
+    live = Job.objects.filter(kind=JobKind.EXTEND_POOL, pool__graph=system.graph_id, state__in=LIVE)
+    return [pk for pk, params in live.values_list("pk", "params") if system.name in params["systems"]]
 
 
 def start_job(
@@ -109,7 +120,7 @@ def start_job(
     user: User | None = None,
 ) -> Job:
     """Make the row and, once it is committed, send its message. A live job of the same
-    kind, subject and params is it."""
+    kind, subject and params is it. GoneError where the subject was deleted."""
     with transaction.atomic():
         _lock_subject(graph, system, pool)  # two that ask at once get one job
         live = _live(kind, graph, system, pool, params or {})

@@ -15,6 +15,7 @@ from pooling.bulk import insert_rows
 from pooling.domain import filter as filters
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
+from pooling.domain.held import held
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.naming import named_once
 from pooling.domain.pool_files import read_pool_file, read_seed_file
@@ -79,6 +80,7 @@ def create_pool(
     else:
         seeds, source = draw_seeds(arrays, sample=sample, count=count, stratify=stratify, seed=seed)
     with named_once(lambda: check_name(name)):
+        held(graph, *chosen)
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
             contributors=[s.name for s in chosen], filters=list(filters),
@@ -207,6 +209,7 @@ def import_pool(
     seeds = read_seed_file(seeds_file, arrays)
     read = read_pool_file(file, seeds, arrays)
     with named_once(lambda: check_name(name)):
+        held(graph)
         pool = Pool.objects.create(
             graph=graph, name=name, origin=PoolOrigin.IMPORTED, depth=int(read.gathered.depth.max(initial=1)),
             seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),

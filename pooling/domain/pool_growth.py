@@ -18,6 +18,7 @@ from django.utils import timezone
 from pooling.domain import filter as filters
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
+from pooling.domain.held import gone, held
 from pooling.domain.job import JobCancelled, Progress, handles, start_job
 from pooling.domain.pool import gather_runs, score_triples, store_seeds, tell_of_short_runs
 from pooling.domain.pool_files import read_seed_file
@@ -50,7 +51,9 @@ def extend_pool(
     depth is the new one. Seeds come from a file, or are drawn from the test triples that are none yet (draw_seeds).
     `predictive`: with the distributions that max-k reads.
     """
-    pool = Pool.objects.select_related("graph").get(pk=pool.pk)
+    if (found := Pool.objects.select_related("graph").filter(pk=pool.pk).first()) is None:
+        raise gone(pool)
+    pool = found
     _refuse_unready(pool)
     chosen = get_systems(pool.graph, systems) if systems else []
     _check_systems(pool, chosen)
@@ -69,6 +72,7 @@ def extend_pool(
     if not predictive:
         params["predictive"] = False
     with transaction.atomic():
+        held(pool.graph, *chosen)
         job = start_job(JobKind.EXTEND_POOL, pool=pool, params=params, user=user)
         what = _in_words(pool.depth, depth or 0, [s.name for s in chosen], len(seeds), source)
         record(user, AuditAct.POOL_EXTENDED, pool=pool, about=f"{pool.name}: {what}", job=job.pk)

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from pooling.artifacts import sha256_of
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
+from pooling.domain.held import held
 from pooling.domain.naming import named_once
 from pooling.domain.run import MOST_CANDIDATES, TIE_SEED, run_folder, wanted_triples, write_run
 from pooling.domain.run_files import RETURNED, Pass, candidates_table, ranks_table, read_topk
@@ -238,6 +239,7 @@ def _store(
     with run_folder(system) as relative:
         fields: dict[str, Any] = write_run(relative, system, None, tables, depth, seconds)
         with named_once(lambda: check_name(system.graph, system.name)):  # somebody may have been faster
+            held(system.graph)
             system.save()
             Run.objects.create(system=system, **fields)
             record(user, AuditAct.RUN_IMPORTED, about=str(system), **system.settings)

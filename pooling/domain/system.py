@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from pooling.artifacts import ArtifactError, artifact_path, sha256_of
 from pooling.domain.graph import open_graph
+from pooling.domain.held import held
 from pooling.domain.job import JobCancelled, Progress, handles
 from pooling.domain.system_memory import peak_bytes, reset_peak
 from pooling.domain.system_seeds import keep_best
@@ -42,6 +43,7 @@ def create_systems(
         raise SystemError_("The best of one seed is that one: give 2 or more seeds to choose from.")
     systems = []
     with transaction.atomic():
+        held(graph)
         for kind, own in settings_of_kinds(kinds, overrides).items():
             resolved, slug = resolve(graph, kind, own), get_system(kind).slug
             for seed in range(seeds):

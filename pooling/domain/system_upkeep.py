@@ -13,11 +13,12 @@ from django.db import transaction
 
 from pooling.artifacts import artifact_path
 from pooling.domain.audit import record
-from pooling.domain.job import start_job
+from pooling.domain.held import held
+from pooling.domain.job import live_jobs, start_job
 from pooling.domain.naming import named_once
 from pooling.domain.system import SystemError_, refuse_imported, resolve
 from pooling.domain.system_seeds import keep_best, without_device
-from pooling.enums import LIVE, AuditAct, JobKind, SystemState
+from pooling.enums import AuditAct, JobKind, SystemState
 from pooling.models import Graph, Job, System
 
 
@@ -35,6 +36,7 @@ def add_system(
     settings = {**resolve(graph, kind, overrides), "device": device}
     _check_name(graph, name)
     with named_once(lambda: _check_name(graph, name)):
+        held(graph)
         system = System(graph=graph, kind=kind, name=name, seed=seed, settings=settings)
         _refuse_twin(system)
         system.save()
@@ -58,7 +60,8 @@ def train_anew(
     refuse_imported(system, "trained")
     settings = {**resolve(system.graph, system.kind, overrides), "device": device}
     with transaction.atomic():
-        found = System.objects.select_for_update().select_related("graph").get(pk=system.pk)
+        held(system)
+        found = System.objects.select_related("graph").get(pk=system.pk)
         _refuse_busy(found)
         if used := uses_of(found):
             raise SystemError_(f"{found.name} stays as it is, since {' and '.join(used)}: clone it instead.")
@@ -125,7 +128,7 @@ def free_seed(graph: Graph, kind: str) -> int:
 
 
 def _refuse_busy(system: System) -> None:
-    live = system.jobs.filter(state__in=LIVE).first()
+    live = live_jobs(system).first()
     if live is not None:
         raise SystemError_(
             f"Job {live.pk} is at work on {system.name}: cancel it first, or wait for its end."

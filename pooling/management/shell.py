@@ -13,16 +13,16 @@ from django.core.management.base import CommandError
 from pooling.domain.filter import parse_filters
 from pooling.domain.worker import failures, wait_for, worker_for_a_while
 from pooling.enums import JobState
-from pooling.errors import UserError
+from pooling.errors import GoneError, UserError
 from pooling.models import Job
 
 
 @contextlib.contextmanager
 def user_errors() -> Iterator[None]:
-    """A UserError becomes a CommandError: its message, exit code 1, no trace."""
+    """A UserError or GoneError becomes a CommandError: its message, exit code 1, no trace."""
     try:
         yield
-    except UserError as error:
+    except (UserError, GoneError) as error:
         raise CommandError(str(error)) from error
 
 

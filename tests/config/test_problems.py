@@ -5,7 +5,7 @@ from django.http import Http404
 from django.test import RequestFactory
 
 from config.problems import ShowUserErrors
-from pooling.errors import PoolError
+from pooling.errors import GoneError, PoolError
 
 
 @pytest.fixture
@@ -19,6 +19,15 @@ def test_user_error_is_a_page_with_its_escaped_message(shown):
     response = shown(PoolError("<b>topk.parquet</b> is missing: restore it"))
     assert response.status_code == 503
     assert "&lt;b&gt;topk.parquet&lt;/b&gt; is missing: restore it" in response.content.decode()
+
+
+def test_what_was_deleted_meanwhile_is_not_found(shown):
+    response = shown(GoneError("Pool p was deleted in the meantime, so nothing was changed."))
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "<h1>This is gone</h1>" in page
+    assert "Pool p was deleted in the meantime, so nothing was changed." in page
+    assert "Labels are in the database and safe." not in page
 
 
 @pytest.mark.parametrize("error", [ValueError("secret path"), Http404("gone")])

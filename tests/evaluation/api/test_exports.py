@@ -8,9 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from evaluation.api import exports
 from evaluation.domain.archive import request_export, write_archive
 from evaluation.domain.export import ExportOptions
 from evaluation.domain.qrels import freeze_qrels
+from evaluation.domain.removal import remove
 from evaluation.models import Export, Qrels
 from pooling.models import Job, Pool
 
@@ -48,6 +50,18 @@ def test_asked_for_written_and_taken_away(sign_in, qrels: Qrels):
     assert (len(content), hashlib.sha256(content).hexdigest()) == (after["num_bytes"], after["sha256"])
     again = researcher.post(URL, {"qrels": "v1", "strict": True}, content_type="application/json")
     assert (again.status_code, again.json()) == (200, {"export": after, "job": None})
+
+
+def test_a_pool_that_is_deleted_at_that_moment_is_not_found(sign_in, qrels: Qrels, monkeypatch):
+    def gone_meanwhile(*asked):
+        remove(qrels.pool, None, with_labels=True)
+        return request_export(*asked)
+
+    monkeypatch.setattr(exports, "request_export", gone_meanwhile)
+    answer = sign_in("researcher").post(URL, {"qrels": "v1"}, content_type="application/json")
+    assert (answer.status_code, answer.json()) == (
+        404, {"error": "Pool p was deleted in the meantime, so nothing was changed."},
+    )  # fmt: skip
 
 
 def test_download_is_taken_up_where_it_broke_off(sign_in, qrels: Qrels):

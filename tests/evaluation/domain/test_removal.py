@@ -16,7 +16,10 @@ from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.removal import find_subject, preview, remove
 from evaluation.models import Figure, Qrels, Study
 from pooling.artifacts import artifact_path
+from pooling.domain.pool_growth import extend_pool
+from pooling.domain.system_upkeep import archive as archive_system
 from pooling.enums import AuditAct, JobKind, JobState
+from pooling.errors import UserError
 from pooling.models import AuditEntry, Graph, Job, Pool, Relation, Run, System
 from tests.annotation.world import World, label_item, make_world
 from tests.evaluation.studies import make_study
@@ -161,6 +164,26 @@ def test_a_job_at_work_keeps_what_it_works_on(labelled: Pool):
         assert preview(subject).refused[0] == reason
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
     assert preview(labelled).refused == []
+
+
+def test_a_system_that_an_extension_is_adding_stays(labelled: Pool):
+    """Only the params of the job name it."""
+    system = labelled.graph.systems.get(name="complex")
+    labelled.systems.remove(system)
+    labelled.contributors.remove("complex")
+    labelled.save()
+    job = extend_pool(labelled, systems=["complex"])
+    reason = f"Job {job.pk} is at work on it: cancel it first, or wait for its end."
+    assert preview(system).refused == [reason]
+    message = f"Job {job.pk} is at work on complex: cancel it first, or wait for its end."
+    with pytest.raises(UserError) as caught:
+        archive_system(system, None)
+    assert str(caught.value) == message
+    assert preview(labelled.graph.systems.get(name="transe")).refused == [
+        "Pool p uses it: archive it instead."
+    ]
+    Job.objects.update(state=JobState.DONE)
+    assert preview(system).refused == []
 
 
 def test_a_system_goes_with_its_run_unless_a_pool_uses_it(labelled: Pool, django_capture_on_commit_callbacks):

@@ -10,9 +10,11 @@ import pytest
 from evaluation.domain.archive import archive_name, options_of, request_export, write_archive
 from evaluation.domain.export import EVERYTHING, ExportOptions
 from evaluation.domain.qrels import freeze_qrels
+from evaluation.domain.removal import remove
 from evaluation.domain.report import pool_report
 from evaluation.domain.trec import trec_lists
 from evaluation.models import Export, Qrels
+from evaluation.views import export
 from pooling.enums import JobKind
 from pooling.models import Job, Pool
 from tests.factories import make_pool
@@ -41,6 +43,22 @@ def test_who_may_see_write_and_take_away(sign_in, labelled: Pool, role, status):
     assert [client.get(url).status_code for url in (PAGE, download)] == [status, status]
     assert client.post(WRITE, {"strict": "on"}).status_code == (302 if status == 200 else status)
     assert Job.objects.filter(kind=JobKind.EXPORT).count() == (1 if status == 200 else 0)
+
+
+def test_an_export_of_a_pool_that_is_deleted_at_that_moment_is_not_found(
+    sign_in, labelled: Pool, monkeypatch
+):
+    freeze_qrels(labelled, "v1")
+
+    def gone_meanwhile(*asked):
+        remove(labelled, None, with_labels=True)
+        return request_export(*asked)
+
+    monkeypatch.setattr(export, "request_export", gone_meanwhile)
+    answer = sign_in("researcher").post(WRITE)
+    assert answer.status_code == 404
+    assert "Pool p was deleted in the meantime, so nothing was changed." in answer.content.decode()
+    assert Job.objects.count() == 0
 
 
 @pytest.mark.parametrize(
