@@ -5,7 +5,7 @@ import hashlib
 import io
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -68,14 +68,31 @@ def import_qrels(
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: import its qrels when it is ready.")
     judged = read_judgements(raw, file_name, format, open_graph(pool.graph))
-    return keep_judgements(pool, name, judged, file_name, hashlib.sha256(raw).hexdigest(), user)
+    lost = []
+    if format == "trec":
+        filtered = set(pool.triples.exclude(reason="").values_list("head", "relation", "tail"))
+        lost = lost_in_trec({t: of for t, of in judged.items() if t in filtered}, "filtered triples")
+    return keep_judgements(pool, name, judged, file_name, hashlib.sha256(raw).hexdigest(), user, lost)
+
+
+def lost_in_trec(judged: dict[Triple, Judged], what: str) -> list[str]:
+    """A sentence where TREC qrels call triples negative that may be assumed negatives; `what` they are."""
+    n = sum(of.state == LabelState.NEGATIVE for of in judged.values())
+    if not n:
+        return []
+    return [
+        f"What is 0 in the file counts as judged negative ({n:,} of the {what}): TREC has no word for an assumed "
+        "negative; judgements.tsv of a test set has one."
+    ]
 
 
 def keep_judgements(
-    pool: Pool, name: str, judged: dict[Triple, Judged], file_name: str, file_sha256: str, user: User | None
-) -> Qrels:
-    """The second half of import_qrels, of a file that was read."""
+    pool: Pool, name: str, judged: dict[Triple, Judged], file_name: str, file_sha256: str, user: User | None,
+    more: Sequence[str] = (),
+) -> Qrels:  # fmt: skip
+    """The second half of import_qrels, of a file that was read; `more` is noted too."""
     triples, state, notes = _placed(pool, judged, file_name)
+    notes += more
     with transaction.atomic():
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.IMPORTED, user=user, notes=notes)
         record(

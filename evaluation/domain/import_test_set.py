@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.domain.judgement import import_judged
 from annotation.enums import Answer
-from evaluation.domain.import_qrels import Judged, Triple, keep_judgements, read_judgements
+from evaluation.domain.import_qrels import Judged, Triple, keep_judgements, lost_in_trec, read_judgements
 from evaluation.domain.table import EvaluationError
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
@@ -65,7 +65,10 @@ def import_test_set(
         store_seeds(pool, seeds)
         _write_triples(pool, pooled, judged)
         record(user, AuditAct.POOL_IMPORTED, pool=pool, about=name)
-        qrels = keep_judgements(pool, name, judged, file_name, sha256, user)
+        lost = (
+            lost_in_trec(judged, "triples") if format == "trec" else []
+        )  # which were filtered is not in the file
+        qrels = keep_judgements(pool, name, judged, file_name, sha256, user, lost)
         answers = {
             t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS
         }

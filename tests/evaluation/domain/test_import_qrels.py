@@ -96,7 +96,13 @@ def test_our_own_trec_qrels_come_back(labelled: Pool, tmp_path: Path, strict: bo
     assert states(qrels) == {
         t: assumed if s == LabelState.ASSUMED_NEGATIVE else s for t, s in states(frozen).items()
     }
-    assert qrels.notes == []
+    by_people = labelled.judgements.filter(verdict="negative").exclude(triple__reason="").count()
+    n = by_people + (0 if strict else frozen.num_assumed_negative)
+    assert frozen.num_assumed_negative > by_people > 0
+    assert qrels.notes == [
+        f"What is 0 in the file counts as judged negative ({n:,} of the filtered triples): TREC has no word for an "
+        "assumed negative; judgements.tsv of a test set has one."
+    ]
 
 
 def test_one_side_of_a_triple_is_enough_in_trec(labelled: Pool):

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.models import Campaign, ImportedLabel
 from evaluation.domain import figures
-from evaluation.domain.export import export_test_set
+from evaluation.domain.export import ExportOptions, export_test_set
 from evaluation.domain.import_test_set import import_test_set
 from evaluation.domain.labelset import label_set
 from evaluation.domain.qrels import freeze_qrels, pooled_state, read_qrels, state_counts
@@ -147,6 +147,32 @@ def test_trec_qrels(town: Graph, facts):
     )
     assert (triples_of(qrels.pool.seeds), triples_of(qrels.pool.triples)) == ([seed], [yes, no])
     assert (qrels.num_positive, qrels.num_negative) == (2, 1)
+    assert qrels.notes == [
+        "What is 0 in the file counts as judged negative (1 of the triples): TREC has no word for an assumed negative; "
+        "judgements.tsv of a test set has one."
+    ]
+
+
+def test_a_judged_test_set_of_ours_keeps_assumed_negatives_by_its_judgements(town: Graph, tmp_path: Path):
+    make_systems(town)
+    pool = make_pool(town)
+    judge_all(pool)
+    frozen = freeze_qrels(pool, "v1")
+    export_test_set(frozen, tmp_path / "out", ExportOptions(with_runs=False))
+    seeds = tmp_path / "seeds.tsv"
+    seeds.write_text("".join("\t".join(names_of(town, t)) + "\n" for t in triples_of(pool.seeds)))
+    same = {"seeds_file": seeds}
+    told = import_test_set(town, (tmp_path / "out/judgements.tsv").read_bytes(), "j.tsv", name="tsv", **same)
+    trec = import_test_set(
+        town, (tmp_path / "out/qrels.txt").read_bytes(), "q.txt", name="trec", format="trec", **same
+    )
+    negative, assumed = frozen.num_negative, frozen.num_assumed_negative
+    assert negative and assumed
+    assert (told.num_negative, told.num_assumed_negative, told.notes) == (negative, assumed, [])
+    assert (trec.num_negative, trec.num_assumed_negative) == (negative + assumed, 0)
+    assert trec.notes[-1].startswith(
+        f"What is 0 in the file counts as judged negative ({negative + assumed:,} of"
+    )
 
 
 def test_what_is_refused_leaves_nothing(town: Graph, facts):
