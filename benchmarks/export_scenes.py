@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from evaluation.models import Qrels
     from pooling.models import Graph, Pool
 
+Parts = list[list[tuple[int, int]]]  # places and ids of pooled triples, some at a time
 BATCH = 50_000
 LINK = "https://en.wikipedia.org/wiki/Special:Search?search="
 
@@ -62,8 +64,9 @@ def real_pool(data: Path) -> Pool:
     return pool
 
 
-def drawn_pool(graph: Graph, pooled: int, seeds: int) -> Pool:
-    """So many drawn triples, each found by two systems and judged by one label with its link."""
+def drawn_pool(graph: Graph, pooled: int, seeds: int, *, people: bool = False) -> Pool:
+    """So many drawn triples, each found by two systems and judged: by one imported label with its link, or by two
+    labels of two people here, one with a link."""
     from evaluation.domain.table import triple_codes
     from pooling.domain.graph import open_graph
     from pooling.domain.pool_rows import write_rows
@@ -72,8 +75,8 @@ def drawn_pool(graph: Graph, pooled: int, seeds: int) -> Pool:
 
     arrays, rng = open_graph(graph), np.random.default_rng(pooled)
     pool = Pool.objects.create(
-        graph=graph, name=f"drawn-{pooled}", origin="imported", state="ready", depth=10, seed_source="drawn",
-        contributors=["a", "b"],
+        graph=graph, name="drawn-people" if people else "drawn", origin="imported", state="ready", depth=10,
+        seed_source="drawn", contributors=["a", "b"],
     )  # fmt: skip
     chosen = arrays.test[:seeds]
     SeedTriple.objects.bulk_create(
@@ -88,19 +91,17 @@ def drawn_pool(graph: Graph, pooled: int, seeds: int) -> Pool:
     findings["system"], findings["rank"] = np.tile([0, 1], pooled), rng.integers(1, 11, size=2 * pooled)
     gathered = Gathered(triples, np.full(pooled, 3), findings, np.arange(pooled + 1) * 2)
     write_rows(pool, gathered, np.full(pooled, "", dtype=object), np.arange(pooled))
-    _judge(pool)
+    ids = list(pool.triples.order_by("id").values_list("pk", flat=True))
+    parts = [list(enumerate(ids[start : start + BATCH], start)) for start in range(0, len(ids), BATCH)]
+    (_label if people else _import)(pool, parts)
+    _judge(pool, parts, "people" if people else "import")
     return pool
 
 
-def _judge(pool: Pool) -> None:
-    from django.utils import timezone
+def _import(pool: Pool, parts: Parts) -> None:
+    from annotation.models import ImportedLabel
 
-    from annotation.models import ImportedLabel, Judgement
-
-    now = timezone.now()
-    ids = list(pool.triples.order_by("id").values_list("pk", flat=True))
-    for start in range(0, len(ids), BATCH):
-        part = list(enumerate(ids[start : start + BATCH], start))
+    for part in parts:
         ImportedLabel.objects.bulk_create(
             (
                 ImportedLabel(
@@ -111,10 +112,62 @@ def _judge(pool: Pool) -> None:
             ),
             batch_size=5000,
         )  # fmt: skip
+
+
+def _label(pool: Pool, parts: Parts) -> None:
+    from django.contrib.auth.models import User
+
+    from annotation.domain.question import ensure_templates, templates_at
+    from annotation.models import Campaign, Item, Label, Slot
+
+    campaign = Campaign.objects.create(pool=pool)
+    ensure_templates(pool.graph)
+    templates = templates_at(pool.graph)
+    people = [User.objects.create(username=f"person{i}", password="!").pk for i in range(40)]
+    of = dict(pool.triples.values_list("pk", "relation"))
+    for part in parts:
+        items = Item.objects.bulk_create(
+            (
+                Item(campaign=campaign, triple_id=pk, group=i // 10, order=i, side="tail", state="settled")
+                for i, pk in part
+            ),
+            batch_size=5000,
+        )
+        for number in (1, 2):
+            slots = Slot.objects.bulk_create(
+                (
+                    Slot(
+                        item=item, number=number, state="answered", annotator_id=people[(item.order + number) % 40],
+                        template=templates[of[item.triple_id]],
+                    )
+                    for item in items
+                ),
+                batch_size=5000,
+            )  # fmt: skip
+            Label.objects.bulk_create(
+                (
+                    Label(
+                        slot=slot, item=slot.item, annotator_id=people[(slot.item.order + number) % 40],
+                        template=slot.template, answer="YNN"[slot.item.order % 3], client_id=uuid4(), active_ms=2500,
+                        source_url=f"{LINK}{slot.item.order}" if number == 1 else "",
+                    )
+                    for slot in slots
+                ),
+                batch_size=5000,
+            )  # fmt: skip
+
+
+def _judge(pool: Pool, parts: Parts, origin: str) -> None:
+    from django.utils import timezone
+
+    from annotation.models import Judgement
+
+    now = timezone.now()
+    for part in parts:
         Judgement.objects.bulk_create(
             (
                 Judgement(
-                    triple_id=pk, pool=pool, verdict="negative" if i % 3 else "positive", origin="import",
+                    triple_id=pk, pool=pool, verdict="negative" if i % 3 else "positive", origin=origin,
                     decided_at=now,
                 )
                 for i, pk in part

@@ -26,10 +26,11 @@ Sums = Mapping[str, QuestionSums]
 
 def triple_lines(triples: np.ndarray, graph: GraphArrays) -> Iterator[str]:
     """head, relation, tail of int32[n, 3]."""
-    entities, relations = graph.entities, graph.relations
+    names = graph.entities, graph.relations, graph.entities
     for start in range(0, len(triples), CHUNK):
-        for h, r, t in triples[start : start + CHUNK].tolist():
-            yield f"{entities[h]}\t{relations[r]}\t{entities[t]}"
+        numbers = triples[start : start + CHUNK].T.tolist()
+        keys = (map(of.__getitem__, column) for of, column in zip(names, numbers, strict=True))
+        yield from map("\t".join, zip(*keys, strict=True))
 
 
 def ordered(triples: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -69,11 +70,6 @@ def packed(content: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def pieces(lines: Iterable[str]) -> Iterator[bytes]:
-    held: list[str] = []
-    for line in lines:
-        held.append(line)
-        if len(held) == PIECE:
-            yield "\n".join([*held, ""]).encode()
-            held = []
-    if held:
+    waiting = iter(lines)
+    while held := list(islice(waiting, PIECE)):
         yield "\n".join([*held, ""]).encode()
