@@ -77,7 +77,7 @@ class TypedNameForm(forms.Form):
     def __init__(self, *args: Any, expected: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.expected = expected
-        self.fields["name"].label = f"To delete it for good, type {expected}"
+        self.fields["name"].label = f"To delete it for good, type its name: {expected}"
         self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
 
     def clean_name(self) -> str:

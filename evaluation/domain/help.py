@@ -73,6 +73,7 @@ def render_help(text: str) -> HelpPage:
     html = html.replace("<table>", '<div class="table-wrap" tabindex="0"><table>').replace(
         "</table>", "</table></div>"
     )
+    html = html.replace("<pre>", '<pre tabindex="0">')  # what scrolls sideways can be reached by key
     return HelpPage(title, headings, mark_safe(html))  # markdown-it escapes all text; raw HTML is off
 
 

@@ -19,6 +19,7 @@ def test_lenses_are_a_help_page(sign_in):
 def test_the_api_is_explained_to_whoever_can_have_a_token(sign_in):
     page = sign_in("annotator").get("/help/api").content.decode()
     assert "<h1>The API</h1>" in page and '<h2 id="label">Label</h2>' in page
+    assert '<pre tabindex="0">' in page and "<pre>" not in page
     assert sign_in("stranger").get("/help/api")["Location"] == "/login?next=/help/api"
     assert sign_in("adjudicator").get("/help/lenses").status_code == 403
 

@@ -33,6 +33,7 @@ def test_what_is_archived_is_in_no_list_unless_asked_for(town: Graph):
     assert not any(link in text(client, url) for url in (*listed, "/graphs/town"))
     assert '<a href="?archived=yes">Archive (1)</a>' in text(client, "/pools")
     assert link in text(client, "/pools?archived=yes")
+    assert "<h1>Archived pools</h1>" in text(client, "/pools?archived=yes")
     page = text(client, "/pools/old")
     assert "Archived: it is in no list." in page and ">Take back</button>" in page
     client.post("/pools/old/archive", {"back": "yes"})
@@ -41,7 +42,11 @@ def test_what_is_archived_is_in_no_list_unless_asked_for(town: Graph):
     make_system(town, "transe", run=False)
     archive(pool.graph, None)
     assert link not in text(client, "/graphs") and link in text(client, "/graphs?archived=yes")
+    assert "<h1>Archived graphs</h1>" in text(client, "/graphs?archived=yes")
     assert "<h2>Every graph is in the archive</h2>" in text(client, "/graphs")
+    System.objects.update(archived=True)
+    assert "<h2>Every system of town is in the archive</h2>" in text(client, "/graphs/town/systems")
+    assert "<h1>Archived systems</h1>" in text(client, "/graphs/town/systems?archived=yes")
     assert "/graphs/town/systems/transe" not in text(client, "/systems")
     assert "<option selected>town</option>" not in text(client, "/pools/new")
     assert '<option value="town">' not in text(client, "/test-sets/import")
@@ -52,7 +57,7 @@ def test_a_name_must_be_typed_to_delete(town: Graph):
     client = boss()
     page = text(client, "/pools/old/delete")
     assert '<tr><th scope="row">pooled triples</th><td class="number">7</td></tr>' in page
-    assert "To delete it for good, type old" in page
+    assert "To delete it for good, type its name: old" in page
     for typed in ("", "Old", "old "):
         shown = client.post("/pools/old/delete", {"name": f"x{typed}" if typed == "old " else typed})
         assert "Type old to delete it; nothing was deleted." in shown.content.decode()
