@@ -195,13 +195,9 @@ API_RATES = {"manager": "600/min", "researcher": "600/min", "annotator": "1200/m
 SPECTACULAR_SETTINGS = {
     "TITLE": "TriplePool",
     "VERSION": "1",
-    "DESCRIPTION": "Pools, labels, figures and test sets, by the same rules as the pages. [Examples](/help/api). "
-    "[Back to the site](/).",
+    "DESCRIPTION": "Pools, labels, figures and test sets, by the same rules as the pages. [Examples](/help/api).",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "defaultModelsExpandDepth": 0},
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluation.domain.archive import archive_name, archive_of, options_of, request_export
@@ -19,6 +20,7 @@ from evaluation.domain.trec import trec_lists
 from evaluation.enums import QrelsOrigin
 from evaluation.models import Export, Qrels
 from evaluation.views.ranged import ranged_file
+from pooling.domain.job import live_workers
 from pooling.domain.trec import pieces
 from pooling.enums import JobKind
 from pooling.errors import UserError
@@ -88,9 +90,7 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
         "options": OptionsForm(),
         "trec": TREC_FILES,
         "report": pool_report(pool),
-        "working": any(
-            archive["job"] and not archive["job"].is_over for row in rows for archive in row["archives"]
-        ),
+        "no_worker": any(row["is_live"] for row in rows) and not live_workers().exists(),
     }
     return render(request, "evaluation/export.html", context)
 
@@ -99,21 +99,20 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
     """Frozen qrels, each with its archives and the last job of those that are not written."""
     jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=JobKind.EXPORT).order_by("pk")}
     frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
-    return [
-        {
-            "qrels": qrels,
-            "archives": [
-                {
-                    "export": export,
-                    "path": archive_of(export),
-                    "job": jobs.get(export.pk),
-                    "left_out": options_of(export).left_out,
-                }
-                for export in qrels.exports.all()
-            ],
-        }
-        for qrels in frozen.prefetch_related("exports")
-    ]
+    rows = []
+    for qrels in frozen.prefetch_related("exports"):
+        archives: list[dict[str, Any]] = [
+            {
+                "export": export,
+                "path": archive_of(export),
+                "job": jobs.get(export.pk),
+                "left_out": options_of(export).left_out,
+            }
+            for export in qrels.exports.all()
+        ]
+        is_live = any(one["job"] and not one["job"].is_over and not one["path"] for one in archives)
+        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live})
+    return rows
 
 
 @require_safe
@@ -142,11 +141,10 @@ def export_start(request: HttpRequest, name: str, qrels: str) -> HttpResponse:
         Qrels.objects.select_related("pool"), pool__name=name, name=qrels, origin=QrelsOrigin.FROZEN
     )
     _, job = request_export(found, OptionsForm.options(request.POST), request.user)  # type: ignore[arg-type]
+    if job:  # its line in the list says how far it is, and becomes the download
+        return redirect(reverse("export", args=[name]) + f"#qrels-{found.pk}")
     messages.success(
-        request,
-        f"The test set {found.name} is being written; its download appears here."
-        if job
-        else f"The test set {found.name} with these options is written already: it is in the list.",
+        request, f"The test set {found.name} with these options is written already: it is in the list."
     )
     return redirect("export", name)
 

@@ -100,8 +100,9 @@ def _field(queryset: QuerySet[Any], path: str) -> Any:
 
 
 class Listing(Endpoint, ListModelMixin, GenericAPIView[Any]):
-    """GET a page of rows. A subclass gives `queryset` or get_queryset, `serializer_class` and `filters`."""
+    """GET a page of rows, the newest first; `next` is the address of the page after it."""
 
+    # A subclass gives `queryset` or get_queryset, `serializer_class` and `filters`; the words above are published.
     pagination_class = ByCursor
     filter_backends = [Allowed]
     filters: ClassVar[Mapping[str, str]] = {}
@@ -111,9 +112,9 @@ class Listing(Endpoint, ListModelMixin, GenericAPIView[Any]):
 
 
 class One(Endpoint, GenericAPIView[Any]):
-    """GET one row, by the names in its address: part of the address -> field."""
+    """GET one row, by what its address names."""
 
-    names: ClassVar[Mapping[str, str]] = {}
+    names: ClassVar[Mapping[str, str]] = {}  # part of the address -> field
 
     def get_object(self) -> Any:
         asked = {field: self.kwargs[part] for part, field in self.names.items()}

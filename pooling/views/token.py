@@ -47,6 +47,6 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def _row(token: ApiToken) -> dict[str, Any]:
     return {
         "token": token,
-        "scopes": [TokenScope(scope).label for scope in token.scopes],
+        "scopes": [scope.label for scope in TokenScope if scope in token.scopes],
         "is_over": token.expiry is not None and token.expiry < timezone.now(),
     }

@@ -151,7 +151,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "export-trec-file": (("town-pool", "qrels.txt"), EVALUATORS),
     "export-start": (("town-pool", "none"), (302, 405, 405, 405, 405)),
     "export-download": (("town-pool", "none", 1), (302, 403, 403, 404, 404)),
-    "api-docs": ((), (401, 200, 200, 200, 200)),
+    "api-docs": ((), EVERYBODY),
     "api-schema": ((), (401, 200, 200, 200, 200)),
     "api-graphs": ((), API),
     "api-graph": (("town",), API),

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from pooling.enums import JobState
+from evaluation.domain.qrels import freeze_qrels
+from evaluation.models import Export
+from pooling.artifacts import artifact_path
+from pooling.domain.token import create_token
+from pooling.enums import JobKind, JobState
 from pooling.models import Job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -121,3 +125,48 @@ def test_keyboard_reaches_the_content_first(page):
     assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_page_of_the_api_follows_the_theme_and_fits_a_phone(page):
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add(request.url.split("/")[2]))
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto("/api/docs")
+    page.locator(".opblock").first.wait_for(timeout=60_000)
+    light, dark = page.locator("html:not(.dark-mode)"), page.locator("html.dark-mode")
+    light.wait_for()
+    page.emulate_media(color_scheme="dark")
+    dark.wait_for()
+    switch = page.get_by_role("button", name="Theme")
+    switch.click()
+    light.wait_for()
+    switch.click()
+    dark.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert asked == {page.url.split("/")[2]}  # nothing from another host
+
+
+def test_a_token_is_revoked_on_a_phone_without_scrolling_sideways(page, world: dict):
+    create_token(world["manager"], "nightly script of the lab", ["read", "run"], 30)
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto("/account/tokens")
+    box = page.get_by_role("button", name="Revoke").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 360
+    assert page.evaluate("document.querySelector('.table-wrap').scrollWidth") <= 360
+
+
+def test_an_export_is_offered_when_it_is_written_and_options_stay_ticked(page, world: dict):
+    qrels = freeze_qrels(world["pool"], "v1")
+    page.goto("/pools/town-pool/export")
+    page.get_by_role("button", name="Write test set").click()
+    page.get_by_text("being written").wait_for()
+    assert page.locator(".messages").count() == 0
+    page.get_by_label("positives only").check()
+    path = artifact_path("exports/1.zip")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"a test set")
+    Export.objects.filter(qrels=qrels).update(artifact="exports/1.zip", sha256="0" * 64, num_bytes=10)
+    Job.objects.filter(kind=JobKind.EXPORT).update(state=JobState.DONE)
+    page.get_by_role("link", name="Download").wait_for(timeout=60_000)
+    assert page.get_by_text("being written").count() == 0
+    assert page.get_by_label("positives only").is_checked()

@@ -108,11 +108,11 @@ def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, 
 
 
 def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool):
-    freeze_qrels(labelled, "v1")
+    qrels = freeze_qrels(labelled, "v1")
     client = sign_in("researcher")
     assert client.get(WRITE).status_code == 405
     for _ in range(2):
-        assert client.post(WRITE)["Location"] == PAGE
+        assert client.post(WRITE)["Location"] == f"{PAGE}#qrels-{qrels.pk}"
     export = Export.objects.get()
     assert (options_of(export), export.created_by.username, export.is_written) == (
         EVERYTHING,
@@ -124,14 +124,21 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     job = Job.objects.get(kind=JobKind.EXPORT)
     assert (job.params, job.pool) == ({"qrels": "v1", "export": export.pk}, labelled)
     html = client.get(PAGE).content.decode()
-    assert "Being written" in html and 'hx-trigger="every 2s"' in html
-    Job.objects.update(state="failed")
+    assert "being written" in html and 'hx-trigger="every 2s"' in html and 'class="messages"' not in html
+    assert "No worker is running" in html and f"/jobs/{job.pk}" not in html  # which a researcher may not see
+    Job.objects.update(state="failed", error="The disk is full.")
     html = client.get(PAGE).content.decode()
-    assert f'<a href="/jobs/{job.pk}">Failed</a>' in html and 'hx-trigger="every 2s"' not in html
+    assert '<span class="badge badge-failed">failed</span>' in html and 'hx-trigger="every 2s"' not in html
+    assert "The disk is full. Write it again below." in html
+    assert (
+        f'<a class="nowrap" href="/jobs/{job.pk}">Job {job.pk}</a>'
+        in sign_in("manager").get(PAGE).content.decode()
+    )
     Job.objects.update(state="done")
     path = write_archive(export)
     html = client.get(PAGE).content.decode()
     assert f'href="{download}"' in html and 'hx-trigger="every 2s"' not in html
+    assert "is written already" in client.post(WRITE, follow=True).content.decode()
     answer = client.get(download)
     assert answer["Content-Disposition"] == 'attachment; filename="p-v1.zip"'
     content = b"".join(answer)

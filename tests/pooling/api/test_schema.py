@@ -30,6 +30,8 @@ def test_every_operation_tells_its_errors_and_what_it_answers():
                 wrong.append((path, method))
             if method == "post" and "requestBody" not in operation and not path.endswith(("cancel", "retry")):
                 wrong.append((path, method, "no body"))
+            if any(word in operation["description"] for word in ("subclass", "->")):
+                wrong.append((path, method, "words for programmers of the site"))
     assert wrong == []
     assert len(document["paths"]) == 39
 

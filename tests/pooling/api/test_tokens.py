@@ -11,6 +11,7 @@ from annotation.domain.erasure import erase
 from annotation.domain.own_data import own_data
 from annotation.domain.person import switch_off
 from pooling.domain.token import create_token
+from pooling.enums import TokenScope
 from pooling.models import ApiToken
 
 GRAPHS, CLAIM = "/api/v1/graphs", "/api/v1/campaigns/town-pool/claim"
@@ -122,12 +123,13 @@ def test_own_data_names_tokens_without_their_hash(world, token_of):
 
 def test_page_shows_a_token_once(world, sign_in):
     client = sign_in("researcher")
-    made = client.post("/account/tokens", {"name": "nightly", "scopes": ["read"], "days": "7"})
+    made = client.post("/account/tokens", {"name": "nightly", "scopes": ["run", "read"], "days": "7"})
     secret = re.search(r'value="(tp_[^"]+)"', made.content.decode())[1]
     assert made["Cache-Control"] == "no-store"
     assert with_token(secret).get(GRAPHS).status_code == 200
     again = client.get("/account/tokens").content.decode()
     assert secret not in again and secret[:15] in again and "nightly" in again
+    assert "; ".join([TokenScope.READ.label, TokenScope.RUN.label]) in again
 
 
 def test_page_says_what_is_wrong(world, sign_in):
