@@ -18,6 +18,7 @@ from annotation.enums import EvidenceRule
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from pooling.domain.audit import record
+from pooling.domain.held import held
 from pooling.enums import AuditAct, PoolState
 from pooling.models import Pool
 
@@ -49,7 +50,7 @@ def open_campaign(
     ensure_templates(pool.graph)
     with transaction.atomic():
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
-        Pool.objects.select_for_update(no_key=True).get(pk=pool.pk)
+        held(pool)
         _refuse_second(pool)  # somebody may have been faster
         campaign = Campaign.objects.create(
             pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes, contact=created_by,

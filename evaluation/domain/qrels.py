@@ -20,6 +20,7 @@ from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, writing
 from pooling.domain.audit import record
+from pooling.domain.held import held
 from pooling.enums import AuditAct, PoolState
 from pooling.models import Pool
 from pooling.moment import one_moment
@@ -111,6 +112,7 @@ def write_qrels(
 
     `known`: more columns (frozen.py); `said`: more fields of the row.
     """
+    held(pool)
     codes = sorted(STATE_NAMES)
     names = pa.DictionaryArray.from_arrays(np.searchsorted(codes, state), [STATE_NAMES[c] for c in codes])
     content = pa.table([*triples.T, names.cast(pa.string())], names=["head", "relation", "tail", "state"])

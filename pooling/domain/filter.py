@@ -12,6 +12,7 @@ from django.db.models.functions import Length
 
 from pooling.domain.audit import record
 from pooling.domain.graph import open_graph
+from pooling.domain.held import held
 from pooling.domain.pool_rows import read_rows
 from pooling.domain.seeds import seed_array
 from pooling.enums import LIVE, AuditAct, JobKind, PoolOrigin, PoolState
@@ -116,20 +117,21 @@ def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) ->
     Labels made elsewhere stay: a label beats a filter.
     """
     with transaction.atomic():
-        held = Pool.objects.select_for_update().select_related("graph").get(pk=pool.pk)
-        if why := why_filters_stay(held):
+        held(pool)
+        found = Pool.objects.select_related("graph").get(pk=pool.pk)
+        if why := why_filters_stay(found):
             raise PoolError(why)
-        ids, gathered, old = read_rows(held)
-        new = _reasons_of(held, gathered, names)
+        ids, gathered, old = read_rows(found)
+        new = _reasons_of(found, gathered, names)
         changed = new != old
         for name in dict.fromkeys(new[changed].tolist()):
             rows = ids[changed & (new == name)].tolist()
             for at in range(0, len(rows), _BATCH):
-                held.triples.filter(pk__in=rows[at : at + _BATCH]).update(reason=name)
-        growth = growth_now(held.growth, new)
-        Pool.objects.filter(pk=held.pk).update(filters=list(names), growth=growth)
+                found.triples.filter(pk__in=rows[at : at + _BATCH]).update(reason=name)
+        growth = growth_now(found.growth, new)
+        Pool.objects.filter(pk=found.pk).update(filters=list(names), growth=growth)
         about = f"{', '.join(names) or 'none'}: {np.count_nonzero(new != '')} of {len(new)} filtered"
-        record(user, AuditAct.POOL_FILTERED, pool=held, about=about)
+        record(user, AuditAct.POOL_FILTERED, pool=found, about=about)
     pool.filters, pool.growth = list(names), growth
     return int(changed.sum())
 

@@ -224,7 +224,8 @@ def import_pool(
 def freeze_pool(pool: Pool, user: User | None = None) -> None:
     """From now on the pool neither grows nor is filtered anew; there is no way back. PoolError if it cannot be."""
     with transaction.atomic():
-        found = Pool.objects.select_for_update().get(pk=pool.pk)
+        held(pool)
+        found = Pool.objects.get(pk=pool.pk)
         if found.state != PoolState.READY:
             raise PoolError(f"Pool {pool.name} is {found.get_state_display()}: freeze it when it is ready.")
         if found.frozen_at is not None:

@@ -16,6 +16,7 @@ from tests.annotation.crowd import together  # sets Django up
 from django.core.management import call_command
 from django.db import connection
 
+from annotation.domain.campaign import open_campaign
 from evaluation.domain import removal
 from evaluation.domain.archive import request_export
 from evaluation.domain.export import ExportOptions
@@ -23,8 +24,9 @@ from evaluation.domain.qrels import freeze_qrels
 from pooling.domain import job as jobs
 from pooling.domain import pool as pools
 from pooling.domain import pool_growth
+from pooling.domain.filter import refilter_pool
 from pooling.domain.job import retry, start_job
-from pooling.domain.pool import create_pool
+from pooling.domain.pool import create_pool, freeze_pool
 from pooling.domain.pool_growth import extend_pool
 from pooling.enums import JobKind, JobState
 from pooling.models import Graph, Job, Pool, System
@@ -86,6 +88,10 @@ def pool_goes() -> list[str]:
         lambda: retry(job),
         lambda: request_export(qrels, ExportOptions(), None),
         lambda: extend_pool(pool, systems=["distmult"]),
+        lambda: freeze_qrels(pool, "v2"),
+        lambda: open_campaign(pool),
+        lambda: refilter_pool(pool, []),
+        lambda: freeze_pool(pool),
     )  # fmt: skip
 
 
