@@ -4,15 +4,20 @@ A test marked `postgres`, `redis`, `browser` or `data` skips where that is not t
 """
 
 import os
-import shutil
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 from django.conf import settings as django_settings
+
+from tests import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # the same examples every time, however slow a busy machine is
 hypothesis.settings.register_profile(
@@ -43,8 +48,7 @@ def _missing_redis() -> str:
 
 
 def _missing_browser() -> str:
-    found = Path("/usr/bin/chromium").exists() or shutil.which("chromium")
-    return "" if found else "no Chromium (/usr/bin/chromium)"
+    return "" if chromium.find() else f"no Chromium ({' or '.join(chromium.NAMES)})"
 
 
 NEEDS: dict[str, Callable[[], str]] = {
@@ -102,6 +106,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         from playwright.sync_api import expect
 
         expect.set_options(timeout=60_000)  # 5 s are not much where the machine is busy
+
+
+@pytest.fixture(scope="module")
+def module_browser() -> Iterator["Browser"]:
+    """Started once for the tests of a file."""
+    with chromium.launched() as started:
+        yield started
+
+
+@pytest.fixture
+def browser(module_browser: "Browser") -> Iterator["Browser"]:
+    """What a test opens in it is closed when the test is over; name it after the server that it visits."""
+    yield module_browser
+    for context in module_browser.contexts:
+        context.close()
 
 
 @pytest.fixture(autouse=True)

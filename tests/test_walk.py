@@ -16,7 +16,6 @@ import pytest
 from django.conf import settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 POOL = "walk"
 
 
@@ -80,16 +79,6 @@ def site(tmp_path_factory) -> Iterator[Site]:
     finally:
         server.terminate()
         server.wait(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 class Visitor:

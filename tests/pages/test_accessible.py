@@ -8,7 +8,6 @@ from django.test import Client
 from tests.pages.test_access import PAGES, ROLES, url_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 FILES = {
     "hours",
     "systems-compare-csv",
@@ -45,38 +44,32 @@ def open_operation(page) -> None:
 
 
 @pytest.mark.parametrize("role", [None, "adjudicator", pytest.param("manager", marks=pytest.mark.slow)])
-def test_axe_finds_nothing_serious(world: dict, live_server, monkeypatch, role: str | None) -> None:
+def test_axe_finds_nothing_serious(world: dict, live_server, browser, role: str | None) -> None:
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
-    # playwright runs an event loop in this thread; the test still talks to the database from it
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     names = pages_of(role)
     assert len(names) >= (5 if role is None else 8)
     found: dict[tuple[str, str], list[str]] = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
-        if role is not None:
-            client = Client()
-            client.force_login(world[role])
-            context.add_cookies(
-                [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-            )
-        page = context.new_page()
-        for name in names:
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # before the page comes: colours fade into each other
-                response = page.goto(url_of(name, world))
-                assert response is not None and response.status == 200, name
-                if name == "api-docs":
-                    open_operation(page)
-                serious = [
-                    f"{one['id']}: {one['nodes'][0]['html'][:120]}"
-                    for one in Axe().run(page).response["violations"]
-                    if one["impact"] in ("serious", "critical")
-                ]
-                if serious:
-                    found[name, scheme] = serious
-        browser.close()
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
+    if role is not None:
+        client = Client()
+        client.force_login(world[role])
+        context.add_cookies(
+            [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
+        )
+    page = context.new_page()
+    for name in names:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # before the page comes: colours fade into each other
+            response = page.goto(url_of(name, world))
+            assert response is not None and response.status == 200, name
+            if name == "api-docs":
+                open_operation(page)
+            serious = [
+                f"{one['id']}: {one['nodes'][0]['html'][:120]}"
+                for one in Axe().run(page).response["violations"]
+                if one["impact"] in ("serious", "critical")
+            ]
+            if serious:
+                found[name, scheme] = serious
     assert found == {}

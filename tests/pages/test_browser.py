@@ -15,31 +15,24 @@ from pooling.enums import JobKind, JobState
 from pooling.models import Job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 WIDTHS = (360, 1440)
 
 
 @pytest.fixture
-def page(world: dict, live_server, monkeypatch) -> Iterator:
+def page(world: dict, live_server, browser) -> Iterator:
     """A page signed in as manager; nothing may be written to its console."""
-    from playwright.sync_api import sync_playwright
-
-    # playwright runs an event loop in this thread; the test still talks to the database from it
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     client = Client()
     client.force_login(world["manager"])
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        context = browser.new_context(base_url=live_server.url, color_scheme="light")
-        context.add_cookies(
-            [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-        )
-        page = context.new_page()
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        yield page
-        browser.close()
+    context = browser.new_context(base_url=live_server.url, color_scheme="light")
+    context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
+    )
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page
+    context.close()
     assert said == []
 
 

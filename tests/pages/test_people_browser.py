@@ -8,39 +8,33 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.pages.test_browser import ARGUMENTS
-
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def visit(world: dict, live_server, monkeypatch) -> Iterator:
+def visit(world: dict, live_server, browser) -> Iterator:
     """Pages in browsers of their own, signed in by role or not at all; nothing may be written to a console."""
-    from playwright.sync_api import sync_playwright
-
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
 
-        def page_of(role: str | None):
-            context = browser.new_context(base_url=live_server.url, color_scheme="light")
-            if role is not None:
-                client = Client()
-                client.force_login(world[role])
-                cookie = {
-                    "name": "sessionid",
-                    "value": client.cookies["sessionid"].value,
-                    "url": live_server.url,
-                }
-                context.add_cookies([cookie])
-            page = context.new_page()
-            page.on("console", lambda message: said.append(message.text))
-            page.on("pageerror", lambda error: said.append(str(error)))
-            return page
+    def page_of(role: str | None):
+        context = browser.new_context(base_url=live_server.url, color_scheme="light")
+        if role is not None:
+            client = Client()
+            client.force_login(world[role])
+            cookie = {
+                "name": "sessionid",
+                "value": client.cookies["sessionid"].value,
+                "url": live_server.url,
+            }
+            context.add_cookies([cookie])
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        return page
 
-        yield page_of
-        browser.close()
+    yield page_of
+    for context in browser.contexts:
+        context.close()
     assert said == []
 
 

@@ -1,6 +1,5 @@
-"""A real browser, and pages in it that are signed in."""
+"""Pages in a real browser that are signed in."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,24 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Campaign
 from tests.annotation.world import World, make_world
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Playwright's own loop is no reason for Django to refuse
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture
@@ -68,23 +54,19 @@ def no_links(world: World) -> World:
 
 
 @pytest.fixture
-def sign_in(browser: Browser, live_server) -> Iterator[Callable[..., BrowserContext]]:
+def sign_in(live_server, browser: Browser) -> Callable[..., BrowserContext]:
     """A window of a person: tabs of it share cookies and local storage."""
-    contexts: list[BrowserContext] = []
 
     def opened(user: User, width: int = 1280, **more: str) -> BrowserContext:
         client = Client()
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         context = browser.new_context(viewport={"width": width, "height": 900}, **more)  # type: ignore[arg-type]
-        contexts.append(context)
         context.add_cookies(
             [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
         )
         return context
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from evaluation.domain.analyses import ANALYSES
 from evaluation.domain.dashboard import overview
@@ -17,25 +17,21 @@ from tests.factories import judge
 pytestmark = [
     pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("few_repeats")
 ]  # fmt: skip
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 PAGE = "/pools/p/evaluation"
 
 
 @pytest.fixture
-def page(sign_in, labelled: Pool, live_server, monkeypatch) -> Iterator[Page]:
+def page(sign_in, labelled: Pool, live_server, browser) -> Iterator[Page]:
     """As a researcher; a message in the console or an error of a script fails the test."""
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright runs an event loop in this thread
     client, said = sign_in("researcher"), []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
-        session = client.cookies["sessionid"].value
-        context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        yield page
-        browser.close()
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
+    session = client.cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+    page = context.new_page()
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page
+    context.close()
     assert said == []
 
 

@@ -8,7 +8,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from evaluation.domain.analyses import ANALYSES
 from evaluation.domain.full_report import full_report, report_html, report_json
@@ -75,28 +74,23 @@ def test_report_of_no_pool_is_404(sign_in):
 
 
 @pytest.mark.browser
-def test_file_draws_all_its_charts_without_a_server(labelled: Pool, tmp_path: Path):
+def test_file_draws_all_its_charts_without_a_server(labelled: Pool, tmp_path: Path, browser):
     report = full_report(labelled, Settings())
     file = tmp_path / "report.html"
     file.write_text(report_html(report), encoding="utf-8")
     charts = sum(
         bool(s["chart"]) for chapter in report.chapters for shown in chapter.parts for s in shown.sections
     )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_context(color_scheme="dark", viewport={"width": 688, "height": 900}).new_page()
-        asked, errors = [], []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.goto(file.as_uri())
-        drawn = "document.querySelectorAll('[data-chart]:has(svg.main-svg)').length"
-        page.wait_for_function(f"() => {drawn} === {charts}")
-        assert (asked, errors) == ([file.as_uri()], [])
-        # light, whatever the screen is, and no table is cut on paper
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        page.emulate_media(media="print")
-        assert page.evaluate("document.documentElement.scrollWidth") == 688
-        browser.close()
+    page = browser.new_context(color_scheme="dark", viewport={"width": 688, "height": 900}).new_page()
+    asked, errors = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(file.as_uri())
+    drawn = "document.querySelectorAll('[data-chart]:has(svg.main-svg)').length"
+    page.wait_for_function(f"() => {drawn} === {charts}")
+    assert (asked, errors) == ([file.as_uri()], [])
+    # light, whatever the screen is, and no table is cut on paper
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") == 688

@@ -8,34 +8,26 @@ from django.test import Client
 from tests.pages.world import make_system
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 SHOWN = """[...document.querySelectorAll("[data-chart]")].map(
     (chart) => chart.data.filter((trace) => (trace.opacity ?? 1) === 1).map((trace) => trace.name))"""
 
 
-def test_a_name_stands_out_on_both_charts_and_tables_sort(graph, manager: Client, live_server, monkeypatch):
-    from playwright.sync_api import sync_playwright
-
-    # playwright runs an event loop in this thread; the test still talks to the database from it
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+def test_a_name_stands_out_on_both_charts_and_tables_sort(graph, manager: Client, live_server, browser):
     make_system(graph, "transe", validation_mrr=0.2)
     make_system(graph, "rotate", validation_mrr=0.3)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        context = browser.new_context(base_url=live_server.url, viewport={"width": 360, "height": 800})
-        session = {"name": "sessionid", "value": manager.cookies["sessionid"].value, "url": live_server.url}
-        context.add_cookies([session])
-        page = context.new_page()
-        page.goto("/graphs/town/compare")
-        page.wait_for_function("document.querySelectorAll('[data-chart] .main-svg').length >= 2")
-        assert page.evaluate(SHOWN) == [["transe", "rotate"], ["transe", "rotate"]]
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
-        key = page.locator(".series", has_text="rotate")
-        key.press("Enter")
-        assert key.get_attribute("aria-pressed") == "true"
-        page.wait_for_function(f'JSON.stringify({SHOWN}) === \'[["rotate"],["rotate"]]\'')
-        key.press("Enter")
-        page.wait_for_function(f"({SHOWN})[0].length === 2")
-        page.locator("th button", has_text="Validation MRR").click()
-        assert page.locator("#compared tbody th a").all_inner_texts() == ["rotate", "transe"]
-        browser.close()
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 360, "height": 800})
+    session = {"name": "sessionid", "value": manager.cookies["sessionid"].value, "url": live_server.url}
+    context.add_cookies([session])
+    page = context.new_page()
+    page.goto("/graphs/town/compare")
+    page.wait_for_function("document.querySelectorAll('[data-chart] .main-svg').length >= 2")
+    assert page.evaluate(SHOWN) == [["transe", "rotate"], ["transe", "rotate"]]
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    key = page.locator(".series", has_text="rotate")
+    key.press("Enter")
+    assert key.get_attribute("aria-pressed") == "true"
+    page.wait_for_function(f'JSON.stringify({SHOWN}) === \'[["rotate"],["rotate"]]\'')
+    key.press("Enter")
+    page.wait_for_function(f"({SHOWN})[0].length === 2")
+    page.locator("th button", has_text="Validation MRR").click()
+    assert page.locator("#compared tbody th a").all_inner_texts() == ["rotate", "transe"]
