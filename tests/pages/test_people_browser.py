@@ -43,7 +43,7 @@ def test_invitation_from_the_button_to_the_first_question(visit):
     manager.goto("/pools/town-pool/campaign/people")
     manager.get_by_role("button", name="Make invitation").click()
     manager.get_by_role("button", name="Copy").click()
-    manager.wait_for_function("document.querySelector('[data-copied]').textContent !== ''")
+    manager.wait_for_function("() => document.querySelector('[data-copied]').textContent !== ''")
     guest.goto(manager.get_by_label("Link", exact=True).input_value())
     guest.get_by_label("Name").fill("nina")
     guest.get_by_label("Password", exact=True).fill("quite another phrase")

@@ -139,7 +139,7 @@ def test_a_system_stands_out_on_every_chart_and_again_it_does_not(page: Page):
     opacities = "one => one.data.map(trace => trace.opacity ?? 1)"
     chart.locator(".legendtoggle").first.click()
     page.wait_for_function(
-        "document.querySelector('[data-chart]').data.some(trace => trace.opacity === 0.15)"
+        "() => document.querySelector('[data-chart]').data.some(trace => trace.opacity === 0.15)"
     )
     found = chart.evaluate(opacities)
     assert found[0] == 1 and set(found[1:]) == {0.15}

@@ -20,14 +20,14 @@ def test_a_name_stands_out_on_both_charts_and_tables_sort(graph, manager: Client
     context.add_cookies([session])
     page = context.new_page()
     page.goto("/graphs/town/compare")
-    page.wait_for_function("document.querySelectorAll('[data-chart] .main-svg').length >= 2")
+    page.wait_for_function("() => document.querySelectorAll('[data-chart] .main-svg').length >= 2")
     assert page.evaluate(SHOWN) == [["transe", "rotate"], ["transe", "rotate"]]
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     key = page.locator(".series", has_text="rotate")
     key.press("Enter")
     assert key.get_attribute("aria-pressed") == "true"
-    page.wait_for_function(f'JSON.stringify({SHOWN}) === \'[["rotate"],["rotate"]]\'')
+    page.wait_for_function(f'() => JSON.stringify({SHOWN}) === \'[["rotate"],["rotate"]]\'')
     key.press("Enter")
-    page.wait_for_function(f"({SHOWN})[0].length === 2")
+    page.wait_for_function(f"() => ({SHOWN})[0].length === 2")
     page.locator("th button", has_text="Validation MRR").click()
     assert page.locator("#compared tbody th a").all_inner_texts() == ["rotate", "transe"]
