@@ -13,6 +13,7 @@ from evaluation.domain.analyses import hsd, stability
 from pooling.domain import run_files
 from pooling.models import Graph, Pool
 from tests.factories import judge_all, make_pool, make_systems, make_town
+from tests.kept import keep
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -30,19 +31,20 @@ def _nothing_in_memory():
 
 @pytest.fixture
 def town(db, tmp_path: Path) -> Graph:
-    return make_town(tmp_path / "town")
+    keep("town", lambda: make_town(tmp_path / "town"))
+    return Graph.objects.get(name="town")
 
 
 @pytest.fixture
 def pool(town: Graph) -> Pool:
     """Built by three systems, not labelled."""
-    make_systems(town)
-    return make_pool(town)
+    keep("pool", lambda: (make_systems(town), make_pool(town)))
+    return Pool.objects.get(name="p")
 
 
 @pytest.fixture
 def labelled(pool: Pool) -> Pool:
-    judge_all(pool)
+    keep("labelled", lambda: judge_all(pool))
     return pool
 
 

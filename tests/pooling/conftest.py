@@ -9,6 +9,7 @@ import torch
 
 from pooling.models import Graph, Pool
 from tests.factories import make_pool, make_systems, make_town
+from tests.kept import keep
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -18,16 +19,18 @@ def _one_thread():
 
 @pytest.fixture
 def town(db, tmp_path: Path) -> Graph:
-    return make_town(tmp_path / "town")
+    keep("town", lambda: make_town(tmp_path / "town"))
+    return Graph.objects.get(name="town")
 
 
 @pytest.fixture
 def trained(town: Graph) -> Graph:
     """The town with three trained systems."""
-    make_systems(town)
+    keep("trained", lambda: make_systems(town))
     return town
 
 
 @pytest.fixture
 def pool(trained: Graph) -> Pool:
-    return make_pool(trained)
+    keep("pool", lambda: make_pool(trained))
+    return Pool.objects.get(name="p")
