@@ -42,6 +42,8 @@ class Campaigns(_OfPeople, Listing):
 
 
 class CampaignOne(_OfPeople, One):
+    """GET a campaign that you work in."""
+
     queryset = Campaign.objects.all()
     serializer_class = data.CampaignData
 

@@ -107,7 +107,7 @@ class SubmitDecision(Submit):
 
 
 class ReturnDispute(_OfTicket):
-    """POST {slot, lease, reason}: both labels count no more, and two other people are asked."""
+    """POST {slot, lease, reason}: a dispute goes back: both labels count no more, and two other people are asked."""
 
     for_adjudicators = True
 
@@ -192,7 +192,7 @@ class _Leases(Endpoint):
 
 
 class Renew(_Leases):
-    """POST {slots}: their leases begin anew; how many were yours."""
+    """POST {slots}: the leases begin anew; how many were yours."""
 
     act = staticmethod(queue.renew)
 

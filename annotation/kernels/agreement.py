@@ -68,7 +68,8 @@ def agreement(first: Ints, second: Ints, categories: int) -> Agreement:
     Which of the two answers is called the first changes nothing.
     """
     first, second = _complete(first, second, categories)
-    counts = _one_hot(first, categories) + _one_hot(second, categories)  # [items, categories]
+    named = np.arange(categories)
+    counts = np.add(first[:, None] == named, second[:, None] == named, dtype=np.int64)  # [items, categories]
     raw = Share(int(np.count_nonzero(first == second)), first.size)
     return Agreement(raw, krippendorff_alpha(counts), gwet_ac1(counts))
 
@@ -142,7 +143,7 @@ def gwet_ac1(counts: Ints) -> Coefficient:
 
 
 def _complete(first: Ints, second: Ints, categories: int) -> tuple[Ints, Ints]:
-    first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    first, second = np.asarray(first), np.asarray(second)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(
             f"answers of shapes {first.shape} and {second.shape}: two of the same length are needed"
@@ -154,7 +155,3 @@ def _complete(first: Ints, second: Ints, categories: int) -> tuple[Ints, Ints]:
     ):
         raise ValueError(f"categories are 0 to {categories - 1}, or {MISSING} for no answer")
     return first, second
-
-
-def _one_hot(answers: Ints, categories: int) -> Ints:
-    return (answers[:, None] == np.arange(categories)).astype(np.int64)

@@ -36,7 +36,7 @@ HEADERS = [
 
 
 class PoolExports(Listing):
-    """GET the archives of a pool. POST asks for one: 202 with the job that writes it, 200 where it is there."""
+    """GET the archives of a pool. POST asks for an archive: 202 with the job that writes it, 200 where it is there."""
 
     queryset = EXPORTS
     serializer_class = data.ExportData
@@ -57,6 +57,8 @@ class PoolExports(Listing):
 
 
 class ExportOne(One):
+    """GET an archive: whether it is written, its size and checksum."""
+
     queryset = EXPORTS
     serializer_class = data.ExportData
     names = {"export": "pk"}

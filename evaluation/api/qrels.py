@@ -68,13 +68,15 @@ class ImportedQrels(Endpoint):
 
 
 class QrelsOne(One):
+    """GET qrels by their name."""
+
     queryset = Qrels.objects.select_related("pool", "created_by")
     serializer_class = data.QrelsData
     names = {"pool": "pool__name", "qrels": "name"}
 
 
 class TrecFile(Endpoint):
-    """GET topics.tsv, pool.txt or qrels.txt of this moment."""
+    """GET a list of this moment: topics.tsv, pool.txt or qrels.txt."""
 
     content_negotiation_class = AnyType
 

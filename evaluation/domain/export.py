@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annotation.kernels.agreement import Agreement
 from evaluation.domain.croissant import croissant
 from evaluation.domain.export_card import Numbers, card
 from evaluation.domain.export_labels import (
@@ -73,6 +74,7 @@ class _Content(NamedTuple):
     frozen: Frozen
     systems: list[str]
     labels: Asked  # of the whole
+    agreed: tuple[Agreement, int]  # likewise; first of all, while little else stands in memory
     options: ExportOptions
 
 
@@ -87,7 +89,9 @@ def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTH
     whole = read_frozen(qrels)
     frozen = whole.keep(positives(whole)) if options.positives_only else whole
     systems = _systems(qrels) if options.with_runs else []
-    content = _Content(qrels, open_graph(qrels.pool.graph), whole, frozen, systems, asked(whole), options)
+    labels = asked(whole)
+    graph = open_graph(qrels.pool.graph)
+    content = _Content(qrels, graph, whole, frozen, systems, labels, agreement_of(labels), options)
     return _write(folder, _files(content), lambda aside, sums: croissant(qrels, aside, sums))
 
 
@@ -169,7 +173,7 @@ def _files(content: _Content) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 def _texts(content: _Content) -> Iterator[tuple[str, Iterable[str]]]:
     """Name and lines of the files that hold no runs."""
-    qrels, graph, whole, frozen, _, labels, options = content
+    qrels, graph, whole, frozen, _, labels, _, options = content
     if options.positives_only:
         labels = labels.keep(positives(whole))
     yield "train.tsv", triple_lines(graph.train, graph)
@@ -192,7 +196,7 @@ def _texts(content: _Content) -> Iterator[tuple[str, Iterable[str]]]:
 def _numbers(content: _Content, measures: tuple[PoolTable, Sums] | None) -> Numbers:
     """Of the whole, whatever the archive leaves out."""
     whole, labels = content.whole, content.labels
-    agreement, doubles = agreement_of(labels)
+    agreement, doubles = content.agreed
     systems: dict[str, list[float]] = {}
     if measures:
         table, sums = measures

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 
 from annotation.enums import Answer
-from annotation.kernels.agreement import Agreement, agreement
+from annotation.kernels.agreement import MISSING, Agreement, agreement
 from annotation.models import GuidelineVersion, ImportedLabel, Label, QuestionTemplate
 from annotation.models.slot import ADJUDICATION
 from evaluation.domain.frozen import Frozen, Ragged
@@ -30,8 +30,8 @@ ANSWERS = tuple(Answer.values)
 
 
 class Asked(NamedTuple):
-    """One entry a label, in the order of their ids: triple int32, template id, id of the person int64; head bool
-    (which side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
+    """One entry a label, in the order of their ids: triple, template id, id of the person int32; head bool (which
+    side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
 
     triple: np.ndarray
     template: np.ndarray
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 def asked(frozen: Frozen) -> Asked:
     """What all labels are about, as arrays."""
-    kinds = ("i4", "i8", "i8", "?", "i1", "i1")
+    kinds = ("i4", "i4", "i4", "?", "i1", "i1")
     columns = Asked(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
     fields = ("template_id", "annotator_id", "item__side", "slot__number", "answer")
     for at, (triple, template, person, side, number, answer) in enumerate(
@@ -68,7 +68,7 @@ def agreement_of(labels: Asked) -> tuple[Agreement, int]:
     triple, answer = labels.triple[plain][order], labels.answer[plain][order]
     second = np.flatnonzero(np.diff(triple, prepend=-1) == 0)
     both = np.stack([answer[second - 1], answer[second]])
-    both = np.where(both == ANSWERS.index(Answer.CANT_TELL), -1, both).astype(np.int64)
+    both[both == ANSWERS.index(Answer.CANT_TELL)] = MISSING
     return agreement(both[0], both[1], 2), len(second)
 
 

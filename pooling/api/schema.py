@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -30,6 +31,20 @@ class Problem(serializers.Serializer[Any]):
 
 
 class Operation(AutoSchema):
+    def get_summary(self) -> str:
+        return self._words()[0]
+
+    def get_description(self) -> str:  # type: ignore[override]
+        return self._words()[1]
+
+    def _words(self) -> tuple[str, str]:
+        """The first sentence of what the view says of this method ("GET … POST …"), and the others."""
+        said = " ".join(super().get_description().split())
+        parts = re.split(r"(?:^|(?<=\. ))(GET|POST)\b:? (?:\{[^}]*\}: )?", said)
+        own = dict(zip(parts[1::2], parts[2::2], strict=True))[self.method].strip()
+        first, _, more = own.partition(". ")
+        return first[:1].upper() + first[1:].removesuffix("."), more
+
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         found: dict[str, Any] = super()._get_response_bodies(direction)
         for code, words in ERRORS.items():

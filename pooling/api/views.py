@@ -49,30 +49,40 @@ class Nothing(Endpoint):
 
 
 class Graphs(Listing):
+    """GET the graphs, newest first."""
+
     queryset = Graph.objects.all()
     serializer_class = data.GraphData
     filters = {"source": "source", "archived": "archived"}
 
 
 class GraphOne(One):
+    """GET a graph."""
+
     queryset = Graph.objects.all()
     serializer_class = data.GraphData
     names = {"graph": "name"}
 
 
 class Systems(Listing):
+    """GET the systems of all graphs, newest first."""
+
     queryset = System.objects.select_related("graph")
     serializer_class = data.SystemData
     filters = {"graph": "graph__name", "kind": "kind", "state": "state", "archived": "archived"}
 
 
 class SystemOne(One):
+    """GET a system of a graph."""
+
     queryset = System.objects.select_related("graph")
     serializer_class = data.SystemData
     names = {"graph": "graph__name", "system": "name"}
 
 
 class Runs(Listing):
+    """GET the runs of all systems, newest first."""
+
     queryset = Run.objects.select_related("system__graph")
     serializer_class = data.RunData
     filters = {"graph": "system__graph__name", "system": "system__name"}
@@ -110,30 +120,40 @@ class GraphRuns(Listing):
 
 
 class RunOne(One):
+    """GET the run of a system."""
+
     queryset = Run.objects.select_related("system__graph")
     serializer_class = data.RunData
     names = {"graph": "system__graph__name", "system": "system__name"}
 
 
 class Pools(Listing):
+    """GET the pools, newest first."""
+
     queryset = Pool.objects.select_related("graph")
     serializer_class = data.PoolData
     filters = {"graph": "graph__name", "state": "state", "origin": "origin", "archived": "archived"}
 
 
 class PoolOne(One):
+    """GET a pool."""
+
     queryset = Pool.objects.select_related("graph")
     serializer_class = data.PoolData
     names = {"pool": "name"}
 
 
 class Jobs(Listing):
+    """GET the jobs, newest first."""
+
     queryset = Job.objects.select_related("graph", "system", "pool")
     serializer_class = data.JobData
     filters = {"kind": "kind", "state": "state", "pool": "pool__name", "graph": "graph__name"}
 
 
 class JobOne(One):
+    """GET a job."""
+
     queryset = Job.objects.select_related("graph", "system", "pool")
     serializer_class = data.JobData
     names = {"job": "pk"}
