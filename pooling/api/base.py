@@ -67,8 +67,8 @@ class Endpoint(APIView):
             raise PermissionDenied("Your role may not do this.")
 
     def _check_scope(self, request: Request) -> None:
-        if not isinstance(request.auth, ApiToken):
-            return
+        if not isinstance(request.auth, ApiToken) or request.method not in self.allowed_methods:
+            return  # 405: no scope would help
         method = request.method or "GET"
         safe = method in ("GET", "HEAD", "OPTIONS")
         needed = self.scopes.get(
@@ -114,9 +114,8 @@ def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, An
 def refuse_unknown(request: Request, known: Collection[str], what: str) -> None:
     """A parameter that is misspelt would ask for something else without a word."""
     if unknown := sorted(set(request.query_params) - set(known)):
-        raise exceptions.ValidationError(
-            {unknown[0][:80]: f"{what} has no such parameter: it has {', '.join(sorted(known))}."}
-        )
+        has = ", ".join(sorted(known)) or "none"
+        raise exceptions.ValidationError({unknown[0][:80]: f"{what} has no such parameter: it has {has}."})
 
 
 def in_words(detail: Any) -> str:

@@ -199,6 +199,17 @@ def test_token_without_the_scope_is_refused_and_says_which_it_lacks(site: dict):
     assert wrong == []
 
 
+@pytest.mark.parametrize("scopes", [("read",), ("read", "run", "manage")])
+def test_method_that_an_endpoint_lacks_is_405_whatever_the_scopes(site: dict, scopes: tuple[str, ...]):
+    client = client_of(site, "manager", *scopes)
+    seen = {
+        (method, path): (answer.status_code, set(answer.json()))
+        for method in ("put", "patch", "delete") for path in ("graphs", f"pools/{P}/qrels", "measures")
+        for answer in [getattr(client, method)(f"/api/v1/{path}")]
+    }  # fmt: skip
+    assert seen == dict.fromkeys(seen, (405, {"error"})) and len(seen) == 9
+
+
 NONE = ("", "none", "pools/", "graphs/a b/runs", "jobs/x", "pools/%FF", "campaigns/ü/claim")
 
 

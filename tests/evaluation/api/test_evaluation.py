@@ -112,6 +112,10 @@ def test_registries_are_lists(researcher):
     analyses = researcher.get("/api/v1/analyses").json()["results"]
     assert [row["key"] for row in analyses] == ["overview", *(analysis.key for analysis in ANALYSES)]
     assert next(row for row in analyses if row["key"] == "stability")["by_job"][0] == "labels"
+    wrong = researcher.get("/api/v1/measures?page_size=5")
+    assert (wrong.status_code, wrong.json()["error"]) == (
+        400, "page_size: This list has no such parameter: it has none.",
+    )  # fmt: skip
     one = researcher.get("/api/v1/measures/micro_hits@7").json()
     assert (one["label"], one["k"]) == ("Micro Hits@7", 7)
     for name in ("none", "micro_hits@0", "a b", "x'\"", "ü"):
