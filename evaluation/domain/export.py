@@ -15,6 +15,7 @@ from evaluation.domain.export_labels import (
     Asked,
     agreement_of,
     asked,
+    days_of,
     evidence_of,
     label_lines,
     question_lines,
@@ -203,6 +204,8 @@ def _numbers(content: _Content, measures: tuple[PoolTable, Sums] | None) -> Numb
         means = np.array([of.mean() for of in sums.values()])
         systems = {name: means[:, table.systems.index(name)].tolist() for name in content.systems}
     return Numbers(
-        len(distinct_questions(whole.triples).side), agreement, doubles, len(np.unique(labels.person)),
+        len(distinct_questions(whole.triples).side),
+        len(distinct_questions(whole.triples[positives(whole)]).side),
+        agreement, doubles, len(np.unique(labels.person)), days_of(whole),
         list(measures[1]) if measures else [], systems,
     )  # fmt: skip

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
 
+from annotation.enums import EvidenceRule
 from annotation.kernels.agreement import Agreement, Coefficient
 from evaluation.domain.frozen import REASONS, SETTLED, Frozen
 from evaluation.domain.qrels import state_counts
@@ -20,7 +22,7 @@ FILES = {
     "test.tsv": "likewise: the positives",
     "known_test.tsv": "test triples that were not sampled: known facts, in no list and not judged",
     "entity_labels.tsv": "entity, readable name",
-    "judgements.tsv": "every triple: state, how it was settled, smallest depth, filter, evidence",
+    "judgements.tsv": "every triple: state, how it was settled, smallest depth (0: a seed), filter, evidence",
     "labels.jsonl": "each label that counted: who (pseudonym), when, how long, asked in which version of the words",
     "questions.tsv": "what people read of each triple",
     "pool.tsv": "the pooled triples: smallest depth, and which system found each for which side at which rank",
@@ -46,9 +48,11 @@ class Numbers(NamedTuple):
     """What the card says of the whole of the qrels, whatever the archive leaves out."""
 
     questions: int
+    answered: int  # questions with a positive answer
     agreement: Agreement
     doubles: int  # triples with two labels
     people: int
+    days: tuple[datetime, datetime] | None  # first and last label of people
     measures: Sequence[str]
     systems: Mapping[str, Sequence[float]]  # name -> values, nan where undefined
 
@@ -59,22 +63,31 @@ def card(
     """The lines; `left_out`: what the archive was asked to leave out; `names`: its files."""
     yield f"# Test set {qrels.pool.name}, qrels {qrels.name}"
     for part in (
-        _made(qrels, frozen, left_out), _counts(frozen, numbers), _agreement(numbers), _measures(numbers),
-        _limits(frozen), _terms(qrels), _files(names),
+        _made(qrels, frozen, numbers, left_out), _counts(frozen, numbers), _agreement(numbers), _measures(numbers),
+        _limits(frozen), _use(numbers, names), _terms(qrels), _files(names),
     ):  # fmt: skip
         yield ""
         yield from part
 
 
-def _made(qrels: Qrels, frozen: Frozen, left_out: Sequence[str]) -> Iterator[str]:
-    about = frozen.about
+def _made(qrels: Qrels, frozen: Frozen, numbers: Numbers, left_out: Sequence[str]) -> Iterator[str]:
+    about, graph = frozen.about, qrels.pool.graph
     systems = ", ".join(about["contributors"]) or "systems elsewhere"
     yield "## How it was made"
     yield ""
-    yield f"A completed test set of the knowledge graph {qrels.pool.graph.name}. The first {about['depth']} candidates"
-    yield f"of {systems} for both questions of each seed triple were pooled."
+    yield f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities:,} entities,"
+    yield f"{graph.num_relations:,} relations, {graph.num_train:,} train, {graph.num_valid:,} valid and"
+    yield f"{graph.num_test:,} test triples."
+    yield f"The first {about['depth']} candidates of {systems}"
+    yield "for both questions of each seed triple were pooled."
     yield f"Seeds: {about['seed_source']}. Filters: {', '.join(about['filters']) or 'none'}."
-    yield "Two people label a triple without knowing of each other; where they differ, a third decides."
+    if numbers.days:
+        first, last = (f"{day:%Y-%m-%d}" for day in numbers.days)
+        yield f"People were asked from {first} to {last}, in the words of questions.tsv."
+        yield "Two people label a triple without knowing of each other; where they differ, a third decides."
+    if numbers.days and (rules := about.get("rules")):
+        rule = EvidenceRule(rules["evidence_rule"]).label
+        yield f"A link to evidence was asked: {rule}. Order of judging: {rules['order']}."
     yield f"Frozen {qrels.created_at:%Y-%m-%d %H:%M} UTC; SHA-256 of the qrels {qrels.sha256}."
     yield f"Assumed negatives are {'-1 (unjudged)' if 'strict' in left_out else '0'} in qrels.txt."
     if left_out:
@@ -112,6 +125,7 @@ def _agreement(numbers: Numbers) -> Iterator[str]:
     yield "## Agreement"
     yield ""
     yield f"{numbers.doubles:,} triples have two labels, {raw.n:,} of them yes or no from both."
+    yield "Before a third person decided, of whichever two people:"
     if raw.value is not None and raw.interval:
         low, high = raw.interval
         yield f"The same answer: {raw.value:.4f} (95 % {low:.4f} to {high:.4f})."
@@ -128,6 +142,9 @@ def _measures(numbers: Numbers) -> Iterator[str]:
     if not numbers.systems:
         yield "None: no system had a complete run when the qrels were frozen, or they were left out."
         return
+    yield "Under these judgements, assumed negatives among them. Means over positive answers (micro) or over the"
+    yield f"{numbers.answered:,} questions that have one (the others)."
+    yield ""
     yield "| system | " + " | ".join(numbers.measures) + " |"
     yield "|---" * (len(numbers.measures) + 1) + "|"
     for system, row in numbers.systems.items():
@@ -147,6 +164,17 @@ def _limits(frozen: Frozen) -> Iterator[str]:
     yield "  same in all files of these qrels and others in other qrels."
     yield "- Cells of all files are as in the source, also those that a spreadsheet takes for a formula (=, +, -, @):"
     yield "  import them as text."
+
+
+def _use(numbers: Numbers, names: Sequence[str]) -> Iterator[str]:
+    trec = "qrels.txt and runs/" if any(name.startswith("runs/") for name in names) else "qrels.txt"
+    yield "## How to read it"
+    yield ""
+    yield "In PyKEEN: `PathDataset('train.tsv', 'test.tsv', 'valid.tsv')`. In mlcroissant:"
+    yield f"`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read {trec}."
+    yield f"Only {numbers.answered:,} of the {numbers.questions:,} questions have a positive answer: leave the others"
+    yield "out of means there, as here."
+    yield f"In {trec} white space and % of ids are percent-encoded."
 
 
 def _terms(qrels: Qrels) -> Iterator[str]:

@@ -61,6 +61,17 @@ def asked(frozen: Frozen) -> Asked:
     return columns
 
 
+def days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
+    """When the first and the last label of people here were given; None without any."""
+    ids = frozen.labels.values
+    if not len(ids):
+        return None
+    given = dict(
+        Label.objects.filter(pk__in=[int(ids.min()), int(ids.max())]).values_list("pk", "created_at")
+    )
+    return given[int(ids.min())], given[int(ids.max())]
+
+
 def agreement_of(labels: Asked) -> tuple[Agreement, int]:
     """Agreement of the two plain labels, yes and no, and the number of triples with two of them."""
     plain = labels.place != ADJUDICATION

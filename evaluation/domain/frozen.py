@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from annotation.domain.judgement import live_labels
 from annotation.enums import JudgementOrigin, Verdict
-from annotation.models import ImportedLabel
+from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from evaluation.domain.table import triple_codes
 from pooling.domain.graph import open_graph
@@ -123,9 +123,10 @@ def _judged(pool: Pool, of_id: dict[int, int], settled: np.ndarray) -> None:
 
 
 def about_pool(pool: Pool) -> dict[str, Any]:
+    rules = Campaign.objects.filter(pool=pool).values("evidence_rule", "order").first()
     return {
         "contributors": list(pool.contributors), "depth": pool.depth, "filters": list(pool.filters),
-        "seed_source": pool.seed_source,
+        "seed_source": pool.seed_source, "rules": rules,
     }  # fmt: skip
 
 

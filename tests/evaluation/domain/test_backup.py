@@ -24,7 +24,7 @@ from evaluation.domain import backup as backup_module
 from evaluation.domain.archive import archive_of, request_export, write_archive
 from evaluation.domain.backup import BackupError, write_backup
 from evaluation.domain.backup_tables import Sum, Table, tables
-from evaluation.domain.export import ExportOptions
+from evaluation.domain.export import ExportOptions, export_test_set
 from evaluation.domain.qrels import freeze_qrels
 from evaluation.domain.restore import read_manifest, restore
 from evaluation.models import Export, Qrels
@@ -447,6 +447,27 @@ def sums(archive: Path) -> dict[str, Any]:
     manifest = read_manifest(archive, silent)
     members = {name: of for name, of in manifest["members"].items() if name.startswith("artifacts/")}
     return {"tables": manifest["tables"], "members": members}
+
+
+def test_a_test_set_is_the_same_bytes_from_a_restored_place_and_another_process(full: World, tmp_path: Path):
+    """With another secret key, time zone and order of sets."""
+    freeze_qrels(full.pool, "v2", licence="CC-BY-4.0")
+    for qrels in Qrels.objects.all():
+        export_test_set(qrels, tmp_path / "here" / qrels.name)
+    write_backup(tmp_path / "b.tar", silent)
+    there = place(tmp_path / "there", f"sqlite:///{tmp_path}/there.sqlite3")
+    there |= {"PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2", "TZ": "Asia/Tokyo"}
+    done = [run(there, "restore", str(tmp_path / "b.tar"))]
+    for qrels in Qrels.objects.all():
+        folder = str(tmp_path / "again" / qrels.name)
+        done.append(run(there, "export_test_set", qrels.pool.name, folder, "--qrels", qrels.name))
+    assert [one.returncode for one in done] == [0, 0, 0], done
+    here, again = (
+        {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for root in (tmp_path / "here", tmp_path / "again")
+    )
+    assert {"v1/runs/transe.txt.gz", "v2/labels.jsonl"} <= set(here) and here["v2/labels.jsonl"]
+    assert again == here
 
 
 @pytest.mark.postgres

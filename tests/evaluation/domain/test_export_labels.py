@@ -211,6 +211,10 @@ def test_what_comes_later_changes_no_byte(world: World, tmp_path: Path):
 
 def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp_path: Path):
     qrels = freeze_qrels(world.pool, "v1", licence="CC-BY-4.0", citation="Ada, 2026")
+    world.campaign.evidence_rule, graph = "never", world.pool.graph
+    world.campaign.save()  # what is changed later is not told
+    times = [label.created_at for label in Label.objects.order_by("pk")]
+    first, last = times[0], times[-1]
     card = export(qrels, tmp_path / "out")["README.md"].splitlines()
     for line in (
         "| seed | seed triple, positive by definition | 1 |",
@@ -220,6 +224,12 @@ def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp
         "| undecided | undecided, counts as unjudged | 1 |",
         "| open | without an answer yet | 2 |",
         "| types | entity type not consistent with the relation | 1 |",
+        f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities} entities,",
+        f"{graph.num_relations} relations, {graph.num_train} train, {graph.num_valid} valid and",
+        f"People were asked from {first:%Y-%m-%d} to {last:%Y-%m-%d}, in the words of questions.tsv.",
+        "A link to evidence was asked: for yes and no. Order of judging: depth.",
+        "Only 4 of the 9 questions have a positive answer: leave the others",
+        "`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read qrels.txt.",
         "9 questions. 9 labels of 4 people,",
         "2 labels made elsewhere.",
         "3 triples have two labels, 2 of them yes or no from both.",
