@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +12,11 @@ from evaluation.domain.table import evaluated, pool_table, triple_codes
 from evaluation.kernels.state import LabelState
 from evaluation.models import Qrels
 from pooling.domain.graph import open_graph
+from pooling.domain.run_export import Known, list_pieces, words_of
 from pooling.domain.run_files import question_ids, read_topk
 from pooling.domain.template import fill
-from pooling.domain.trec import pieces, run_pieces, trec_word
+from pooling.domain.trec import pieces, trec_word
 from pooling.kernels.graph import GraphArrays
-from pooling.kernels.merged import merge
 from pooling.kernels.questions import HEAD, TAIL, Questions, questions_of
 from pooling.kernels.rows import find, question_keys
 from pooling.models import Pool, Run
@@ -91,33 +90,20 @@ def pool_runs(pool: Pool, systems: Sequence[str], triples: np.ndarray) -> dict[s
     place[find(table.question_keys, keys)] = np.arange(len(keys))
     rows = np.flatnonzero((place[ranks.question] >= 0) & among[ranks.triple])
     known = Known(keys, place[ranks.question[rows]], ranks.entity[rows])
-    ids, words = (
-        question_ids(questions, graph),
-        pa.array([trec_word(key) for key in graph.entities], pa.string()),
-    )
+    ids, words = question_ids(questions, graph), words_of(graph)
     runs = Run.objects.select_related("system__graph").filter(
         system__graph=pool.graph, system__name__in=systems
     )
     found = {run.system.name: run for run in runs}
-    return {
-        system: _run(found[system], known, ranks.strict[table.systems.index(system), rows], ids, words)
-        for system in systems
-    }
-
-
-class Known(NamedTuple):
-    """Keys of all questions; of the rows with a position: place of the question among them, and entity."""
-
-    keys: np.ndarray
-    question: np.ndarray
-    entity: np.ndarray
+    positions = {system: ranks.strict[table.systems.index(system), rows] for system in systems}
+    return {system: _run(found[system], known, positions[system], ids, words) for system in systems}
 
 
 def _run(
     run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array
 ) -> Iterator[bytes]:
-    merged = merge(known.question, known.entity, position, read_topk(run).of(known.keys), len(words))
-    yield from run_pieces(ids, merged, words, run.system.name)
+    """The candidates of one run are in memory while it is written."""
+    yield from list_pieces(run, known, position, read_topk(run, keep=False), ids, words)
 
 
 def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:

@@ -1,13 +1,13 @@
 """A run as a TREC file that import_run, trec_eval, pytrec_eval and ir_measures read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from pooling.domain.graph import open_graph
 from pooling.domain.run_files import (
-    RankRows,
     RunError,
     TopK,
     question_ids,
@@ -18,10 +18,10 @@ from pooling.domain.run_files import (
 from pooling.domain.trec import run_pieces, trec_word
 from pooling.kernels.graph import GraphArrays
 from pooling.kernels.merged import merge
-from pooling.kernels.rows import questions_from_keys
+from pooling.kernels.rows import find, questions_from_keys
 from pooling.models import Graph, Run
 
-QUESTIONS = 10_000  # whose lists are merged at once
+QUESTIONS = 2_000  # whose lists are merged at once
 
 
 def whole_run(run: Run) -> Iterator[bytes]:
@@ -30,24 +30,45 @@ def whole_run(run: Run) -> Iterator[bytes]:
     Each list goes as far as the run knows every position; test answers stand in it. Equal scores are in the strict
     order, so that ties do not come back.
     """
+    graph = open_graph(run.system.graph)
     held = read_returned(run) if run.system.is_imported else read_ranks(run)
-    return _pieces(run, open_graph(run.system.graph), held, read_topk(run))
-
-
-def _pieces(run: Run, graph: GraphArrays, held: RankRows, topk: TopK) -> Iterator[bytes]:
-    words = pa.array([trec_word(key) for key in graph.entities], pa.string())
+    topk = read_topk(run, keep=False)
     returned = held.ranks[0] > 0
     question, entity = np.divmod(held.keys[returned], graph.num_entities)
-    position = held.ranks[0, returned]
-    every = np.union1d(question, topk.keys)
-    for first in range(0, len(every), QUESTIONS):
-        keys = every[first : first + QUESTIONS]
-        rows = slice(*np.searchsorted(question, [keys[0], keys[-1] + 1]))
+    keys = np.union1d(question, topk.keys)
+    ids = question_ids(questions_from_keys(keys, graph.num_entities, graph.num_relations), graph)
+    known = Known(keys, find(keys, question), entity)
+    return list_pieces(run, known, held.ranks[0, returned], topk, ids, words_of(graph))
+
+
+class Known(NamedTuple):
+    """Of n questions, their keys, int64[n] sorted, and what is known beside candidates: entity int[m] of question
+    int[m], a place in `keys`, ascending."""
+
+    keys: np.ndarray
+    question: np.ndarray
+    entity: np.ndarray
+
+
+def list_pieces(
+    run: Run, known: Known, position: np.ndarray, topk: TopK, ids: Sequence[str], words: pa.Array
+) -> Iterator[bytes]:
+    """Lines of these questions, some at a time: `position` int[m] of what is known (0: not returned), and candidates.
+
+    ids: of the questions; words: `words_of` the graph.
+    """
+    for first in range(0, len(ids), QUESTIONS):
+        keys = known.keys[first : first + QUESTIONS]
+        rows = slice(*np.searchsorted(known.question, [first, first + len(keys)]))
         merged = merge(
-            np.searchsorted(keys, question[rows]), entity[rows], position[rows], topk.of(keys), len(words)
+            known.question[rows] - first, known.entity[rows], position[rows], topk.of(keys), len(words)
         )
-        questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
-        yield from run_pieces(question_ids(questions, graph), merged, words, run.system.name)
+        yield from run_pieces(ids[first : first + QUESTIONS], merged, words, run.system.name)
+
+
+def words_of(graph: GraphArrays) -> pa.Array:
+    """Every entity as a word of a TREC file."""
+    return pa.array([trec_word(key) for key in graph.entities], pa.string())
 
 
 def get_run(graph: Graph, name: str) -> Run:

@@ -185,19 +185,25 @@ def _keys_of(ids: pa.Array, graph: GraphArrays) -> np.ndarray:
 _cache: dict[tuple[int, str, str], Any] = {}
 
 
-def cached(run: Run, name: str, read: Callable[[Run], Any]) -> Any:
-    """What `read` makes of a run, kept in memory by name until the run changes; of a newer run, if that is the one."""
+def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True) -> Any:
+    """What `read` makes of a run, from memory where it is there; of a newer run, if that is the one.
+
+    `keep`: in memory, by name, until the run changes.
+    """
     key = (run.pk, run.sha256, name)
-    if key not in _cache:
-        for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
-            del _cache[old]
-        try:
-            _cache[key] = read(run)
-        except (ArtifactError, FileNotFoundError):
-            if (newer := newer_than(run)) is None:
-                raise
-            return cached(newer, name, read)
-    return _cache[key]
+    if key in _cache:
+        return _cache[key]
+    for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
+        del _cache[old]
+    try:
+        found = read(run)
+    except (ArtifactError, FileNotFoundError):
+        if (newer := newer_than(run)) is None:
+            raise
+        return cached(newer, name, read, keep=keep)
+    if keep:
+        _cache[key] = found
+    return found
 
 
 def newer_than(run: Run) -> Run | None:
@@ -220,23 +226,22 @@ def checked(run: Run, name: str) -> Path:
     return path
 
 
-def read_topk(run: Run) -> TopK:
-    """The stored candidates of a run, best first. Kept in memory until the run changes."""
+def read_topk(run: Run, *, keep: bool = True) -> TopK:
+    """The stored candidates of a run, best first. `keep`: in memory, until the run changes."""
 
     def read(run: Run) -> TopK:
-        graph = open_graph(run.system.graph)
-        table = pq.read_table(checked(run, "topk.parquet"))
-        keys, codes = _read_coded(table["question"], graph)
+        path, graph = checked(run, "topk.parquet"), open_graph(run.system.graph)
+        keys, codes = _read_coded(pq.read_table(path, columns=["question"])["question"], graph)
         distinct, place = np.unique(keys, return_inverse=True)
-        row = place[codes]
-        rank = table["rank"].to_numpy() - 1
+        cell = place[codes] * run.depth
+        cell += pq.read_table(path, columns=["rank"])["rank"].to_numpy() - 1
         entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
+        entity.put(cell, pq.read_table(path, columns=["entity"])["entity"].to_numpy())
         score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
-        entity[row, rank] = table["entity"].to_numpy()
-        score[row, rank] = table["score"].to_numpy()
+        score.put(cell, pq.read_table(path, columns=["score"])["score"].to_numpy())
         return TopK(distinct, entity, score)
 
-    return cached(run, "topk", read)
+    return cached(run, "topk", read, keep=keep)
 
 
 def read_ranks(run: Run) -> RankRows:

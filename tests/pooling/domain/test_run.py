@@ -129,6 +129,16 @@ def test_rank_rows_are_positions_among_what_train_and_valid_do_not_know(system: 
         assert tuple(stored.ranks[:, find(stored.keys, np.array([key]))[0]]) == expected
 
 
+def test_candidates_of_a_passing_look_are_not_kept_in_memory(system: System):
+    run = score_system(system, seeds=open_graph(system.graph).test[:3], triples=NONE)
+    run_files._cache.clear()
+    once = read_topk(run, keep=False)
+    assert run_files._cache == {}
+    kept = read_topk(run)
+    assert all(np.array_equal(*columns) for columns in zip(once, kept, strict=True))
+    assert read_topk(run, keep=False) is kept
+
+
 def test_candidates_are_the_best_of_what_no_split_knows(system: System):
     graph = open_graph(system.graph)
     seeds = graph.test[:8]

@@ -59,7 +59,7 @@ def whole(town: Graph, monkeypatch) -> Run:
     )
     topk = TopK(np.array(sorted(stored)), entity, np.zeros(entity.shape, dtype=np.float32))
     monkeypatch.setattr(run_export, "read_ranks", lambda run: RankRows(keys, np.stack([strict] * 3)))
-    monkeypatch.setattr(run_export, "read_topk", lambda run: topk)
+    monkeypatch.setattr(run_export, "read_topk", lambda run, keep: topk)
     system = System.objects.create(graph=town, name="transe", kind="transe", state="trained")
     return Run.objects.create(system=system, depth=5, num_questions=3, artifact="runs/none", sha256="0")
 
