@@ -61,6 +61,11 @@ class Endpoint(APIView):
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length) > self.most_bytes:
             raise TooLarge(self.most_bytes)
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+            # WSGI has no end of such a body, so that it would be read as an empty one
+            raise exceptions.ParseError(
+                "Send the length of the body (Content-Length): from a file, not from a pipe."
+            )
         super().initial(request, *args, **kwargs)
         self._check_scope(request)
         if not self.allowed(request.user):

@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -32,6 +33,14 @@ class Schema(Endpoint, SpectacularAPIView):
 
     def allowed(self, person: Any) -> bool:
         return True
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """As JSON, whatever form of the document was asked for."""
+        self.request.accepted_renderer, self.request.accepted_media_type = (
+            JSONRenderer(),
+            JSONRenderer.media_type,
+        )
+        return super().handle_exception(exc)
 
 
 @extend_schema(exclude=True)

@@ -135,6 +135,14 @@ def test_body_that_is_no_form_is_refused(world, researcher, content, kind, statu
     assert (answer.status_code, "error" in answer.json()) == (status, True)
 
 
+def test_body_without_a_length_is_not_taken_for_an_empty_one(world, researcher):
+    """As curl sends a form with a file from a pipe."""
+    chunked = {"HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
+    answer = researcher.post(URL, {"system": "mine", "file": file()}, **chunked)
+    words = "Send the length of the body (Content-Length): from a file, not from a pipe."
+    assert (answer.status_code, answer.json()) == (400, {"error": words})
+
+
 @pytest.mark.parametrize(
     "name",
     ["naïve ünï.run", "q\"uote's.run", "../../etc/passwd", "a" * 300 + ".run", "日本" * 60, "$(x).run"],

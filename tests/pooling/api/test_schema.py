@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
@@ -54,3 +55,12 @@ def test_document_comes_as_yaml_or_json(world, sign_in, accept, kind):
     answer = sign_in("annotator").get("/api/v1/schema", headers={"Accept": accept})
     assert answer["Content-Type"] == kind
     assert b"/api/v1/pools/{pool}/evaluations" in answer.content
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/yaml"])
+def test_errors_are_json_whatever_is_asked_for(world, sign_in, accept):
+    client = sign_in("annotator")
+    wrong = [Client().get("/api/v1/schema", headers={"Accept": accept}),
+             client.post("/api/v1/schema", headers={"Accept": accept})]  # fmt: skip
+    told = [(answer.status_code, answer["Content-Type"], set(answer.json())) for answer in wrong]
+    assert told == [(401, "application/json", {"error"}), (405, "application/json", {"error"})]
