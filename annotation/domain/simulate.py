@@ -7,11 +7,13 @@ from urllib.parse import quote
 from uuid import UUID, uuid5
 
 import numpy as np
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
 from annotation.domain.check import claim_questions
+from annotation.domain.judgement import live_labels
 from annotation.domain.label import submit
 from annotation.domain.label_file import Triple
 from annotation.domain.person import add_person
@@ -22,6 +24,7 @@ from annotation.enums import Answer, CampaignRole, ItemState, SlotState
 from annotation.models import Campaign, Check, Label, Slot
 from annotation.models.slot import PLACES
 from pooling.domain.graph import open_graph
+from pooling.models import Pool
 
 NAME = "sim-annotator-"
 ADJUDICATOR = "sim-adjudicator"
@@ -55,6 +58,13 @@ class Simulated:
 def simulate(campaign: Campaign, how: Simulation, tell: Tell | None = None) -> Simulated:
     """Label until nothing, the limit, or the share to be left is left. Continues where it was stopped."""
     return _Run(campaign, how, tell or (lambda done, total: None)).run()
+
+
+def simulated_labels(pool: Pool) -> int:
+    """How many of the labels that count are of simulated people, who cannot sign in."""
+    theirs = Q(annotator__username__startswith=NAME) | Q(annotator__username=ADJUDICATOR)
+    labels = live_labels().filter(theirs, item__campaign__pool=pool)
+    return labels.filter(annotator__password__startswith=UNUSABLE_PASSWORD_PREFIX).count()
 
 
 class _Run:

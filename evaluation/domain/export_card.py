@@ -85,6 +85,9 @@ def _made(qrels: Qrels, frozen: Frozen, numbers: Numbers, left_out: Sequence[str
         first, last = (f"{day:%Y-%m-%d}" for day in numbers.days)
         yield f"People were asked from {first} to {last}, in the words of questions.tsv."
         yield "Two people label a triple without knowing of each other; where they differ, a third decides."
+    if simulated := about.get("simulated"):
+        yield f"{simulated:,} of these labels are of simulated people, who answer from a known truth: they measure"
+        yield "nobody."
     if numbers.days and (rules := about.get("rules")):
         rule = EvidenceRule(rules["evidence_rule"]).label
         yield f"A link to evidence was asked: {rule}. Order of judging: {rules['order']}."

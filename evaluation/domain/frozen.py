@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.domain.judgement import live_labels
+from annotation.domain.simulate import simulated_labels
 from annotation.enums import JudgementOrigin, Verdict
 from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
@@ -126,7 +127,7 @@ def about_pool(pool: Pool) -> dict[str, Any]:
     rules = Campaign.objects.filter(pool=pool).values("evidence_rule", "order").first()
     return {
         "contributors": list(pool.contributors), "depth": pool.depth, "filters": list(pool.filters),
-        "seed_source": pool.seed_source, "rules": rules,
+        "seed_source": pool.seed_source, "rules": rules, "simulated": simulated_labels(pool),
     }  # fmt: skip
 
 

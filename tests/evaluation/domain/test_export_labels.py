@@ -13,6 +13,7 @@ from annotation.domain.guideline import save_guidelines
 from annotation.domain.judgement import import_labels
 from annotation.domain.label import change
 from annotation.domain.question import save_template
+from annotation.domain.simulate import Simulation, simulate
 from annotation.domain.withdraw import withdraw_labels
 from annotation.models import Item, Label
 from evaluation.domain.export import ExportOptions, export_test_set
@@ -238,6 +239,19 @@ def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp
         "Ada, 2026",
     ):
         assert line in card, line
+
+
+def test_the_card_tells_the_labels_of_simulated_people(world: World, tmp_path: Path):
+    before = freeze_qrels(world.pool, "v1")
+    done = simulate(world.campaign, Simulation({}, open_world=False, annotators=2, error_rate=0))
+    assert (done.labels, done.adjudicated) == (5, 0)  # the second of one item, both of two others
+    world.ann.username = "sim-annotator-of-mars"  # somebody who can sign in
+    world.ann.set_password("quite a phrase")
+    world.ann.save()
+    after = freeze_qrels(world.pool, "v2")
+    told = "5 of these labels are of simulated people, who answer from a known truth: they measure"
+    assert told in export(after, tmp_path / "after")["README.md"].splitlines()
+    assert "simulated" not in export(before, tmp_path / "before")["README.md"]
 
 
 def test_options_leave_out_what_they_say(world: World, tmp_path: Path):
