@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,15 +15,16 @@ import pytest
 import redis
 from django.conf import settings
 
+from tests.postgres import own_database
+
 pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.slow]
 
-SERVER = "postgresql://postgres@127.0.0.1:5432"
 BROKER = "redis://127.0.0.1:6379/13"
 
 
 class Site:
     def __init__(self, folder: Path, database: str) -> None:
-        self.folder, self.database = folder, f"{SERVER}/{database}"
+        self.folder, self.database = folder, database
         self.environment = {
             **os.environ, "DATABASE_URL": self.database, "CELERY_BROKER_URL": BROKER, "OMP_NUM_THREADS": "1",
             "TRIPLEPOOL_VAR": str(folder / "var"), "ARTIFACT_ROOT": str(folder / "artifacts"),
@@ -49,13 +49,8 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    name = f"triplepool_test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(f"{SERVER}/postgres", autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-        try:
-            yield Site(tmp_path, name)
-        finally:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with own_database("services") as url:
+        yield Site(tmp_path, url)
 
 
 @pytest.fixture

@@ -7,13 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import psycopg
 import pytest
 from django.conf import settings
 
-SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
+from tests.postgres import own_database
+
 COMMON = (
     "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
     "adjudicators:8:40",
@@ -45,14 +44,8 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "sqlite":
         yield play(f"sqlite:///{var / 'crowd.sqlite3'}", var, "processes:6:120", *COMMON)
         return
-    name = f"crowd_{uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-    try:
-        yield play(f"{SERVER.rpartition('/')[0]}/{name}", var, "crowd:32:500", *COMMON)
-    finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with own_database("crowd") as url:
+        yield play(url, var, "crowd:32:500", *COMMON)
 
 
 def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_conflict(played) -> None:

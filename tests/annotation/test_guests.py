@@ -7,13 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import psycopg
 import pytest
 from django.conf import settings
 
-SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
+from tests.postgres import own_database
+
 SCENES = ("one_link:8", "one_name:8", "signed_in:8", "last_managers:6")
 Played = dict[str, dict[str, Any]]
 
@@ -37,14 +36,8 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "sqlite":
         yield play(f"sqlite:///{var / 'guests.sqlite3'}", var)
         return
-    name = f"guests_{uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-    try:
-        yield play(f"{SERVER.rpartition('/')[0]}/{name}", var)
-    finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with own_database("guests") as url:
+        yield play(url, var)
 
 
 def test_a_link_that_eight_open_at_once_makes_one_account(played) -> None:

@@ -7,13 +7,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from uuid import uuid4
 
-import psycopg
 import pytest
 from django.conf import settings
 
-SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
+from tests.postgres import own_database
+
 GONE = "GoneError: {} was deleted in the meantime, so nothing was changed."
 
 
@@ -38,14 +37,8 @@ def played(
     if request.param == "sqlite":
         yield play(f"sqlite:///{var}/races.sqlite3", var)
         return
-    name = f"races_{uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-    try:
-        yield play(f"{SERVER.rpartition('/')[0]}/{name}", var)
-    finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with own_database("races") as url:
+        yield play(url, var)
 
 
 def test_nothing_is_started_on_a_pool_that_is_being_deleted(played) -> None:

@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import tarfile
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from pooling.artifacts import artifact_path
 from pooling.models import Graph, Run, System
 from tests.annotation.world import World, label_item, make_graph, make_world
 from tests.factories import make_job, make_person, make_pool, make_systems, make_town
+from tests.postgres import own_database
 
 
 def silent(stage: str, done: int, total: int) -> None: ...
@@ -475,36 +475,29 @@ def test_from_sqlite_to_postgresql_and_back(full: World, tmp_path: Path):
     """The same rows and files in each; the backup from PostgreSQL is checked by the command itself, in SQLite."""
     import psycopg
 
-    server = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432")
-    name = f"triplepool_test_{uuid.uuid4().hex[:12]}"
     first, second = tmp_path / "first.tar.zst", tmp_path / "second.tar"
     write_backup(first, silent)
     User.objects.filter(username="ann").update(first_name="x" * 151)  # SQLite takes it
     write_backup(tmp_path / "long.tar", silent)
-    there = place(tmp_path / "there", f"{server}/{name}")
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
-        try:
-            refused = run(there, "restore", str(tmp_path / "long.tar"))
-            assert (
-                "The database refused long.tar: value too long for type character varying(150)"
-                in refused.stderr
-            )
-            assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
-            done = run(there, "restore", str(first))
-            assert done.returncode == 0, done.stderr
-            assert done.stdout.startswith("Restored first.tar.zst: ")
-            done = run(there, "backup", str(second))
-            assert done.returncode == 0, done.stderr
-            assert done.stdout.strip().endswith("; restored in an empty place and found equal")
-            again = run(there, "restore", str(first))
-            assert (again.returncode, "The database is not empty" in again.stderr) == (1, True)
-            with psycopg.connect(f"{server}/{name}") as database:
-                row = database.execute(
-                    "SELECT nextval(pg_get_serial_sequence('annotation_label', 'id'))"
-                ).fetchone()
-                assert row is not None and row[0] > Label.objects.latest("id").pk
-        finally:
-            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with own_database("backup") as url:
+        there = place(tmp_path / "there", url)
+        refused = run(there, "restore", str(tmp_path / "long.tar"))
+        assert (
+            "The database refused long.tar: value too long for type character varying(150)" in refused.stderr
+        )
+        assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
+        done = run(there, "restore", str(first))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("Restored first.tar.zst: ")
+        done = run(there, "backup", str(second))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip().endswith("; restored in an empty place and found equal")
+        again = run(there, "restore", str(first))
+        assert (again.returncode, "The database is not empty" in again.stderr) == (1, True)
+        with psycopg.connect(url) as database:
+            row = database.execute(
+                "SELECT nextval(pg_get_serial_sequence('annotation_label', 'id'))"
+            ).fetchone()
+            assert row is not None and row[0] > Label.objects.latest("id").pk
     assert sums(second) == sums(first)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

@@ -7,14 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
-import psycopg
 import pytest
 from django.conf import settings
 
-SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
+from tests.postgres import own_database
+
 PROGRAM = """
 import json, django
 from django.core.management import call_command
@@ -97,13 +96,9 @@ def test_written_rows_are_read_back_and_written_over_in_their_place():
 
 @pytest.mark.postgres
 def test_postgresql_writes_the_same(tmp_path: Path):
-    name = f"rows_{uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-    try:
+    with own_database("rows") as url:
         env = os.environ | {
-            "DATABASE_URL": f"{SERVER.rpartition('/')[0]}/{name}", "TRIPLEPOOL_VAR": str(tmp_path),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": url, "TRIPLEPOOL_VAR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings",
         }  # fmt: skip
         command = [sys.executable, "-c", PROGRAM]
         done = subprocess.run(
@@ -111,9 +106,6 @@ def test_postgresql_writes_the_same(tmp_path: Path):
         )
         assert done.returncode == 0, done.stderr[-3000:]
         assert json.loads(done.stdout) == [FIRST, FIRST, SECOND, SECOND]
-    finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.mark.django_db

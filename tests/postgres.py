@@ -1,0 +1,25 @@
+"""Databases on the PostgreSQL server of the tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import psycopg
+
+SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
+
+
+@contextmanager
+def own_database(prefix: str) -> Iterator[str]:
+    """The address of a new and empty one, which is gone at the end."""
+    name = f"{prefix}_{uuid4().hex[:12]}"
+    with psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield f"{SERVER.rpartition('/')[0]}/{name}"
+    finally:
+        with psycopg.connect(SERVER, autocommit=True) as server:
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
