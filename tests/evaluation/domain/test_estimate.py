@@ -45,7 +45,8 @@ def in_order(pool: Pool, seed: int = 3) -> list[PooledTriple]:
 
 
 def answer(triple: PooledTriple) -> str:
-    return "positive" if triple.pk % 3 == 0 else "negative"
+    """By the triple and not by its number, which is another in every order of tests."""
+    return "positive" if (triple.head + triple.relation + triple.tail) % 3 == 0 else "negative"
 
 
 def judge_these(triples: list[PooledTriple]) -> None:
@@ -363,7 +364,9 @@ def test_values_are_those_of_the_kernels_with_intervals_around_them(pool: Pool, 
     for of, expected in ((found.unbiased, unbiased), (found.modelled, modelled)):
         for name, one in of.items():
             assert one.value == pytest.approx(expected[name], abs=1e-12), name
-            assert (one.low <= one.value).all() and (one.value <= one.high).all()
+            # a value may lie beyond 0 and 1, where intervals of measures end
+            value = np.clip(one.value, 0.0, 1.0) if name in MEASURED else np.asarray(one.value)
+            assert (one.low <= value).all() and (value <= one.high).all()
     assert (found.unbiased["positives"].high > found.unbiased["positives"].value).all()
     assert steps == [(i, 40) for i in range(1, 41)]  # 20 groups, twice
     again, other = estimate(pool, questions=questions), estimate(pool, questions=questions, seed=8)
