@@ -46,7 +46,7 @@ LARGE = (
     "Targets: 22,492 judgements with six runs in 5 s, 1,000,000 in 120 s and 500 MiB. The first is the published pool"
     " of FB15k-237 with its labels and six drawn runs of 100 candidates a question; the others are drawn, each triple"
     " with one label made elsewhere and its link, or with two labels of people here. Each in a process of its own:"
-    " peak is what that process ever held."
+    " peak is what that process ever held. Once each."
 )
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
@@ -15,6 +16,7 @@ from evaluation.domain.labelset import label_set
 from evaluation.domain.table import pool_table, ranks_version, version
 from evaluation.measures import USUAL, parse_measure
 from evaluation.models import Figure
+from pooling.domain.held import held
 from pooling.errors import UserError
 from pooling.models import Pool
 
@@ -103,7 +105,9 @@ def figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, he
 
 
 def _new(pool: Pool, key: str, heavy: bool) -> Figure:
-    kept, _ = Figure.objects.get_or_create(pool=pool, key=key, defaults={"content": {}, "heavy": heavy})
+    with transaction.atomic():
+        held(pool)
+        kept, _ = Figure.objects.get_or_create(pool=pool, key=key, defaults={"content": {}, "heavy": heavy})
     # what a job computed stays, and what is being computed
     light = Figure.objects.filter(pool=pool, heavy=False, claimed_until=None).exclude(pk=kept.pk)
     old = light.order_by("-computed_at").values_list("pk", flat=True)[KEPT - 1 :]

@@ -192,7 +192,7 @@ def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, 
             assert file is not None
             kind, _, name = member.name.partition("/")
             if kind == "database":
-                every[name.partition("/")[0]].insert(file.read().decode().rstrip("\n").split("\n"))
+                _insert(every[name.partition("/")[0]], member.name, file.read())
             elif kind == "artifacts":
                 target = aside / name
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -201,6 +201,16 @@ def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, 
                 files += 1
     tell("restoring", total, total)
     return files
+
+
+def _insert(table: Table, member: str, lines: bytes) -> None:
+    try:
+        table.insert(lines.decode().rstrip("\n").split("\n"))
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise BackupError(
+            f"{member} has a row that table {table.name} cannot hold: {error}. It was changed by hand, or comes from "
+            "another program. Nothing was restored; take another backup."
+        ) from error
 
 
 def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: Tell) -> None:

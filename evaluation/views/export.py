@@ -41,8 +41,9 @@ class FreezeForm(forms.Form):
         help_text="As in CC-BY-4.0, or its address. It is frozen with the labels.",
     )  # fmt: skip
     citation = forms.CharField(
-        max_length=2000, required=False, label="How to cite it", widget=forms.Textarea(attrs={"rows": 2})
-    )
+        max_length=2000, required=False, label="How to cite it", widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="A line or BibTeX. It is frozen too.",
+    )  # fmt: skip
 
 
 class OptionsForm(forms.Form):

@@ -20,6 +20,7 @@ from annotation.domain.campaign import open_campaign
 from evaluation.domain import removal
 from evaluation.domain.archive import request_export
 from evaluation.domain.export import ExportOptions
+from evaluation.domain.figures import figure
 from evaluation.domain.qrels import freeze_qrels
 from pooling.domain import job as jobs
 from pooling.domain import pool as pools
@@ -92,6 +93,7 @@ def pool_goes() -> list[str]:
         lambda: open_campaign(pool),
         lambda: refilter_pool(pool, []),
         lambda: freeze_pool(pool),
+        lambda: figure(pool, "a", "now", dict),
     )  # fmt: skip
 
 

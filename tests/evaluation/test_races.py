@@ -42,7 +42,7 @@ def played(
 
 
 def test_nothing_is_started_on_a_pool_that_is_being_deleted(played) -> None:
-    assert played["pool_goes"] == ["done", *[GONE.format("Pool one-pool")] * 9]
+    assert played["pool_goes"] == ["done", *[GONE.format("Pool one-pool")] * 10]
 
 
 def test_nothing_is_started_below_a_graph_that_is_being_deleted(played) -> None:

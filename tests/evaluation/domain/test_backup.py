@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -385,6 +386,35 @@ def test_rows_of_a_table_that_nobody_knows_are_refused(archive: Path, member: st
         f"The backup holds {member}, and the program has no table {member.split('/')[1]}: it was changed by hand, or "
         "comes from another program. Nothing was restored; take another backup."
     )
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("created_at", 7), ("client_id", "no id"), ("created_at", "long ago"), (None, None)]
+)
+def test_a_row_that_no_table_can_hold_is_named(archive: Path, column: str | None, value: object):
+    """The manifest lists it as it is, so that nothing is damaged."""
+    member = "database/annotation.Label/000000.jsonl"
+    changed: list[bytes] = []
+
+    def of(name: str, content: bytes) -> tuple[str, bytes]:
+        if name != member:
+            return name, content
+        row = json.loads(content.splitlines()[0])
+        if column is not None:
+            row[[field.attname for field in Label._meta.concrete_fields].index(column)] = value
+        changed.append(json.dumps(row if column else row[:2]).encode() + b"\n")
+        return name, changed[0]
+
+    path = rewritten(archive, of).rename(archive.with_name("by-hand.tar"))
+    path = changed_manifest(
+        path,
+        lambda manifest: manifest["members"][member].update(
+            bytes=len(changed[0]), sha256=hashlib.sha256(changed[0]).hexdigest()
+        ),
+    )
+    words = refused(path)
+    assert words.startswith(f"{member} has a row that table annotation.Label cannot hold: "), words
+    assert words.endswith("comes from another program. Nothing was restored; take another backup.")
 
 
 def test_what_the_database_gives_back_is_compared(archive: Path):
