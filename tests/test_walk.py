@@ -1,6 +1,7 @@
 """All roles, one after another, in a real browser, against the real server and worker, from first page to export.
 
-Everything is made by the commands in a folder of its own, on SQLite; nothing may be written to a page's console.
+Then schemathesis asks that server. Everything is made by the commands in a folder of its own, on SQLite; nothing may be
+written to a page's console.
 """
 
 import os
@@ -13,9 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import schemathesis
 from django.conf import settings
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+from tests.fuzz import ask_every_operation
+
+pytestmark = pytest.mark.slow
 POOL = "walk"
 
 
@@ -154,6 +158,7 @@ def answer_everything(visitor: Visitor, answer_of) -> list[str]:
         )
 
 
+@pytest.mark.browser
 def test_walk_through_all_roles(site: Site, browser) -> None:
     # the manager sees the pipeline, its graph and systems
     mara = Visitor(browser, site, "Mara")
@@ -249,3 +254,25 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     assert re.fullmatch(rf"{POOL}-v1\.zip", download.value.suggested_filename)
     assert Path(download.value.path()).stat().st_size > 5_000
     rita.leave()
+
+
+def test_the_running_api_answers_as_its_document_says(site: Site) -> None:
+    """After the walk, so that there is something of every kind."""
+    told = site.python(
+        "from django.contrib.auth.models import User; from pooling.domain.token import create_token, scopes_for; "
+        "mara = User.objects.get(username='Mara'); "
+        "print(create_token(mara, 'fuzz', [scope.value for scope in scopes_for(mara)], 1)[1])"
+    )
+    token = told.split()[-1]
+    schema = schemathesis.openapi.from_url(
+        f"{site.url}/api/v1/schema", headers={"Authorization": f"Token {token}"}
+    )
+    known = {
+        "pool": POOL, "graph": "kin", "system": "transe", "qrels": "v1", "measure": "micro_mrr", "file": "qrels.txt",
+        "analysis": "measures", "export": 1, "job": 1,
+    }  # fmt: skip
+    seen = ask_every_operation(schema, token, known, examples=12)  # 600 requests a minute are answered
+    assert len(seen) == 43
+    assert seen["GET /api/v1/campaigns/{pool}"] == {200, 404}
+    asked = set.union(*seen.values())
+    assert {200, 400, 404} <= asked and 401 not in asked

@@ -1,4 +1,7 @@
-"""schemathesis asks every operation of the OpenAPI document for what fits it and for what does not."""
+"""Each role asks every operation of the API for what fits its document and for what does not, without a server.
+
+tests/test_walk.py asks a running one.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,6 @@ from typing import Any
 import pytest
 import schemathesis
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from schemathesis import Case, GenerationMode
-from schemathesis.checks import CHECKS, load_all_checks
 
 from annotation.domain.campaign import open_campaign
 from config.wsgi import application
@@ -20,12 +19,7 @@ from evaluation.domain.qrels import freeze_qrels
 from pooling.domain.token import create_token, scopes_for
 from pooling.models import Pool
 from tests.factories import make_person
-
-load_all_checks()
-CHECKED = CHECKS.get_by_names([
-    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
-])  # fmt: skip
-EXAMPLES = 6  # of each operation and mode
+from tests.fuzz import ask_every_operation
 
 
 @pytest.fixture
@@ -51,30 +45,10 @@ def test_no_operation_fails_or_answers_what_is_not_documented(labelled: Pool, kn
     if role in ("annotator", "adjudicator"):
         campaign.members.create(person=person, role=role, consented_at=timezone.now())
     scopes = [scope.value for scope in scopes_for(person)]
-    headers = {"Authorization": f"Token {create_token(person, 'fuzz', scopes, 1)[1]}"}
-    schema = schemathesis.openapi.from_wsgi("/api/v1/schema", application, headers=headers)
-    seen: dict[str, set[int]] = {}
-    for found in schema.get_all_operations():
-        operation = found.ok()
-        names = {
-            p.name: known[p.name]
-            for p in operation.path_parameters if p.name in known
-        }  # fmt: skip
-
-        def case_of(
-            mode: GenerationMode, of_there: bool, operation: Any = operation, names: Any = names
-        ) -> Any:
-            return operation.as_strategy(
-                generation_mode=mode, path_parameters=names if of_there and names else None
-            )
-
-        @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
-        @given(case=st.one_of(*(case_of(mode, there) for mode in GenerationMode for there in (True, False))))
-        def ask(case: Case) -> None:
-            answer = case.call(headers=headers)
-            case.validate_response(answer, checks=CHECKED)
-            seen.setdefault(case.operation.label, set()).add(answer.status_code)
-
-        ask()
+    token = create_token(person, "fuzz", scopes, 1)[1]
+    schema = schemathesis.openapi.from_wsgi(
+        "/api/v1/schema", application, headers={"Authorization": f"Token {token}"}
+    )
+    seen = ask_every_operation(schema, token, known)
     assert len(seen) == 43
     assert seen["GET /api/v1/campaigns/{pool}"] == {200, 404}  # what is there is found
