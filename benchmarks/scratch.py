@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
+
+from tests.postgres import own_database
 
 if TYPE_CHECKING:
     from pooling.models import Graph
@@ -21,7 +22,8 @@ ENTITIES, RELATIONS = 14_541, 237  # of FB15k-237
 @contextmanager
 def scratch_site(server: str = "") -> Iterator[Path]:
     """Set Django up on an empty SQLite file, or an empty database of the PostgreSQL server at this address."""
-    with tempfile.TemporaryDirectory(prefix="triplepool-benchmark-") as folder, _database(server) as url:
+    database = own_database("benchmark", server) if server else nullcontext("")
+    with tempfile.TemporaryDirectory(prefix="triplepool-benchmark-") as folder, database as url:
         os.environ["TRIPLEPOOL_VAR"] = folder
         os.environ["ARTIFACT_ROOT"] = f"{folder}/artifacts"
         os.environ["DATABASE_URL"] = url or f"sqlite:///{folder}/benchmark.sqlite3"
@@ -37,23 +39,6 @@ def scratch_site(server: str = "") -> Iterator[Path]:
             yield Path(folder)
         finally:
             connections.close_all()
-
-
-@contextmanager
-def _database(server: str) -> Iterator[str]:
-    if not server:
-        yield ""
-        return
-    import psycopg
-
-    name = f"benchmark_{uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    try:
-        yield f"{server.rpartition('/')[0]}/{name}"
-    finally:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def make_graph(test: int, rng: np.random.Generator) -> Graph:

@@ -1,4 +1,4 @@
-"""Databases on the PostgreSQL server of the tests."""
+"""Databases that tests and benchmarks make on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:54
 
 
 @contextmanager
-def own_database(prefix: str) -> Iterator[str]:
-    """The address of a new and empty one, which is gone at the end."""
+def own_database(prefix: str, server: str = SERVER) -> Iterator[str]:
+    """The address of a new and empty one on the server at this address, which is gone at the end."""
     name = f"{prefix}_{uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
     try:
-        yield f"{SERVER.rpartition('/')[0]}/{name}"
+        yield f"{server.rpartition('/')[0]}/{name}"
     finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

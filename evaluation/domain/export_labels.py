@@ -66,10 +66,9 @@ def days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
     ids = frozen.labels.values
     if not len(ids):
         return None
-    given = dict(
-        Label.objects.filter(pk__in=[int(ids.min()), int(ids.max())]).values_list("pk", "created_at")
-    )
-    return given[int(ids.min())], given[int(ids.max())]
+    first, last = int(ids.min()), int(ids.max())
+    given = dict(Label.objects.filter(pk__in=[first, last]).values_list("pk", "created_at"))
+    return given[first], given[last]
 
 
 def agreement_of(labels: Asked) -> tuple[Agreement, int]:

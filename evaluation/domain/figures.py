@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db import transaction
+from django.db import IntegrityError
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
@@ -16,7 +16,7 @@ from evaluation.domain.labelset import label_set
 from evaluation.domain.table import pool_table, ranks_version, version
 from evaluation.measures import USUAL, parse_measure
 from evaluation.models import Figure
-from pooling.domain.held import held
+from pooling.domain.held import gone
 from pooling.errors import UserError
 from pooling.models import Pool
 
@@ -105,9 +105,11 @@ def figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, he
 
 
 def _new(pool: Pool, key: str, heavy: bool) -> Figure:
-    with transaction.atomic():
-        held(pool)
+    try:
         kept, _ = Figure.objects.get_or_create(pool=pool, key=key, defaults={"content": {}, "heavy": heavy})
+    except IntegrityError as error:
+        # not `held`: who only looks at figures waits for a deletion, and for nobody else who holds the pool
+        raise gone(pool) from error
     # what a job computed stays, and what is being computed
     light = Figure.objects.filter(pool=pool, heavy=False, claimed_until=None).exclude(pk=kept.pk)
     old = light.order_by("-computed_at").values_list("pk", flat=True)[KEPT - 1 :]

@@ -36,10 +36,8 @@ class Schema(Endpoint, SpectacularAPIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         """As JSON, whatever form of the document was asked for."""
-        self.request.accepted_renderer, self.request.accepted_media_type = (
-            JSONRenderer(),
-            JSONRenderer.media_type,
-        )
+        self.request.accepted_renderer = JSONRenderer()
+        self.request.accepted_media_type = JSONRenderer.media_type
         return super().handle_exception(exc)
 
 

@@ -365,7 +365,7 @@ def test_values_are_those_of_the_kernels_with_intervals_around_them(pool: Pool, 
         for name, one in of.items():
             assert one.value == pytest.approx(expected[name], abs=1e-12), name
             # a value may lie beyond 0 and 1, where intervals of measures end
-            value = np.clip(one.value, 0.0, 1.0) if name in MEASURED else np.asarray(one.value)
+            value = np.clip(one.value, 0.0, 1.0) if name in MEASURED else one.value
             assert (one.low <= value).all() and (value <= one.high).all()
     assert (found.unbiased["positives"].high > found.unbiased["positives"].value).all()
     assert steps == [(i, 40) for i in range(1, 41)]  # 20 groups, twice
