@@ -6,7 +6,7 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        from annotation.domain.release import on_growth
+        from annotation.release.next_batch import on_growth
         from pooling.models import Pool
         from pooling.signals import pool_grew
 

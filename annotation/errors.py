@@ -1,6 +1,6 @@
 """What may go wrong when people label, by a person's doing; each message is written for that person."""
 
-from pooling.errors import UserError
+from core.errors import UserError
 
 
 class PersonError(UserError):

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from annotation.enums import CampaignRole
 from annotation.models import Campaign
-from pooling.permissions import can_evaluate
+from core.people.permissions import can_evaluate
 
 Person = User | AnonymousUser
 

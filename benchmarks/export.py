@@ -67,12 +67,12 @@ def make_qrels(graph: Graph, seeds: int) -> Qrels:
     from django.utils import timezone
 
     from annotation.models import Judgement
-    from evaluation.domain.qrels import freeze_qrels
-    from pooling.domain.graph import open_graph
-    from pooling.domain.pool import store_pooled
-    from pooling.kernels.pool import gather
-    from pooling.kernels.questions import questions_of
+    from evaluation.labels.qrels import freeze_qrels
+    from pooling.graphs.imports import open_graph
     from pooling.models import Pool, SeedTriple
+    from pooling.pools.build import store_pooled
+    from pooling.pools.kernels.gathering import gather
+    from pooling.questions.kernel import questions_of
 
     arrays = open_graph(graph)
     rng = np.random.default_rng(seeds)
@@ -111,9 +111,9 @@ def filled(folder: Path) -> dict[str, str]:
 
 def measure(graph: Graph, seeds: int, folder: Path, repeats: int) -> Row:
     """Export, write with pandas, compare the bytes, read both back; medians."""
-    from evaluation.domain.export import export_test_set
-    from pooling.domain.graph import import_graph
-    from pooling.domain.graph_tsv import read_tsv
+    from evaluation.test_sets.export import export_test_set
+    from pooling.graphs.imports import import_graph
+    from pooling.graphs.tsv import read_tsv
 
     qrels = make_qrels(graph, seeds)
     export, to_csv, back, read_csv = [], [], [], []
@@ -153,7 +153,7 @@ def targets(graph: Graph, folder: Path) -> list[str]:
     """A table of the published pool with six drawn runs, and of a million judgements; each in a child."""
     from django.conf import settings
 
-    from evaluation.domain.qrels import freeze_qrels
+    from evaluation.labels.qrels import freeze_qrels
 
     table = [
         "| judgements | labels | runs | folder, s | zip, s | CPU, s | peak, MiB | of it modules, MiB | MB | files |",

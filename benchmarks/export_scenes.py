@@ -50,10 +50,10 @@ def exported(qrels: Qrels, out: Path) -> Exported:
 
 def real_pool(data: Path) -> Pool:
     """The published pool of FB15k-237 with its labels: 1,023 seeds and 21,469 pooled triples."""
-    from annotation.domain.judgement import import_labels
-    from pooling.domain.graph import import_graph
-    from pooling.domain.graph_tsv import read_tsv
-    from pooling.domain.pool import import_pool
+    from annotation.judging.judgements import import_labels
+    from pooling.graphs.imports import import_graph
+    from pooling.graphs.tsv import read_tsv
+    from pooling.pools.build import import_pool
 
     graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
     folder = data / "fb-test-s"
@@ -67,11 +67,11 @@ def real_pool(data: Path) -> Pool:
 def drawn_pool(graph: Graph, pooled: int, seeds: int, *, people: bool = False) -> Pool:
     """So many drawn triples, each found by two systems and judged: by one imported label with its link, or by two
     labels of two people here, one with a link."""
-    from evaluation.domain.table import triple_codes
-    from pooling.domain.graph import open_graph
-    from pooling.domain.pool_rows import write_rows
-    from pooling.kernels.pool import PROVENANCE, Gathered
+    from evaluation.labels.pool_table import triple_codes
+    from pooling.graphs.imports import open_graph
     from pooling.models import Pool, SeedTriple
+    from pooling.pools.kernels.gathering import PROVENANCE, Gathered
+    from pooling.pools.rows import write_rows
 
     arrays, rng = open_graph(graph), np.random.default_rng(pooled)
     pool = Pool.objects.create(
@@ -117,8 +117,8 @@ def _import(pool: Pool, parts: Parts) -> None:
 def _label(pool: Pool, parts: Parts) -> None:
     from django.contrib.auth.models import User
 
-    from annotation.domain.question import ensure_templates, templates_at
     from annotation.models import Campaign, Item, Label, Slot
+    from annotation.questions.wording import ensure_templates, templates_at
 
     campaign = Campaign.objects.create(pool=pool)
     ensure_templates(pool.graph)
@@ -180,12 +180,12 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
     """A run of each system with 100 candidates of every question of the pool, and a rank of every triple."""
     from benchmarks.rank_rows import draw_positions
     from benchmarks.scratch import draw_candidates
-    from pooling.domain.graph import open_graph
-    from pooling.domain.run import _questions_for, _store, wanted_triples
-    from pooling.domain.run_files import Pass
-    from pooling.kernels.rows import question_keys, row_keys, rows_of
-    from pooling.kernels.scored import Scored
+    from pooling.graphs.imports import open_graph
     from pooling.models import System
+    from pooling.runs.files import Pass
+    from pooling.runs.score import _questions_for, _store, wanted_triples
+    from pooling.scoring.rank_rows import question_keys, row_keys, rows_of
+    from pooling.scoring.ranks import Scored
 
     graph, rng = open_graph(pool.graph), np.random.default_rng(7)
     e, r = graph.num_entities, graph.num_relations
@@ -210,9 +210,9 @@ def main() -> None:
     import zipfile
 
     from benchmarks.pool import forget_peak, peak_bytes
-    from evaluation.domain.archive import _add
-    from evaluation.domain.export import export_test_set
     from evaluation.models import Qrels
+    from evaluation.test_sets.export import export_test_set
+    from evaluation.test_sets.zip_file import _add
 
     qrels, out = Qrels.objects.select_related("pool__graph").get(pk=int(sys.argv[1])), Path(sys.argv[2])
     forget_peak()  # or it is that of the parent, which the child began as

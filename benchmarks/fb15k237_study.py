@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
-    from annotation.domain.judgement import ImportReport
+    from annotation.judging.judgements import ImportReport
     from pooling.models import Pool
 
 SYSTEMS = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
@@ -93,8 +93,8 @@ class Study:
             )
 
     def graph(self) -> str:
-        from pooling.domain.graph import import_graph
-        from pooling.domain.graph_tsv import read_tsv
+        from pooling.graphs.imports import import_graph
+        from pooling.graphs.tsv import read_tsv
         from pooling.models import Graph
 
         row = Graph.objects.filter(name="fb15k-237").first()
@@ -117,9 +117,9 @@ class Study:
         )
 
     def pool(self) -> str:
-        from pooling.domain.pool import import_pool
-        from pooling.domain.pool_report import pool_counts
         from pooling.models import Pool
+        from pooling.pools.build import import_pool
+        from pooling.pools.report import pool_counts
 
         folder = self.data / "fb-test-s"
         self.found = Pool.objects.filter(name=POOL).first() or import_pool(
@@ -136,9 +136,9 @@ class Study:
         )
 
     def labels(self) -> str:
-        from annotation.domain.judgement import import_labels
+        from annotation.judging.judgements import import_labels
         from annotation.models import ImportedLabel
-        from evaluation.domain.report import pool_report
+        from evaluation.overview.pool_report import pool_report
 
         file = self.data / "fb-test-s" / "human_labels.tsv.gz"
         report = import_labels(self.found, file)
@@ -160,9 +160,9 @@ class Study:
 
     def _against_filter(self, report: "ImportReport") -> str:
         """The triples where the category rule and the published labels differ, and the irregular lines."""
-        from pooling.domain.graph import open_graph
-        from pooling.domain.pool_files import read_tsv
+        from pooling.graphs.imports import open_graph
         from pooling.models import PooledTriple
+        from pooling.pools.files import read_tsv
 
         graph = open_graph(self.row)
         file = self.data / "fb-test-s" / "human_labels.tsv.gz"
@@ -195,11 +195,12 @@ class Study:
         )
 
     def train(self) -> str:
-        from pooling.domain.job import start_job
-        from pooling.domain.system import create_systems
-        from pooling.enums import JobKind, SystemState
-        from pooling.management.shell import run_jobs
+        from core.enums import JobKind
+        from core.jobs.lifecycle import start_job
+        from core.management.shell import run_jobs
+        from pooling.enums import SystemState
         from pooling.models import System
+        from pooling.training.train import create_systems
 
         share = str(int(self.minutes * 60 * 2 / len(SYSTEMS)))  # two workers, one thread each
         names = set(System.objects.filter(graph=self.row).values_list("name", flat=True))
@@ -224,7 +225,7 @@ class Study:
         )
 
     def evaluate(self) -> list[str]:
-        from evaluation.domain import figures
+        from evaluation.sections import figure_cache
 
         sections = []
         for labels, title in (
@@ -232,7 +233,7 @@ class Study:
             ("current", "completed labels"),
         ):  # fmt: skip
             say(f"evaluating under {title}")
-            content = figures.metrics(self.found, labels)
+            content = figure_cache.metrics(self.found, labels)
             names = list(content["n"])
             rows = [[system, *(row[name] for name in names)] for system, row in content["systems"].items()]
             rows.append(["n", *(content["n"][name] for name in names)])
@@ -240,7 +241,7 @@ class Study:
         return [*sections, self._shares(), self._taus(), *self._analyses()]
 
     def _shares(self) -> str:
-        from evaluation.domain.dashboard import overview
+        from evaluation.overview.dashboard import overview
 
         content = overview(self.found, "micro_mrr")["shares"]
         kinds = ["original", "new", "negative", "assumed_negative", "unjudged", "not_pooled"]
@@ -257,9 +258,9 @@ class Study:
     def _taus(self) -> str:
         import numpy as np
 
-        from evaluation.domain.labelset import label_set
-        from evaluation.domain.table import pool_table
-        from evaluation.kernels.resample import bootstrap_correlations
+        from evaluation.labels.label_sets import label_set
+        from evaluation.labels.pool_table import pool_table
+        from evaluation.statistics.bootstrap import bootstrap_correlations
 
         whole = pool_table(self.found)
         sums = {
@@ -294,9 +295,9 @@ class Study:
 
 def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
     """The tables of pages (analysis, label set) of a pool."""
-    from evaluation.domain.analysis import Context
-    from evaluation.domain.parts import get_analysis
-    from evaluation.domain.settings import Settings
+    from evaluation.analyses.registry import get_analysis
+    from evaluation.sections.section import Context
+    from evaluation.sections.settings import Settings
 
     sections = []
     for key, labels in wanted:
@@ -320,15 +321,16 @@ def second_graph(minutes: float) -> list[str]:
     """WN18RR: the same systems, a pool of 5 % of its test triples without labels, and the full test set."""
     from django.conf import settings
 
-    from evaluation.domain import figures
-    from pooling.domain.graph import import_graph
-    from pooling.domain.graph_tsv import read_tsv
-    from pooling.domain.job import start_job
-    from pooling.domain.pool import create_pool
-    from pooling.domain.system import create_systems
-    from pooling.enums import JobKind, SystemState
-    from pooling.management.shell import run_jobs
+    from core.enums import JobKind
+    from core.jobs.lifecycle import start_job
+    from core.management.shell import run_jobs
+    from evaluation.sections import figure_cache
+    from pooling.enums import SystemState
+    from pooling.graphs.imports import import_graph
+    from pooling.graphs.tsv import read_tsv
     from pooling.models import Graph, Pool, System
+    from pooling.pools.build import create_pool
+    from pooling.training.train import create_systems
 
     graph = Graph.objects.filter(name="wn18rr").first() or import_graph(
         "wn18rr", read_tsv(settings.DATA_ROOT / "wn18rr"), options={}
@@ -344,7 +346,7 @@ def second_graph(minutes: float) -> list[str]:
     rows: list[list[object]] = [
         [s.name, s.validation_mrr, s.epochs_done, round(s.train_seconds)] for s in every.order_by("id")
     ]
-    content = figures.metrics(pool, "full-test")
+    content = figure_cache.metrics(pool, "full-test")
     names = list(content["n"])
     values = [[system, *(row[name] for name in names)] for system, row in content["systems"].items()]
     return [

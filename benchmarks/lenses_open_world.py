@@ -19,13 +19,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.report import write_section
-from evaluation.kernels.open_world import (
+from evaluation.open_world.kernels.simulation import Simulated, simulate
+from evaluation.open_world.kernels.theory import (
     ENTITIES,
     expected_metric,
     expected_simulated,
     mrr_approximation,
 )
-from evaluation.kernels.open_world_simulation import Simulated, simulate
 
 N, QUESTIONS, TIMES, LIMIT = 43, 500, 3, 30  # seconds
 BETAS = np.array([0.2, 0.35, 0.5, 0.65])

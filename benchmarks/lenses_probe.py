@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import write_section  # noqa: E402
-from evaluation.kernels.probe import best_systems, probe_surface, system_places  # noqa: E402
+from evaluation.probe.kernel import best_systems, probe_surface, system_places  # noqa: E402
 
 ANSWERS, ENTITIES, HIGHEST = 40_932, 14_541, 8_000
 SHARPNESSES, ROBUSTNESSES = np.arange(41) / 20, np.arange(41) / 40

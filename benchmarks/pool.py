@@ -31,9 +31,9 @@ from benchmarks.report import write_section
 from benchmarks.scratch import draw_candidates, make_graph, scratch_site
 
 if TYPE_CHECKING:
-    from pooling.kernels.pool import Gathered
-    from pooling.kernels.questions import Questions
     from pooling.models import Graph
+    from pooling.pools.kernels.gathering import Gathered
+    from pooling.questions.kernel import Questions
 
 SYSTEMS, DEPTH = 6, 10
 SIZES = (1_000, 5_000, 10_000, 20_466)
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 def pandas_gather(questions: Questions, candidates: list[np.ndarray], depth: int) -> Gathered:
     """The peer: one long frame of findings, sorted, grouped by triple."""
-    from pooling.kernels.pool import PROVENANCE, Gathered
+    from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 
     frames = []
     for system, entity in enumerate(candidates):
@@ -94,9 +94,9 @@ def median_seconds(act: Callable[[], object], repeats: int) -> float:
 
 def measure(graph: Graph, seeds: int, repeats: int) -> Row:
     """Gather, compare, time and store a pool of so many seeds."""
-    from pooling.domain.graph import open_graph
-    from pooling.kernels.pool import gather
-    from pooling.kernels.questions import questions_of
+    from pooling.graphs.imports import open_graph
+    from pooling.pools.kernels.gathering import gather
+    from pooling.questions.kernel import questions_of
 
     arrays = open_graph(graph)
     rng = np.random.default_rng(seeds)
@@ -118,10 +118,10 @@ def store(
     graph: Graph, seeds: np.ndarray, questions: Questions, candidates: list[np.ndarray]
 ) -> tuple[float, int | None, int]:
     """Gather, filter and store one pool: seconds, bytes of memory, pooled triples."""
-    from pooling.domain.graph import open_graph
-    from pooling.domain.pool import store_pooled
-    from pooling.kernels.pool import gather
+    from pooling.graphs.imports import open_graph
     from pooling.models import Pool
+    from pooling.pools.build import store_pooled
+    from pooling.pools.kernels.gathering import gather
 
     pool = Pool.objects.create(
         graph=graph, name=f"p{len(seeds)}", origin="built", depth=DEPTH, seed_source="drawn",
@@ -146,11 +146,11 @@ def stored_on(server: str, sizes: Sequence[int]) -> list[tuple[float, int | None
 
 def only_store(server: str, sizes: Sequence[int]) -> None:
     """What stored_on starts."""
-    from pooling.kernels.questions import questions_of
+    from pooling.questions.kernel import questions_of
 
     told = []
     with scratch_site(server):
-        from pooling.domain.graph import open_graph
+        from pooling.graphs.imports import open_graph
 
         graph = make_graph(max(sizes), np.random.default_rng(1))
         for size in sizes:

@@ -61,7 +61,7 @@ class Person:
 
 def make_campaign(items: int) -> Campaign:
     """A campaign of drawn items, ten a question."""
-    from annotation.domain.campaign import open_campaign
+    from annotation.campaigns.opening import open_campaign
     from pooling.models import Pool, PooledTriple
 
     rng = np.random.default_rng(2)
@@ -89,7 +89,7 @@ def make_people(campaign: Campaign, count: int) -> list[Person]:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from annotation.domain.person import add_person
+    from annotation.people.accounts import add_person
 
     people = []
     for i in range(count):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.scratch import ENTITIES, RELATIONS
-from evaluation.kernels.state import LabelState, States
-from evaluation.kernels.table import RankTable
+from evaluation.measures.label_state import LabelState, States
+from evaluation.measures.rank_table import RankTable
 
 GRADE = {LabelState.POSITIVE: 1, LabelState.NEGATIVE: 0, LabelState.UNJUDGED: -1}
 FILLERS = [f"x{i}" for i in range(1, 1001)]  # candidates without a label, by position
@@ -121,7 +121,7 @@ def pool_case(systems: int, factor: int = 1, seed: int = 42) -> Case:
 
 def test_set_case(triples: np.ndarray, systems: int, seed: int = 42) -> Case:
     """Both sides of real test triples int[n, 3], all of them positive."""
-    from pooling.kernels.questions import questions_of
+    from pooling.questions.kernel import questions_of
 
     rng = np.random.default_rng(seed)
     _, tail, head = questions_of(triples)

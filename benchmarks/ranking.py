@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.graphs import fb15k237
 from benchmarks.report import write_section
-from pooling.kernels.questions import answers_csr, questions_of
-from pooling.kernels.ranking import score_questions
-from pooling.kernels.scorer import HEIGHT, Scorer, build_model
+from pooling.questions.kernel import answers_csr, questions_of
+from pooling.scoring.ranking import score_questions
+from pooling.scoring.scorer import HEIGHT, Scorer, build_model
 from pooling.systems import get_model
 
 DIM = 256  # complex numbers for ComplEx and RotatE: 512 floats

@@ -24,9 +24,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.report import write_section
-from pooling.kernels.questions import answers_csr, questions_of
-from pooling.kernels.ranking import score_questions
-from pooling.kernels.scorer import Scorer, build_model
+from pooling.questions.kernel import answers_csr, questions_of
+from pooling.scoring.ranking import score_questions
+from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model
 
 SIZES = (15_000, 150_000, 1_500_000)

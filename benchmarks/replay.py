@@ -45,10 +45,10 @@ Content = dict[str, Any]
 
 def run(pool: Pool, truth: str, seeds: Sequence[int], modes: Sequence[str]) -> dict[str, Content]:
     """What `replay_order` gives for every order in every mode, after each percent of the triples."""
-    from evaluation.domain.figures import DEFAULT_MEASURES
-    from evaluation.domain.replay import read_truth, replay_orders
-    from pooling.kernels.orders import ORDERS
-    from pooling.management.shell import Ticker
+    from core.management.shell import Ticker
+    from evaluation.planning.replay import read_truth, replay_orders
+    from evaluation.sections.figure_cache import DEFAULT_MEASURES
+    from pooling.orders import ORDERS
 
     known, ticker = read_truth(pool, truth), Ticker(sys.stderr)
     measures = [
@@ -164,7 +164,7 @@ def quick() -> None:
     with scratch_site():
         from django.core.management import call_command
 
-        from pooling.domain.pool import get_pool
+        from pooling.pools.build import get_pool
 
         call_command("import_graph", "demo", "--family-tree", "--families", "3", "--density", "0.5")
         call_command(
@@ -192,8 +192,8 @@ def study(folder: Path, docs: bool) -> None:
     from django.conf import settings
     from django.core.management import call_command
 
-    from pooling.domain.pool import get_pool
-    from pooling.errors import UserError
+    from core.errors import UserError
+    from pooling.pools.build import get_pool
 
     call_command("migrate", verbosity=0, skip_checks=True)
     try:
@@ -202,7 +202,7 @@ def study(folder: Path, docs: bool) -> None:
         raise SystemExit(f"{folder}: {error} Run benchmarks/fb15k237_study.py first.") from error
     truth = str(Path(settings.DATA_ROOT) / POOL / "human_labels.tsv.gz")
     results = run(pool, truth, SEEDS, list(MODES))
-    from evaluation.domain.replay import read_truth, replay_orders
+    from evaluation.planning.replay import read_truth, replay_orders
 
     by_pool = replay_orders(
         pool, read_truth(pool, truth), ["depth"], measures=["micro_mrr"], batch=50, seeds=SEEDS

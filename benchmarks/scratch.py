@@ -43,9 +43,9 @@ def scratch_site(server: str = "") -> Iterator[Path]:
 
 def make_graph(test: int, rng: np.random.Generator) -> Graph:
     """A drawn graph with the numbers of entities and relations of FB15k-237 and `test` test triples."""
-    from pooling.domain.graph import import_graph
-    from pooling.domain.graph_data import GraphSourceData, SplitRows
     from pooling.enums import GraphSource, Split
+    from pooling.graphs.imports import import_graph
+    from pooling.graphs.source_data import GraphSourceData, SplitRows
 
     train = np.stack([
         np.arange(3 * ENTITIES) % ENTITIES,

@@ -34,11 +34,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.graphs import fb15k237
 from benchmarks.report import write_section
-from pooling.kernels.batches import BATCHES, Batches, QuestionBatches
-from pooling.kernels.memory import keep_freed_memory
-from pooling.kernels.optimizers import make_optimizer
-from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.scorer import Scorer, build_model
+from pooling.learning.batches import BATCHES, Batches, QuestionBatches
+from pooling.learning.memory import keep_freed_memory
+from pooling.learning.optimizers import make_optimizer
+from pooling.scoring.ranking import rank_of_triples
+from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import USUAL, SystemSpec, Value, common_settings, get_model
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_mrr(spec: SystemSpec, model: ERModel, graph: Split) -> float:
 
 
 def our_training(spec: SystemSpec, graph: Split, epochs: int) -> Trained:
-    """Train on questions against all entities, as pooling.kernels.training does it."""
+    """Train on questions against all entities, as pooling.learning.loop does it."""
     train, _, _, entities, _ = graph
     model, optimizer = fresh(spec, graph)
     settings = common_settings({

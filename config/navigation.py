@@ -11,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 
 from annotation.enums import CampaignRole
 from annotation.models import Membership
-from pooling.permissions import can_evaluate, can_manage
+from core.people.permissions import can_evaluate, can_manage
 
 # pages that belong to a link of the navigation: every URL name below it; to Pools all whose address begins so
 _WITHIN = {

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.errors import ConsentNeeded
-from pooling.errors import GoneError, UserError
+from core.errors import GoneError, UserError
 
 logger = logging.getLogger(__name__)
 

@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "core",
     "pooling",
     "annotation",
     "evaluation",
@@ -178,11 +179,11 @@ CONTENT_SECURITY_POLICY = {
 }
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["pooling.api.auth.SignedIn", "pooling.api.auth.Token"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["core.api.auth.SignedIn", "core.api.auth.Token"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.Operation",
+    "DEFAULT_SCHEMA_CLASS": "core.api.schema.Operation",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 KNOX_TOKEN_MODEL = "pooling.ApiToken"
@@ -203,7 +204,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "SystemState": "pooling.enums.SystemState",
         "PoolState": "pooling.enums.PoolState",
-        "JobState": "pooling.enums.JobState",
+        "JobState": "core.enums.JobState",
         "CampaignState": "annotation.enums.CampaignState",
         "ItemState": "annotation.enums.ItemState",
     },

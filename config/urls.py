@@ -5,20 +5,20 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
 from django.views.generic import TemplateView
 
-from pooling.api.views import Nothing
+from core.api.views import Nothing
 
 urlpatterns = [
     path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("", include("pooling.urls")),
-    path("", include("annotation.people_urls")),
-    path("", include("annotation.urls")),
-    path("api/docs", TemplateView.as_view(template_name="pooling/api_docs.html"), name="api-docs"),
+    path("", include("annotation.urls.people")),
+    path("", include("annotation.urls.annotators")),
+    path("api/docs", TemplateView.as_view(template_name="core/api_docs.html"), name="api-docs"),
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
     re_path(r"^api/v1/", Nothing.as_view(), name="api-nothing"),
-    path("", include("annotation.campaign_urls")),
+    path("", include("annotation.urls.campaigns")),
     path("", include("evaluation.urls")),
 ]

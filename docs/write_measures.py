@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "docs" / "measures.md"
 HEAD = """# Measures
 
-Written by `docs/write_measures.py` from the registry (`evaluation/measures.py`): change it there.
+Written by `docs/write_measures.py` from the registry (`evaluation/measures/registry.py`): change it there.
 
 T are the positives of a label set, A_q the entities that answer question q by one of them. *Micro* measures are means over answers: each answer is ranked with the other answers of its question removed, ties by the mean of the best and the worst position. *Macro* measures are means over questions. Lists are in strict order: ties are broken by one seeded random order of the entities. Entities that answer a question in train, valid, or in the part of test that was not sampled are no candidates.
 
@@ -24,8 +24,8 @@ ESTIMATED = """## Estimated from a sample
 
 
 def text() -> str:
-    from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
-    from evaluation.measures import MEASURES, USUAL
+    from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
+    from evaluation.measures.registry import MEASURES, USUAL
 
     usual = ", ".join(f"`{measure.name}`" for measure in USUAL)
     parts = [HEAD.format(usual=usual)]

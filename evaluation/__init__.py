@@ -7,15 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.frames import RankedRuns, rank_table
-    from evaluation.kernels.curves import (
-        accumulation_curve,
-        depth_curve,
-        half_curve,
-        question_stability,
-        stability_curve,
-    )
-    from evaluation.kernels.groups import (
+    from evaluation.measures.groups import (
         boxes,
         by_category,
         by_popularity,
@@ -25,40 +17,55 @@ if TYPE_CHECKING:
         relation_counts,
         reweighted,
     )
-    from evaluation.kernels.live import LiveSums
-    from evaluation.kernels.places import bootstrap_places
-    from evaluation.kernels.prepared import Prepared, prepare
-    from evaluation.kernels.randomised import randomised_tukey
-    from evaluation.kernels.resample import bootstrap_correlations
-    from evaluation.kernels.state import LabelState
-    from evaluation.kernels.sums import QuestionSums, question_sums
-    from evaluation.kernels.table import RankTable
-    from evaluation.kernels.values import Values, means, values
-    from evaluation.measures import MEASURES, Measure, known_names, parse_measure
-    from evaluation.notebooks import compare, correlate, evaluate, per_answer, per_question, reasons
-    from pooling.kernels.shares import divergence, shares
+    from evaluation.measures.label_state import LabelState
+    from evaluation.measures.live_sums import LiveSums
+    from evaluation.measures.prepared import Prepared, prepare
+    from evaluation.measures.question_sums import QuestionSums, question_sums
+    from evaluation.measures.rank_table import RankTable
+    from evaluation.measures.registry import MEASURES, Measure, known_names, parse_measure
+    from evaluation.measures.values import Values, means, values
+    from evaluation.notebooks.comparisons import (
+        compare,
+        correlate,
+        evaluate,
+        per_answer,
+        per_question,
+        reasons,
+    )
+    from evaluation.notebooks.rank_table import RankedRuns, rank_table
+    from evaluation.statistics.bootstrap import bootstrap_correlations
+    from evaluation.statistics.curves import (
+        accumulation_curve,
+        depth_curve,
+        half_curve,
+        question_stability,
+        stability_curve,
+    )
+    from evaluation.statistics.places import bootstrap_places
+    from evaluation.statistics.tukey_hsd import randomised_tukey
+    from pooling.pools.kernels.shares import divergence, shares
 
 _HOMES = {
-    "evaluation.notebooks": ("compare", "correlate", "evaluate", "per_answer", "per_question", "reasons"),
-    "evaluation.frames": ("RankedRuns", "rank_table"),
-    "evaluation.measures": ("MEASURES", "Measure", "known_names", "parse_measure"),
-    "evaluation.kernels.table": ("RankTable",),
-    "evaluation.kernels.prepared": ("Prepared", "prepare"),
-    "evaluation.kernels.state": ("LabelState",),
-    "evaluation.kernels.values": ("Values", "means", "values"),
-    "evaluation.kernels.sums": ("QuestionSums", "question_sums"),
-    "evaluation.kernels.live": ("LiveSums",),
-    "evaluation.kernels.resample": ("bootstrap_correlations",),
-    "evaluation.kernels.places": ("bootstrap_places",),
-    "evaluation.kernels.randomised": ("randomised_tukey",),
-    "evaluation.kernels.curves": (
+    "evaluation.notebooks.comparisons": ("compare", "correlate", "evaluate", "per_answer", "per_question", "reasons"),
+    "evaluation.notebooks.rank_table": ("RankedRuns", "rank_table"),
+    "evaluation.measures.registry": ("MEASURES", "Measure", "known_names", "parse_measure"),
+    "evaluation.measures.rank_table": ("RankTable",),
+    "evaluation.measures.prepared": ("Prepared", "prepare"),
+    "evaluation.measures.label_state": ("LabelState",),
+    "evaluation.measures.values": ("Values", "means", "values"),
+    "evaluation.measures.question_sums": ("QuestionSums", "question_sums"),
+    "evaluation.measures.live_sums": ("LiveSums",),
+    "evaluation.statistics.bootstrap": ("bootstrap_correlations",),
+    "evaluation.statistics.places": ("bootstrap_places",),
+    "evaluation.statistics.tukey_hsd": ("randomised_tukey",),
+    "evaluation.statistics.curves": (
         "accumulation_curve", "depth_curve", "half_curve", "question_stability", "stability_curve",
     ),
-    "evaluation.kernels.groups": (
+    "evaluation.measures.groups": (
         "boxes", "by_category", "by_popularity", "by_relation", "by_side", "group_means",
         "relation_counts", "reweighted",
     ),
-    "pooling.kernels.shares": ("divergence", "shares"),
+    "pooling.pools.kernels.shares": ("divergence", "shares"),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -7,6 +7,6 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.signals import batch_wanted
-        from evaluation.domain.stopping import stop_at_target
+        from evaluation.planning.stopping import stop_at_target
 
         batch_wanted.connect(stop_at_target, dispatch_uid="evaluation.stop_at_target")

@@ -1,5 +1,7 @@
 """Importing these registers what the evaluation app's jobs do; the task itself is pooling.run_job."""
 
-from evaluation.domain import archive, figures, open_world_study
+from evaluation.analyses import job
+from evaluation.open_world import study
+from evaluation.test_sets import zip_file
 
-__all__ = ["archive", "figures", "open_world_study"]
+__all__ = ["job", "study", "zip_file"]

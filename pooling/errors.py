@@ -1,12 +1,6 @@
-"""What may go wrong by a person's doing."""
+"""Errors of the pooling app."""
 
-
-class UserError(Exception):
-    """A message for the person: what happened, where, what to do. Pages show it, commands print it."""
-
-
-class GoneError(Exception):
-    """What is worked on was deleted meanwhile: the same for a person, but no form or page of it can be shown again."""
+from core.errors import UserError
 
 
 class PoolError(UserError):

@@ -61,7 +61,7 @@ NEEDS: dict[str, Callable[[], str]] = {
 
 # the files that take longest, longest first: begun last, they would keep one process while the others are done
 LONG = (
-    "commands/test_demo", "annotation/test_concurrency", "pooling/test_worker_killed", "pages/test_accessible",
+    "commands/test_demo", "annotation/test_concurrency", "jobs/test_worker_killed", "pages/test_accessible",
     "evaluation/browser", "annotation/browser", "systems/test_learning",
 )  # fmt: skip
 

@@ -18,14 +18,15 @@ from django.utils import timezone
 
 from annotation.enums import JudgementOrigin, Verdict
 from annotation.models import Judgement
-from pooling.artifacts import artifact_path, sha256_of
-from pooling.domain.graph import import_graph, open_graph
-from pooling.domain.graph_sources import read_pykeen
-from pooling.domain.graph_tsv import read_tsv
-from pooling.domain.job import Progress
-from pooling.domain.pool import build_pool, create_pool
-from pooling.enums import JobKind, JobState, SystemState
+from core.enums import JobKind, JobState
+from core.files.artifacts import artifact_path, sha256_of
+from core.jobs.lifecycle import Progress
+from pooling.enums import SystemState
+from pooling.graphs.bundled import read_pykeen
+from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Job, Pool, PooledTriple, System
+from pooling.pools.build import build_pool, create_pool
 
 KINDS = ("transe", "distmult", "complex")
 SMALL = {"embedding_dim": 8, "epochs": 2}
@@ -83,7 +84,7 @@ def make_umls() -> Graph:
 @cache
 def _trained(kind: str, graph_name: str, key: tuple[int, int, int], seed: int) -> Path:
     """Folder with the checkpoint of a system, trained once a session; `key` is there for the cache only."""
-    from pooling.kernels.training import train_system
+    from pooling.learning.loop import train_system
 
     graph = open_graph(Graph.objects.get(name=graph_name))
     _kept.append(TemporaryDirectory(prefix="triplepool-systems-"))

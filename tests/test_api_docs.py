@@ -14,17 +14,17 @@ from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
-from annotation.domain.campaign import open_campaign
+from annotation.campaigns.opening import open_campaign
 from annotation.models import Label
-from evaluation.domain import table
-from evaluation.domain.qrels import freeze_qrels
+from core.api.listing import Listing
+from core.api.schema import ERRORS
+from core.jobs import lifecycle as jobs
+from core.people.tokens import create_token
+from evaluation.labels import pool_table
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export
-from pooling.api.listing import Listing
-from pooling.api.schema import ERRORS
-from pooling.domain import job as jobs
-from pooling.domain import run_files
-from pooling.domain.token import create_token
 from pooling.models import System
+from pooling.runs import files
 from tests.factories import judge_all, make_person, make_pool, make_systems, make_town
 
 TEXT = (Path(settings.BASE_DIR) / "docs" / "api.md").read_text(encoding="utf-8")
@@ -52,8 +52,8 @@ def names():
 @pytest.fixture
 def site(transactional_db, tmp_path, monkeypatch, live_server):
     """A live server with a labelled pool; jobs are done where they are asked for. Tokens by role."""
-    table._tables.clear()
-    run_files._cache.clear()
+    pool_table._tables.clear()
+    files._cache.clear()
     graph = make_town(tmp_path / "town")
     make_systems(graph)
     pool = make_pool(graph)

@@ -259,7 +259,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
 def test_the_running_api_answers_as_its_document_says(site: Site) -> None:
     """After the walk, so that there is something of every kind."""
     told = site.python(
-        "from django.contrib.auth.models import User; from pooling.domain.token import create_token, scopes_for; "
+        "from django.contrib.auth.models import User; from core.people.tokens import create_token, scopes_for; "
         "mara = User.objects.get(username='Mara'); "
         "print(create_token(mara, 'fuzz', [scope.value for scope in scopes_for(mara)], 1)[1])"
     )

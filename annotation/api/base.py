@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from annotation.errors import AnswerRefused, ConsentNeeded, EvidenceError, NotYours
 from annotation.models import Campaign
 from annotation.permissions import has_consented, is_adjudicator, is_annotator, is_person, visible_campaigns
-from pooling.api import base
-from pooling.api.throttle import ByPerson
-from pooling.enums import TokenScope
+from core.api import base
+from core.api.throttle import ByPerson
+from core.enums import TokenScope
 
 _CONSENT = "Read how your data is used, and agree to it, before you label."
 

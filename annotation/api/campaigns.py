@@ -9,13 +9,13 @@ from rest_framework.response import Response
 
 from annotation.api import schema
 from annotation.api import serializers as data
-from annotation.domain.triple import item_rows
+from annotation.campaigns.items import item_rows
 from annotation.models import Campaign, Item, Membership
 from annotation.permissions import is_person, visible_campaigns
-from pooling.api.base import Endpoint
-from pooling.api.listing import Listing, One
-from pooling.enums import TokenScope
-from pooling.permissions import can_manage
+from core.api.base import Endpoint
+from core.api.listing import Listing, One
+from core.enums import TokenScope
+from core.people.permissions import can_manage
 
 
 class _OfPeople(Endpoint):

@@ -9,23 +9,23 @@ from django.utils.crypto import salted_hmac
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.domain.annotator import QUICK_MS
-from annotation.domain.check import question_of
-from annotation.domain.flag import MAX_TEXT
-from annotation.domain.guideline import current_guidelines
-from annotation.domain.judgement import live_labels
-from annotation.domain.label import MAX_COMMENT, OwnLabel, SubmitResult, changeable_tickets
-from annotation.domain.progress import label_counts
-from annotation.domain.question import word
-from annotation.domain.queue import MAX_LEASED
-from annotation.domain.source import VerifiedSources, verified
-from annotation.domain.triple import ItemRow
+from annotation.campaigns.items import ItemRow
 from annotation.enums import Answer, CampaignRole, CampaignState, FlagKind
+from annotation.judging.judgements import live_labels
+from annotation.labelling.progress import label_counts
+from annotation.labelling.queue import MAX_LEASED
+from annotation.labelling.submit import MAX_COMMENT, OwnLabel, SubmitResult, changeable_tickets
+from annotation.messages.flags import MAX_TEXT
+from annotation.messages.guidelines import current_guidelines
 from annotation.models import Campaign, Check, Label, Slot, Source
 from annotation.models.slot import ADJUDICATION
-from pooling.domain.graph import open_graph
+from annotation.quality.annotators import QUICK_MS
+from annotation.quality.checks import question_of
+from annotation.questions.wording import word
+from annotation.sources.verified import VerifiedSources, verified
+from core.people.permissions import can_evaluate
 from pooling.enums import FilterReason
-from pooling.permissions import can_evaluate
+from pooling.graphs.imports import open_graph
 
 
 class ClaimInput(serializers.Serializer[Any]):

@@ -16,14 +16,16 @@ from rest_framework.response import Response
 from annotation.api import schema
 from annotation.api import serializers as data
 from annotation.api.base import Endpoint
-from annotation.domain import check, flag, queue, withdraw
-from annotation.domain import label as labels
-from annotation.domain.source import VerifiedSources, verified
-from annotation.domain.waiting import seconds_to_next_dispute
+from annotation.judging.waiting import seconds_to_next_dispute
+from annotation.labelling import queue, withdraw
+from annotation.labelling import submit as labels
+from annotation.messages import flags
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
-from pooling.api.base import checked
-from pooling.api.listing import ByCursor, Listing
+from annotation.quality import checks as check
+from annotation.sources.verified import VerifiedSources, verified
+from core.api.base import checked
+from core.api.listing import ByCursor, Listing
 
 _NO_MEMBER = (
     "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
@@ -128,7 +130,7 @@ class Report(_OfTicket):
     def post(self, request: Request) -> Response:
         asked = checked(data.FlagInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
-        kept = flag.report(
+        kept = flags.report(
             request.user,  # type: ignore[arg-type]
             asked["slot"], asked["lease"], asked["client_id"], asked["kind"], asked["text"],
         )  # fmt: skip

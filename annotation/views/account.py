@@ -16,12 +16,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.domain.own_data import own_data
-from annotation.domain.person import unlock_sign_in
-from annotation.forms_person import EmailForm
-from annotation.views.page import link_to
-from annotation.views.person import erase_page
-from pooling.permissions import site_roles
+from annotation.forms.people import EmailForm
+from annotation.people.accounts import unlock_sign_in
+from annotation.people.own_data import own_data
+from annotation.views.find_campaign import link_to
+from annotation.views.people import erase_page
+from core.people.permissions import site_roles
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,7 +37,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "form": form, "memberships": memberships, "site_roles": sorted(site_roles(user)),
         "email_is_set": settings.EMAIL_IS_SET,
     }  # fmt: skip
-    return render(request, "annotation/account_page.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)
 
 
 @require_GET

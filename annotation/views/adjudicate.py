@@ -6,7 +6,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotation.permissions import is_adjudicator
 from annotation.views.annotate import loop_context
-from annotation.views.page import find_campaign
+from annotation.views.find_campaign import find_campaign
 
 
 @ensure_csrf_cookie
@@ -15,4 +15,4 @@ def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
     context = loop_context(
         request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision"
     )
-    return render(request, "annotation/adjudicate_page.html", context)
+    return render(request, "annotation/labelling/adjudicate_page.html", context)

@@ -7,11 +7,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 
-from annotation.domain.guideline import current_guidelines, render_markdown
 from annotation.enums import FlagKind
+from annotation.messages.guidelines import current_guidelines, render_markdown
 from annotation.models import Campaign
 from annotation.permissions import is_annotator
-from annotation.views.page import find_campaign
+from annotation.views.find_campaign import find_campaign
 
 # stands in an address for the id that the page puts there
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"
@@ -56,4 +56,4 @@ def loop_context(
 def annotate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
     context = loop_context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
-    return render(request, "annotation/annotate_page.html", context)
+    return render(request, "annotation/labelling/annotate_page.html", context)

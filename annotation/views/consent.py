@@ -6,12 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.domain.consent import consent as agree
-from annotation.domain.consent import consented_at, fingerprint
-from annotation.domain.guideline import render_markdown
-from annotation.forms_person import AgreeForm
+from annotation.forms.people import AgreeForm
+from annotation.messages.guidelines import render_markdown
+from annotation.people.consent import consent as agree
+from annotation.people.consent import consented_at, fingerprint
 from annotation.permissions import has_consented, is_adjudicator, is_annotator
-from annotation.views.page import find_campaign
+from annotation.views.find_campaign import find_campaign
 
 # where people may have been on their way to; the first is where those go who came by themselves
 NEXT = ("annotate", "adjudicate", "my-labels", "messages")
@@ -34,5 +34,5 @@ def consent(request: HttpRequest, pool: str) -> HttpResponse:
         "consented_at": consented_at(user, campaign), "adjudicates": is_adjudicator(user, campaign),
     }  # fmt: skip
     return render(
-        request, "annotation/consent_page.html", context, status=422 if form and form.errors else 200
+        request, "annotation/people/consent_page.html", context, status=422 if form and form.errors else 200
     )

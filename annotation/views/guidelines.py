@@ -7,19 +7,19 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.domain.guideline import (
+from annotation.errors import CampaignError
+from annotation.forms.guidelines import GuidelinesForm
+from annotation.messages.guidelines import (
     current_guidelines,
     difference,
     labels_by_version,
     render_markdown,
     save_guidelines,
 )
-from annotation.errors import CampaignError
-from annotation.forms_guidelines import GuidelinesForm
 from annotation.models import Campaign, GuidelineVersion
-from annotation.views.page import find_campaign
-from pooling.permissions import manager_required
-from pooling.views.page import page_of
+from annotation.views.find_campaign import find_campaign
+from core.people.permissions import manager_required
+from core.views.pagination import page_of
 
 SIZE = 20
 
@@ -40,7 +40,7 @@ def guidelines(request: HttpRequest, pool: str) -> HttpResponse:
         "html": render_markdown(shown.text) if shown and not since else "",
         "lines": difference(since.text, shown.text) if shown and since else [],
     }
-    return render(request, "annotation/guidelines_page.html", context)
+    return render(request, "annotation/messages/guidelines_page.html", context)
 
 
 def _asked_version(request: HttpRequest, campaign: Campaign, parameter: str) -> GuidelineVersion | None:
@@ -65,7 +65,7 @@ def write(request: HttpRequest, name: str) -> HttpResponse:
     if request.method == "POST" and request.GET.get("part") == "preview":
         form = GuidelinesForm(request.POST)
         html = render_markdown(form.cleaned_data["text"]) if form.is_valid() else ""
-        return render(request, "annotation/guidelines_preview.html", {"html": html, "form": form})
+        return render(request, "annotation/messages/guidelines_preview.html", {"html": html, "form": form})
     newest = current_guidelines(campaign)
     number = newest.version if newest else 0
     form = GuidelinesForm(
@@ -91,7 +91,7 @@ def write(request: HttpRequest, name: str) -> HttpResponse:
         "rows": [{"version": one, "labels": labels[one.version]} for one in page],
         "numbers": list(versions.values_list("version", flat=True)),
     }
-    return render(request, "annotation/guidelines_write.html", context)
+    return render(request, "annotation/messages/guidelines_write.html", context)
 
 
 def _save(request: HttpRequest, campaign: Campaign, form: GuidelinesForm) -> GuidelineVersion | None:

@@ -8,18 +8,18 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.domain.flag import answer_flag
-from annotation.domain.inbox import Report, as_shown, comments, reports
-from annotation.domain.overview import open_reports
-from annotation.domain.question import word
+from annotation.campaigns.overview import open_reports
 from annotation.enums import Answer, FlagKind
 from annotation.errors import AnswerRefused
-from annotation.forms_campaign import ReplyForm
+from annotation.forms.campaigns import ReplyForm
+from annotation.messages.flags import answer_flag
+from annotation.messages.inbox import Report, as_shown, comments, reports
 from annotation.models import Campaign, Label
-from annotation.views.page import find_campaign
-from pooling.domain.graph import open_graph
-from pooling.permissions import manager_required
-from pooling.views.page import page_of
+from annotation.questions.wording import word
+from annotation.views.find_campaign import find_campaign
+from core.people.permissions import manager_required
+from core.views.pagination import page_of
+from pooling.graphs.imports import open_graph
 
 SIZE = 20
 STATES = (("", "all, open first"), ("open", "open"), ("answered", "answered"))
@@ -53,7 +53,7 @@ def inbox(request: HttpRequest, name: str) -> HttpResponse:
             "answers": Answer.choices,
             "answer": answer,
         }
-        return render(request, "annotation/inbox_comments.html", context)
+        return render(request, "annotation/messages/inbox_comments.html", context)
     kind = request.GET.get("kind", "")
     kind = kind if kind in FlagKind.values else ""
     state = request.GET.get("state", "")
@@ -62,7 +62,7 @@ def inbox(request: HttpRequest, name: str) -> HttpResponse:
         "page": page, "entries": [_entry(report, refused) for report in as_shown(campaign, page)],
         "kinds": FlagKind.choices, "kind": kind, "states": STATES, "state": state, "refused": refused,
     }  # fmt: skip
-    return render(request, "annotation/inbox_reports.html", context, status=422 if refused else 200)
+    return render(request, "annotation/messages/inbox_reports.html", context, status=422 if refused else 200)
 
 
 def _answer(request: HttpRequest, campaign: Campaign, form: ReplyForm) -> bool:

@@ -9,9 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_safe
 
-from annotation.domain.annotator import LAST, annotator_detail, annotators, took_part
-from annotation.domain.hours import hours_csv
-from annotation.domain.quality import (
+from annotation.models import Campaign
+from annotation.quality.annotators import LAST, annotator_detail, annotators, took_part
+from annotation.quality.hours import hours_csv
+from annotation.quality.reports import (
     WITH_CANT_TELL,
     YES_NO,
     AgreementReport,
@@ -19,9 +20,8 @@ from annotation.domain.quality import (
     agreement_report,
     annotator_numbers,
 )
-from annotation.models import Campaign
-from annotation.views.page import find_campaign
-from pooling.permissions import can_manage, evaluator_required, manager_required
+from annotation.views.find_campaign import find_campaign
+from core.people.permissions import can_manage, evaluator_required, manager_required
 
 
 @require_safe
@@ -35,7 +35,7 @@ def quality(request: HttpRequest, name: str) -> HttpResponse:
         "campaign": campaign, "pool": campaign.pool, "report": report, "with_cant_tell": with_cant_tell,
         "pairs": _pairs(request, campaign, report),
     }  # fmt: skip
-    return _private(render(request, "annotation/quality_agreement.html", context))
+    return _private(render(request, "annotation/quality/agreement.html", context))
 
 
 def _pairs(
@@ -61,7 +61,7 @@ def _pairs(
 def annotator_list(request: HttpRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
     context = {"campaign": campaign, "pool": campaign.pool, "rows": annotators(campaign)}
-    return _private(render(request, "annotation/quality_annotators.html", context))
+    return _private(render(request, "annotation/quality/annotators.html", context))
 
 
 @require_safe
@@ -74,7 +74,7 @@ def annotator(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     context = {
         "campaign": campaign, "pool": campaign.pool, "detail": annotator_detail(campaign, person), "last": LAST,
     }  # fmt: skip
-    return _private(render(request, "annotation/quality_annotator.html", context))
+    return _private(render(request, "annotation/quality/annotator.html", context))
 
 
 @require_GET

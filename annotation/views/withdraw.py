@@ -6,11 +6,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.domain.triple import people_who_answered
-from annotation.domain.withdraw import Withdrawal, preview_withdrawal, withdraw_labels
-from annotation.forms_campaign import WithdrawForm
-from annotation.views.page import find_campaign
-from pooling.permissions import manager_required
+from annotation.campaigns.items import people_who_answered
+from annotation.forms.campaigns import WithdrawForm
+from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, withdraw_labels
+from annotation.views.find_campaign import find_campaign
+from core.people.permissions import manager_required
 
 
 @manager_required
@@ -29,7 +29,7 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "preview": preview_withdrawal(campaign, person),
         "is_member": campaign.members.filter(person=person).exists(),
     }  # fmt: skip
-    return render(request, "annotation/withdraw_confirm.html", context)
+    return render(request, "annotation/labelling/withdraw_confirm.html", context)
 
 
 def _told(name: str, done: Withdrawal) -> str:

@@ -10,17 +10,17 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.base import AnyType, checked
+from core.api.listing import Listing, One
+from core.enums import TokenScope
+from core.views.ranged_downloads import ranged_file
 from evaluation.api import serializers as data
 from evaluation.api.views import pool_named
-from evaluation.domain.archive import archive_name, archive_of, request_export
-from evaluation.domain.export import ExportOptions
-from evaluation.domain.qrels import get_qrels
+from evaluation.labels.qrels import get_qrels
 from evaluation.models import Export
-from evaluation.views.ranged import ranged_file
-from pooling.api.base import AnyType, checked
-from pooling.api.listing import Listing, One
+from evaluation.test_sets.export import ExportOptions
+from evaluation.test_sets.zip_file import archive_name, archive_of, request_export
 from pooling.api.serializers import JobData
-from pooling.enums import TokenScope
 
 EXPORTS = Export.objects.select_related("qrels__pool")
 FILE = {

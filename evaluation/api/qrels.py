@@ -11,17 +11,17 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.base import MAX_BODY, AnyType, Endpoint, checked
+from core.api.listing import Listing, One
+from core.enums import TokenScope
+from core.people.permissions import can_manage
 from evaluation.api import serializers as data
 from evaluation.api.views import pool_named
-from evaluation.domain.import_qrels import import_qrels
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.forms import MOST_BYTES
+from evaluation.forms.qrels import MOST_BYTES
+from evaluation.labels.import_qrels import import_qrels
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
-from evaluation.views.export import trec_response
-from pooling.api.base import MAX_BODY, AnyType, Endpoint, checked
-from pooling.api.listing import Listing, One
-from pooling.enums import TokenScope
-from pooling.permissions import can_manage
+from evaluation.views.exports import trec_response
 
 FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt"])
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.urls import reverse
 from rest_framework import serializers
 
-from evaluation.domain.import_qrels import FORMATS
+from evaluation.labels.import_qrels import FORMATS
 from evaluation.models import Export, Qrels
 from pooling.api.serializers import JobData
 
@@ -13,7 +13,7 @@ Fields = serializers.Serializer[Any]
 
 
 class MeasureData(Fields):
-    """A row of the registry: evaluation/measures.py."""
+    """A row of the registry: evaluation/measures/registry.py."""
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # a field, not its label

@@ -11,18 +11,18 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.base import Endpoint, checked, refuse_unknown
+from core.enums import TokenScope
+from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.api import serializers as data
-from evaluation.domain.analyses import ANALYSES
-from evaluation.domain.analysis import Analysis
-from evaluation.domain.figures import DEFAULT_MEASURES, FigureBusy, metrics
-from evaluation.domain.parts import analysis_content, ask_part, get_analysis
-from evaluation.domain.report_overview import OVERVIEW
-from evaluation.domain.settings import Settings, parse_settings
-from evaluation.domain.table import EvaluationError
-from evaluation.measures import MEASURES, parse_measure
-from pooling.api.base import Endpoint, checked, refuse_unknown
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.measures.registry import MEASURES, parse_measure
+from evaluation.overview.report_overview import OVERVIEW
+from evaluation.sections.figure_cache import DEFAULT_MEASURES, FigureBusy, metrics
+from evaluation.sections.parts import analysis_content, ask_part
+from evaluation.sections.section import Analysis
+from evaluation.sections.settings import Settings, parse_settings
 from pooling.api.serializers import JobData
-from pooling.enums import TokenScope
 from pooling.models import Pool
 
 ASKED = ("labels", "measures", "questions", "assumed")

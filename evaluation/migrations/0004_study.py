@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 (
                     "options",
                     models.JSONField(
-                        help_text="what it was asked for; evaluation/domain/open_world_study.py, StudyOptions"
+                        help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions"
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

@@ -9,7 +9,7 @@ from pooling.models import Graph, System
 class Study(models.Model):
     name = models.SlugField(max_length=60, unique=True)
     options = models.JSONField(
-        help_text="what it was asked for; evaluation/domain/open_world_study.py, StudyOptions"
+        help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)

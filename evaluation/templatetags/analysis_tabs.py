@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.domain.analyses import ANALYSES
+from evaluation.analyses.registry import ANALYSES
 from pooling.models import Pool
 
 register = template.Library()

@@ -7,7 +7,7 @@ from urllib.parse import unquote_plus, urlencode
 
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.domain.csv_text import csv_text
+from evaluation.sections.csv_text import csv_text
 
 LONGEST_SLUG = 80  # characters of a file name that tell its settings
 

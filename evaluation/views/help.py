@@ -4,9 +4,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation.domain.help import FOR_EVERYBODY
-from evaluation.domain.help import help_page as read_help
-from pooling.permissions import can_evaluate
+from core.people.permissions import can_evaluate
+from evaluation.sections.help_pages import FOR_EVERYBODY
+from evaluation.sections.help_pages import help_page as read_help
 
 
 def help_page(request: HttpRequest, page: str) -> HttpResponse:

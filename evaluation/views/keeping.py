@@ -9,12 +9,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluation.domain import keeping, removal
-from evaluation.forms import TypedNameForm
+from core.errors import UserError
+from core.people.permissions import manager_required
+from evaluation.forms.keeping import TypedNameForm
+from evaluation.keeping import archive as keeping
+from evaluation.keeping import removal
 from evaluation.models import Study
-from pooling.errors import UserError
 from pooling.models import Graph, Pool, System
-from pooling.permissions import manager_required
 
 
 @require_POST
@@ -91,4 +92,4 @@ def _delete(
         "subject": subject, "preview": removal.preview(subject), "form": form, "page": page, "problem": problem,
         "list_name": after[0], "list": after[1],
     }  # fmt: skip
-    return render(request, "evaluation/delete_confirm.html", context)
+    return render(request, "evaluation/keeping/delete_confirm.html", context)

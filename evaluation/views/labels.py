@@ -10,16 +10,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from evaluation.domain.import_qrels import import_qrels
-from evaluation.domain.label_table import LabelRow, label_rows, row_of
-from evaluation.domain.labelset import label_set
-from evaluation.domain.list_tables import label_set_table
-from evaluation.domain.table import pool_table
-from evaluation.forms import ImportQrelsForm
+from core.errors import UserError
+from core.people.permissions import can_manage, evaluator_required
+from evaluation.browse.label_table import LabelRow, label_rows, row_of
+from evaluation.browse.list_tables import label_set_table
+from evaluation.forms.qrels import ImportQrelsForm
+from evaluation.labels.import_qrels import import_qrels
+from evaluation.labels.label_sets import label_set
+from evaluation.labels.pool_table import pool_table
 from evaluation.views.csv_file import csv_file
-from pooling.errors import UserError
 from pooling.models import Pool
-from pooling.permissions import can_manage, evaluator_required
 
 
 @evaluator_required
@@ -35,7 +35,7 @@ def labels(request: HttpRequest, name: str) -> HttpResponse:
             return redirect("evaluation-labels", name)
     context = {"pool": pool, "form": form, "until": request.GET.get("until", "").strip()}
     context |= _table(request, pool, str(context["until"]))
-    response = render(request, "evaluation/labels.html", context)
+    response = render(request, "evaluation/labels/labels.html", context)
     response["Cache-Control"] = "no-store"  # names of annotators, for managers
     return response
 

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from evaluation.domain.max_k import score_missing
-from pooling.errors import UserError
+from core.errors import UserError
+from core.people.permissions import manager_required
+from evaluation.max_k.stored_runs import score_missing
 from pooling.models import Pool
-from pooling.permissions import manager_required
 
 
 @require_POST

@@ -5,11 +5,11 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation.domain.open_world import LABELS, SLIDERS, WorldSettings, parse_world
-from evaluation.domain.open_world_page import SECTIONS, sections_of
+from core.errors import UserError
+from core.people.permissions import evaluator_required
+from evaluation.open_world.page import SECTIONS, sections_of
+from evaluation.open_world.world_settings import LABELS, SLIDERS, WorldSettings, parse_world
 from evaluation.views.csv_file import csv_file
-from pooling.errors import UserError
-from pooling.permissions import evaluator_required
 
 
 @evaluator_required
@@ -30,7 +30,7 @@ def open_world(request: HttpRequest) -> HttpResponse:
         "sliders": [(slider, request.GET.get(slider.name) or getattr(settings, slider.name)) for slider in SLIDERS],
     }  # fmt: skip
     part = request.GET.get("part") == "figures"
-    template = "evaluation/open_world_sections.html" if part else "evaluation/open_world.html"
+    template = "evaluation/open_world/sections.html" if part else "evaluation/open_world/page.html"
     # the script shows the words of a problem; a status of 400 would only fill the console
     return render(request, template, context, status=400 if "problem" in context and not part else 200)
 

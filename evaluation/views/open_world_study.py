@@ -14,8 +14,13 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluation.domain.analysis import Section
-from evaluation.domain.open_world_study import (
+from core.errors import UserError
+from core.jobs.lifecycle import live_workers
+from core.people.permissions import can_manage, evaluator_required, manager_required
+from core.views.pagination import page_of
+from evaluation.forms.open_world_study import StudyForm
+from evaluation.models import Study, StudyRun
+from evaluation.open_world.study import (
     SMALL,
     StudyError,
     StudyOptions,
@@ -25,16 +30,11 @@ from evaluation.domain.open_world_study import (
     options_of,
     start_preparing,
 )
-from evaluation.domain.open_world_study_curves import DIVISIONS, View, view_of
-from evaluation.domain.open_world_study_sections import study_sections
-from evaluation.forms_study import StudyForm
-from evaluation.models import Study, StudyRun
+from evaluation.open_world.study_curves import DIVISIONS, View, view_of
+from evaluation.open_world.study_sections import study_sections
+from evaluation.sections.section import Section
 from evaluation.views.csv_file import csv_file
-from pooling.domain.job import live_workers
-from pooling.errors import UserError
 from pooling.models import Job
-from pooling.permissions import can_manage, evaluator_required, manager_required
-from pooling.views.page import page_of
 
 
 @evaluator_required
@@ -51,7 +51,7 @@ def studies(request: HttpRequest) -> HttpResponse:
             return redirect("open-world-study", study.name)
     page = page_of(request, _listed())
     context = {"page": page, "form": form, "no_worker": not live_workers().exists()}
-    return render(request, "evaluation/open_world_study_list.html", context)
+    return render(request, "evaluation/open_world/study_list.html", context)
 
 
 def _listed() -> QuerySet[Study]:
@@ -95,7 +95,7 @@ def study(request: HttpRequest, name: str) -> HttpResponse:
         context |= {"problem": str(error), "status": 400 if request.GET else 200}
     context |= _progress(found)
     part = request.GET.get("part") == "figures" and "problem" not in context
-    template = "evaluation/open_world_study_figures.html" if part else "evaluation/open_world_study.html"
+    template = "evaluation/open_world/study_figures.html" if part else "evaluation/open_world/study.html"
     return render(request, template, context, status=context["status"])
 
 

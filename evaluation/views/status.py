@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from annotation.domain.progress import own_progress
-from evaluation.domain.standing import standing
-from evaluation.domain.status import next_status, stage_statuses
-from pooling.domain.job import live_workers
-from pooling.enums import LIVE, JobState
+from annotation.labelling.progress import own_progress
+from core.enums import LIVE, JobState
+from core.jobs.lifecycle import live_workers
+from core.people.permissions import can_evaluate, evaluator_required
+from evaluation.overview.counts import standing
+from evaluation.overview.status import next_status, stage_statuses
 from pooling.models import Graph, Job, Pool
-from pooling.permissions import can_evaluate, evaluator_required
 
 NEWEST = 6
 
@@ -33,7 +33,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "num_graphs": Graph.objects.filter(archived=False).count(),
         "jobs": jobs.select_related("system__graph", "pool", "graph").defer("log").order_by("id")[:NEWEST],
     }
-    return render(request, "evaluation/status_home.html", context)
+    return render(request, "evaluation/overview/status_home.html", context)
 
 
 @evaluator_required
@@ -49,4 +49,8 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
         "no_worker": any(job.state == JobState.QUEUED for job in jobs) and not live_workers().exists(),
     }
     part = request.GET.get("part") == "stages"
-    return render(request, "evaluation/status_stages.html" if part else "evaluation/status.html", context)
+    return render(
+        request,
+        "evaluation/overview/status_stages.html" if part else "evaluation/overview/status.html",
+        context,
+    )

@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from pooling.domain.run_import import NOT_KNOWN
 from pooling.models import Graph, Job, Pool, Run, System
+from pooling.runs.imports import NOT_KNOWN
 from pooling.systems import FAMILIES
 
 

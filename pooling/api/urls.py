@@ -2,10 +2,11 @@
 
 from django.urls import path
 
+from core.api.views import Schema
 from pooling.api import views
 
 urlpatterns = [
-    path("schema", views.Schema.as_view(), name="api-schema"),
+    path("schema", Schema.as_view(), name="api-schema"),
     path("graphs", views.Graphs.as_view(), name="api-graphs"),
     path("graphs/<slug:graph>", views.GraphOne.as_view(), name="api-graph"),
     path("systems", views.Systems.as_view(), name="api-systems"),

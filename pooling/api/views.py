@@ -5,54 +5,22 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from drf_spectacular.views import SpectacularAPIView
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.base import MAX_BODY, Endpoint, checked
+from core.api.listing import Listing, One
+from core.enums import TokenScope
+from core.jobs.lifecycle import JobError, cancel_job, retry_job
+from core.people.permissions import can_bring_runs, can_manage
 from pooling.api import serializers as data
-from pooling.api.base import MAX_BODY, Endpoint, checked
-from pooling.api.listing import Listing, One
-from pooling.domain.job import JobError, cancel_job, retry_job
-from pooling.domain.pool import get_pool
-from pooling.domain.run_upload import MOST_BYTES, import_sent_run
-from pooling.enums import TokenScope
 from pooling.models import Graph, Job, Pool, Run, System
-from pooling.permissions import can_bring_runs, can_manage
-
-
-class Schema(Endpoint, SpectacularAPIView):
-    """GET this document, as YAML or JSON."""
-
-    scopes = {"GET": tuple(TokenScope)}
-
-    def allowed(self, person: Any) -> bool:
-        return True
-
-    def handle_exception(self, exc: Exception) -> Response:
-        """As JSON, whatever form of the document was asked for."""
-        self.request.accepted_renderer = JSONRenderer()
-        self.request.accepted_media_type = JSONRenderer.media_type
-        return super().handle_exception(exc)
-
-
-@extend_schema(exclude=True)
-class Nothing(Endpoint):
-    """Every address below /api/v1/ that is no other: the same words as where a name is unknown."""
-
-    scopes = {method.upper(): tuple(TokenScope) for method in Endpoint.http_method_names}
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise Http404
-
-    def allowed(self, person: Any) -> bool:
-        return True
+from pooling.pools.build import get_pool
+from pooling.runs.upload import MOST_BYTES, import_sent_run
 
 
 class Graphs(Listing):

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from pooling.enums import AuditAct
+from core.enums import AuditAct
 from pooling.models.pool import Pool
 
 

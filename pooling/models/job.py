@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from pooling.enums import JobKind, JobState
+from core.enums import JobKind, JobState
 from pooling.models.graph import Graph
 from pooling.models.pool import Pool
 from pooling.models.system import System

@@ -74,7 +74,7 @@ class PooledTriple(models.Model):
     relation = models.PositiveIntegerField()
     tail = models.PositiveIntegerField()
     depth = models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it")
-    # (system index, side, rank) of each finding, packed: see pooling.domain.pool.unpack_provenance
+    # (system index, side, rank) of each finding, packed: see pooling.pools.build.unpack_provenance
     provenance = models.BinaryField(default=b"")
     reason = models.CharField(max_length=20, choices=FilterReason, default=FilterReason.NONE, blank=True)
 

@@ -37,7 +37,7 @@ RULE_SETTINGS: dict[str, Setting] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RuleSpec(Entry):
-    """A system that mines rules (`pooling/kernels/rule_mining.py`) instead of learning vectors."""
+    """A system that mines rules (`pooling/rules/kernels/mining.py`) instead of learning vectors."""
 
     weights: ClassVar[str] = "rules.npz"
 

@@ -214,7 +214,7 @@ class SystemSpec(Entry):
 
     `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, f], bias [E] or None)`;
     relation ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them.
-    `form` says how the two become scores (`pooling/kernels/forms.py`): dot, euclidean, or link, pointwise and model
+    `form` says how the two become scores (`pooling/scoring/forms.py`): dot, euclidean, or link, pointwise and model
     with a function `compare` of the system's own. The model is PyKEEN's, or `tables` of our own
     (`pooling/systems/tables.py`); where `needs_train` is true, `build` gets a CoreTriplesFactory with the training
     triples and their inverses. Where `shared(model)` is given (a graph is encoded, say), it is computed once a step,

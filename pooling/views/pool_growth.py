@@ -11,14 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from pooling.domain.pool import freeze_pool, live_extensions
-from pooling.domain.pool_growth import extend_pool, why_it_stays
-from pooling.domain.pool_report import pool_counts
-from pooling.errors import UserError
-from pooling.forms_growth import FreezeForm, GrowthForm
+from core.errors import UserError
+from core.people.permissions import can_manage, evaluator_required, manager_required
+from core.views.uploads import kept_file
+from pooling.forms.pool_growth import FreezeForm, GrowthForm
 from pooling.models import Pool
-from pooling.permissions import can_manage, evaluator_required, manager_required
-from pooling.views.upload import kept_file
+from pooling.pools.build import freeze_pool, live_extensions
+from pooling.pools.growth import extend_pool, why_it_stays
+from pooling.pools.report import pool_counts
 
 
 @evaluator_required
@@ -81,4 +81,4 @@ def _page(request: HttpRequest, pool: Pool, form: GrowthForm, freezing: FreezeFo
         "freezing": freezing,
         "stays": why_it_stays(pool),
     }
-    return render(request, "pooling/pool_growth.html", context)
+    return render(request, "pooling/pools/growth.html", context)

@@ -8,10 +8,10 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from pooling.domain.pool_report import contents_version, overlap_report
+from core.files.csv_cells import csv_of
+from core.people.permissions import evaluator_required
 from pooling.models import Pool
-from pooling.permissions import evaluator_required
-from pooling.spreadsheet import csv_of
+from pooling.pools.report import contents_version, overlap_report
 
 KEPT_SECONDS = 600
 
@@ -26,7 +26,7 @@ def overlap(request: HttpRequest, name: str) -> HttpResponse:
         "families": families,
         "charts": _charts(systems) if systems else [],
     }
-    return render(request, "pooling/pool_overlap.html", context)
+    return render(request, "pooling/pools/overlap.html", context)
 
 
 @evaluator_required

@@ -9,16 +9,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from pooling.domain import system_upkeep
-from pooling.domain.job import live_workers
-from pooling.domain.system import refuse_imported
-from pooling.domain.system_compare import shown
-from pooling.errors import UserError
-from pooling.forms import SystemForm
+from core.errors import UserError
+from core.jobs.lifecycle import live_workers
+from core.people.permissions import manager_required
+from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
-from pooling.permissions import manager_required
 from pooling.systems import Entry, SystemSpec, get_by_slug, get_system
 from pooling.systems.spec import with_neutral
+from pooling.training import upkeep
+from pooling.training.compare import shown
+from pooling.training.train import refuse_imported
 
 
 @manager_required
@@ -29,9 +29,9 @@ def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
         spec = get_by_slug(kind)
     except ValueError as error:
         raise Http404(str(error)) from error
-    seed = system_upkeep.free_seed(graph, spec.name)
+    seed = upkeep.free_seed(graph, spec.name)
     wanted = f"{spec.slug}-s{seed}" if seed else spec.slug
-    return _add(request, graph, spec, {"name": system_upkeep.free_name(graph, wanted), "seed": seed}, {})
+    return _add(request, graph, spec, {"name": upkeep.free_name(graph, wanted), "seed": seed}, {})
 
 
 @manager_required
@@ -41,8 +41,8 @@ def clone(request: HttpRequest, name: str, system: str) -> HttpResponse:
     if found.is_imported:
         return _refused(request, found, "cloned")
     initial = {
-        "name": system_upkeep.free_name(found.graph, found.name),
-        "seed": system_upkeep.free_seed(found.graph, found.kind),
+        "name": upkeep.free_name(found.graph, found.name),
+        "seed": upkeep.free_seed(found.graph, found.kind),
         **_initial(found),
     }
     return _add(request, found.graph, _spec(found.kind), initial, {"original": found})
@@ -55,7 +55,7 @@ def _add(
     if request.method == "POST" and form.is_valid():
         asked = form.cleaned_data
         try:
-            made = system_upkeep.add_system(
+            made = upkeep.add_system(
                 graph, spec.name, name=asked["name"], seed=asked["seed"], overrides=asked["settings"],
                 device=asked["device"], user=request.user,  # type: ignore[arg-type]  # signed in
             )  # fmt: skip
@@ -74,7 +74,7 @@ def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
     if found.is_imported:
         return _refused(request, found, "trained")
     spec = _spec(found.kind)
-    used = system_upkeep.uses_of(found)
+    used = upkeep.uses_of(found)
     if used and request.method != "POST":
         messages.error(request, f"{found.name} stays as it is, since {' and '.join(used)}: clone it instead.")
         return redirect("system", name, system)
@@ -84,7 +84,7 @@ def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         asked = form.cleaned_data
         try:
-            system_upkeep.train_anew(
+            upkeep.train_anew(
                 found, seed=asked["seed"], overrides=asked["settings"], device=asked["device"],
                 user=request.user,  # type: ignore[arg-type]  # signed in
             )  # fmt: skip
@@ -101,7 +101,7 @@ def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
 def archive(request: HttpRequest, name: str, system: str) -> HttpResponse:
     found = _system(name, system)
     try:
-        system_upkeep.archive(found, request.user)  # type: ignore[arg-type]  # signed in
+        upkeep.archive(found, request.user)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         messages.error(request, str(error))
     else:
@@ -115,7 +115,7 @@ def archive(request: HttpRequest, name: str, system: str) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, name: str, system: str) -> HttpResponse:
     found = _system(name, system)
-    system_upkeep.restore(found, request.user)  # type: ignore[arg-type]  # signed in
+    upkeep.restore(found, request.user)  # type: ignore[arg-type]  # signed in
     messages.success(request, f"{found.name} is in the lists again.")
     return redirect("system", name, system)
 
@@ -151,4 +151,4 @@ def _form(
     request: HttpRequest, graph: Graph, spec: Entry, form: SystemForm, context: dict[str, Any]
 ) -> HttpResponse:
     context |= {"graph": graph, "spec": spec, "form": form, "no_worker": not live_workers().exists()}
-    return render(request, "pooling/system_form.html", context)
+    return render(request, "pooling/systems/form.html", context)

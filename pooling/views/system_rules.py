@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 
-from pooling.domain.rules import has_rules, rules_tsv
+from core.people.permissions import evaluator_required
 from pooling.models import System
-from pooling.permissions import evaluator_required
+from pooling.rules.in_words import has_rules, rules_tsv
 
 
 @evaluator_required

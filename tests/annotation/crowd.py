@@ -21,12 +21,12 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from annotation.domain.campaign import open_campaign  # noqa: E402
-from annotation.domain.judgement import decide  # noqa: E402
-from annotation.domain.label import submit  # noqa: E402
-from annotation.domain.person import add_person  # noqa: E402
-from annotation.domain.queue import claim, claim_disputed  # noqa: E402
+from annotation.campaigns.opening import open_campaign  # noqa: E402
+from annotation.judging.judgements import decide  # noqa: E402
+from annotation.labelling.queue import claim, claim_disputed  # noqa: E402
+from annotation.labelling.submit import submit  # noqa: E402
 from annotation.models import Campaign, Item, Judgement, Slot, SurplusLabel  # noqa: E402
+from annotation.people.accounts import add_person  # noqa: E402
 from pooling.enums import PoolOrigin, PoolState  # noqa: E402
 from pooling.models import Pool, PooledTriple  # noqa: E402
 from tests.annotation.world import LINK, findings, make_graph  # noqa: E402

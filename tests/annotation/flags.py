@@ -5,9 +5,9 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
-from annotation.domain.check import claim_questions
-from annotation.domain.flag import report
+from annotation.messages.flags import report
 from annotation.models import Check, Flag, Slot
+from annotation.quality.checks import claim_questions
 
 
 def report_of(

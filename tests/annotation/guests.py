@@ -17,10 +17,10 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from annotation.domain.invitation import accept, accept_as_new, find_invitation, invite  # noqa: E402
-from annotation.domain.person import add_person, managers, switch_off, take_role  # noqa: E402
 from annotation.models import Invitation  # noqa: E402
-from pooling.errors import UserError  # noqa: E402
+from annotation.people.accounts import add_person, managers, switch_off, take_role  # noqa: E402
+from annotation.people.invitations import accept, accept_as_new, find_invitation, invite  # noqa: E402
+from core.errors import UserError  # noqa: E402
 
 PASSWORD = "a long pass phrase"
 

@@ -19,11 +19,11 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 
-from annotation.domain import withdraw
-from annotation.domain.flag import report
-from annotation.domain.label import submit
-from annotation.domain.queue import claim, claim_disputed, release, release_all, renew
 from annotation.errors import AnswerRefused, CampaignError
+from annotation.labelling import withdraw
+from annotation.labelling.queue import claim, claim_disputed, release, release_all, renew
+from annotation.labelling.submit import submit
+from annotation.messages.flags import report
 from annotation.models import Campaign, Item, Label, Slot
 from tests.annotation.crowd import (
     Death,

@@ -10,17 +10,17 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
-from annotation.domain.label import SubmitResult, submit
-from annotation.domain.person import add_person
-from annotation.domain.queue import claim
+from annotation.campaigns.opening import open_campaign
+from annotation.labelling.queue import claim
+from annotation.labelling.submit import SubmitResult, submit
 from annotation.models import Campaign, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
-from pooling.domain.graph import import_graph, open_graph
-from pooling.domain.graph_tsv import read_tsv
+from annotation.people.accounts import add_person
 from pooling.enums import PoolOrigin, PoolState
-from pooling.kernels.pool import PROVENANCE
+from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Pool, PooledTriple, SeedTriple
+from pooling.pools.kernels.gathering import PROVENANCE
 
 LINK = "https://en.wikipedia.org/wiki/Ada"
 PASSWORD = "a long pass phrase"

@@ -12,15 +12,15 @@ from django.utils import timezone
 
 from annotation.enums import ItemState
 from annotation.models import Campaign, Item, Judgement, Label
-from evaluation.domain import figures
-from evaluation.domain.demo import ROLES, STAGES, Demo, DemoOptions, logins, true_values
-from evaluation.domain.table import EvaluationError
+from core.enums import JobKind
+from core.jobs.lifecycle import execute
+from evaluation.demo.demo import ROLES, STAGES, Demo, DemoOptions, logins, true_values
+from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.commands import demo as command
 from evaluation.models import Figure, Qrels
-from pooling.domain.graph import closed_world
-from pooling.domain.graph_sources import FamilyOptions
-from pooling.domain.job import execute
-from pooling.enums import JobKind
+from evaluation.sections import figure_cache
+from pooling.graphs.bundled import FamilyOptions
+from pooling.graphs.imports import closed_world
 from pooling.models import Graph, Job, Pool
 from tests.annotation.world import make_graph
 
@@ -143,7 +143,7 @@ def test_under_the_whole_truth_every_pooled_fact_is_an_answer(demo: Demo):
         )
         for triple in demo.pool.triples.all()
     )  # fmt: skip
-    current = figures.metrics(demo.pool, "current", ["micro_mrr"])["systems"]
+    current = figure_cache.metrics(demo.pool, "current", ["micro_mrr"])["systems"]
     expected = {name: row["micro_mrr"] for name, row in current.items()}
     assert true_values(demo.pool, "micro_mrr") == pytest.approx(expected, rel=1e-12)
 

@@ -5,7 +5,8 @@ from django.http import Http404
 from django.test import RequestFactory
 
 from config.problems import ShowUserErrors
-from pooling.errors import GoneError, PoolError
+from core.errors import GoneError
+from pooling.errors import PoolError
 
 
 @pytest.fixture

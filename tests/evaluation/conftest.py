@@ -8,10 +8,12 @@ import pytest
 import torch
 from django.core.cache import cache
 
-from evaluation.domain import table
-from evaluation.domain.analyses import hsd, stability
-from pooling.domain import run_files
+from evaluation import tasks  # noqa: F401 - what jobs do
+from evaluation.analyses import stability, tukey_hsd
+from evaluation.labels import pool_table
 from pooling.models import Graph, Pool
+from pooling.runs import files
+from tests.evaluation.rank_world import world  # noqa: F401 - a fixture
 from tests.factories import judge_all, make_pool, make_systems, make_town
 from tests.kept import keep
 
@@ -24,8 +26,8 @@ def _one_thread():
 @pytest.fixture(autouse=True)
 def _nothing_in_memory():
     """Row ids come back in every test: what was read for the last one must not be taken for this one's."""
-    table._tables.clear()
-    run_files._cache.clear()
+    pool_table._tables.clear()
+    files._cache.clear()
     cache.clear()
 
 
@@ -52,4 +54,4 @@ def labelled(pool: Pool) -> Pool:
 def few_repeats(monkeypatch) -> None:
     """Subsets and permutations by the handful, for tests that look at no number of theirs."""
     monkeypatch.setattr(stability, "REPEATS", 4)
-    monkeypatch.setattr(hsd, "PERMUTATIONS", 200)
+    monkeypatch.setattr(tukey_hsd, "PERMUTATIONS", 200)

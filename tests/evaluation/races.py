@@ -16,21 +16,21 @@ from tests.annotation.crowd import together  # sets Django up
 from django.core.management import call_command
 from django.db import connection
 
-from annotation.domain.campaign import open_campaign
-from evaluation.domain import removal
-from evaluation.domain.archive import request_export
-from evaluation.domain.export import ExportOptions
-from evaluation.domain.figures import figure
-from evaluation.domain.qrels import freeze_qrels
-from pooling.domain import job as jobs
-from pooling.domain import pool as pools
-from pooling.domain import pool_growth
-from pooling.domain.filter import refilter_pool
-from pooling.domain.job import retry, start_job
-from pooling.domain.pool import create_pool, freeze_pool
-from pooling.domain.pool_growth import extend_pool
-from pooling.enums import JobKind, JobState
+from annotation.campaigns.opening import open_campaign
+from core.enums import JobKind, JobState
+from core.jobs import lifecycle as jobs
+from core.jobs.lifecycle import retry, start_job
+from evaluation.keeping import removal
+from evaluation.labels.qrels import freeze_qrels
+from evaluation.sections.figure_cache import figure
+from evaluation.test_sets.export import ExportOptions
+from evaluation.test_sets.zip_file import request_export
 from pooling.models import Graph, Job, Pool, System
+from pooling.pools import build as pools
+from pooling.pools import growth
+from pooling.pools.build import create_pool, freeze_pool
+from pooling.pools.filtering import refilter_pool
+from pooling.pools.growth import extend_pool
 from tests.factories import make_job
 from tests.pages.world import make_graph, make_pool, make_system
 
@@ -126,7 +126,7 @@ def extension_comes_first() -> list[str]:
     _, pool, _, free = site("four")
     became = during(
         lambda: extend_pool(pool, systems=["distmult"]),
-        (pool_growth, "record"),
+        (growth, "record"),
         lambda: removal.remove(free, None),
     )
     return without_number(became)

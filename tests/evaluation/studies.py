@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.domain.open_world_study import StudyOptions, create_study, prepare_study, start_study
+from core.jobs.lifecycle import execute
 from evaluation.models import Study
-from pooling.domain.job import execute
+from evaluation.open_world.study import StudyOptions, create_study, prepare_study, start_study
 
 TINY = StudyOptions(
     families=1, people=40, densities=(0.9, 0.6), systems=("distmult", "transe"), questions=30, min_answers=4,

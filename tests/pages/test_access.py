@@ -8,7 +8,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
+from annotation.campaigns.opening import open_campaign
 from tests.pages.world import make_graph, make_person, make_pool
 
 ROLES = (None, "annotator", "adjudicator", "researcher", "manager")

@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
-from evaluation.domain import qrels
+from annotation.campaigns.opening import open_campaign
+from core.people.tokens import create_token, scopes_for
+from evaluation.labels import qrels
 from evaluation.models import Export
-from pooling.domain.token import create_token, scopes_for
 from pooling.models import Job
 from tests.pages.test_access import routes
 from tests.pages.world import make_graph, make_person, make_pool

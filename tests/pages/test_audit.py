@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from core.enums import AuditAct, JobKind, JobState
+from core.jobs.lifecycle import start_job
+from core.people.audit_log import record
 from evaluation.models import Export
-from pooling.domain.audit import record
-from pooling.domain.job import start_job
-from pooling.enums import AuditAct, JobKind, JobState
 from pooling.models import AuditEntry
 from tests.pages.world import make_job, make_pool
 

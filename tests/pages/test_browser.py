@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from evaluation.domain.qrels import freeze_qrels
+from core.enums import JobKind, JobState
+from core.files.artifacts import artifact_path
+from core.people.tokens import create_token
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export
-from pooling.artifacts import artifact_path
-from pooling.domain.token import create_token
-from pooling.enums import JobKind, JobState
 from pooling.models import Job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

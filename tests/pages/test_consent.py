@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.domain.consent import fingerprint
 from annotation.models import Campaign, Membership
+from annotation.people.consent import fingerprint
 from tests.pages.world import EVIL
 
 URL = "/campaigns/town-pool/consent"

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
+from annotation.campaigns.opening import open_campaign
 from annotation.models import Membership
 from config.stages import STAGES
 from tests.pages.test_access import PAGES

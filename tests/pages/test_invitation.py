@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotation.domain.consent import fingerprint
-from annotation.domain.invitation import invite
 from annotation.models import Invitation
+from annotation.people.consent import fingerprint
+from annotation.people.invitations import invite
 
 PHRASE = "quite another phrase"
 

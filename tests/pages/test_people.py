@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
-from annotation.domain.campaign import open_campaign
-from annotation.domain.invitation import find_invitation, invite
+from annotation.campaigns.opening import open_campaign
 from annotation.models import Invitation, Membership
+from annotation.people.invitations import find_invitation, invite
 from pooling.models import AuditEntry
 from tests.pages.world import EVIL, make_person, make_pool
 

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
+from annotation.campaigns.opening import open_campaign
 from annotation.enums import ItemState, JudgementOrigin, Verdict
 from annotation.models import Item, Judgement, Membership
 from config.stages import STAGES
-from evaluation.domain.standing import standing
-from evaluation.domain.status import _STAGE_OF_JOB, State, next_status, stage_statuses
+from core.enums import JobKind, JobState
 from evaluation.models import Qrels
-from pooling.enums import JobKind, JobState, PoolState, SystemState
+from evaluation.overview.counts import standing
+from evaluation.overview.status import _STAGE_OF_JOB, State, next_status, stage_statuses
+from pooling.enums import PoolState, SystemState
 from pooling.models import Job, Pool, System, Worker
 from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
 

@@ -11,15 +11,16 @@ from django.contrib.auth.hashers import get_hasher, make_password
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
+from annotation.campaigns.opening import open_campaign
 from annotation.enums import CampaignRole
 from annotation.models import Campaign, Membership
-from evaluation.domain.open_world_study import SMALL, create_study
-from pooling.domain.graph import import_graph
-from pooling.domain.graph_tsv import read_tsv
-from pooling.enums import JobKind, JobState, PoolOrigin, PoolState, SystemState
-from pooling.kernels.pool import PROVENANCE
+from core.enums import JobKind, JobState
+from evaluation.open_world.study import SMALL, create_study
+from pooling.enums import PoolOrigin, PoolState, SystemState
+from pooling.graphs.imports import import_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Job, Pool, PooledTriple, Run, SeedTriple, System, Worker
+from pooling.pools.kernels.gathering import PROVENANCE
 
 EVIL = "<script>alert(1)</script>"
 PEOPLE = ("ada", "ben", "cleo", "dora", "emil", EVIL)

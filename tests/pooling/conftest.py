@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from pooling.models import Graph, Pool
-from tests.factories import make_pool, make_systems, make_town
+from tests.factories import make_pool, make_system, make_systems, make_town
 from tests.kept import keep
 
 
@@ -34,3 +34,10 @@ def trained(town: Graph) -> Graph:
 def pool(trained: Graph) -> Pool:
     keep("pool", lambda: make_pool(trained))
     return Pool.objects.get(name="p")
+
+
+@pytest.fixture
+def small(trained: Graph) -> Pool:
+    """Two of four systems, depth 2, a few seeds."""
+    make_system(trained, "rescal")
+    return make_pool(trained, sample=0.2, depth=2, systems=["distmult", "transe"])

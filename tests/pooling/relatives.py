@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pooling.domain.graph import import_graph
-from pooling.domain.graph_tsv import read_tsv
-from pooling.domain.job import execute
-from pooling.domain.system import create_systems
-from pooling.enums import JobKind
+from core.enums import JobKind
+from core.jobs.lifecycle import execute
+from pooling.graphs.imports import import_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, System
+from pooling.training.train import create_systems
 from tests.factories import make_job
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.domain.campaign import get_campaign
-from annotation.domain.person import ROLES, add_person
-from pooling.management.shell import user_errors
+from annotation.campaigns.opening import get_campaign
+from annotation.people.accounts import ROLES, add_person
+from core.management.shell import user_errors
 
 
 class Command(BaseCommand):

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.domain.audit_sample import draw_audit
-from annotation.domain.campaign import get_campaign
-from pooling.management.shell import user_errors
+from annotation.campaigns.opening import get_campaign
+from annotation.release.audit_sample import draw_audit
+from core.management.shell import user_errors
 
 
 class Command(BaseCommand):

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.domain.judgement import ImportReport, import_labels
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from annotation.judging.judgements import ImportReport, import_labels
+from core.management.shell import user_errors
+from pooling.pools.build import get_pool
 
 _NAMED = 100  # irregular lines that are printed; --json has all
 

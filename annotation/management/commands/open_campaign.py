@@ -5,14 +5,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.domain.campaign import open_campaign
-from annotation.domain.order import DEFAULT_ORDER, read_settings
-from annotation.domain.release import unreleased
+from annotation.campaigns.opening import open_campaign
 from annotation.enums import EvidenceRule
 from annotation.models import Campaign
-from pooling.domain.pool import get_pool
-from pooling.kernels.orders import ORDERS
-from pooling.management.shell import Ticker, user_errors
+from annotation.release.next_batch import unreleased
+from annotation.release.settings import DEFAULT_ORDER, read_settings
+from core.management.shell import Ticker, user_errors
+from pooling.orders import ORDERS
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.domain.campaign import get_campaign
-from annotation.domain.order import set_order
-from annotation.domain.release import release_next, unreleased
-from pooling.management.shell import user_errors
+from annotation.campaigns.opening import get_campaign
+from annotation.release.next_batch import release_next, unreleased
+from annotation.release.settings import set_order
+from core.management.shell import user_errors
 
 
 class Command(BaseCommand):

@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from annotation.domain.campaign import get_campaign
-from annotation.domain.order import read_settings, set_order, set_stopping
+from annotation.campaigns.opening import get_campaign
 from annotation.enums import TargetMeasure
-from pooling.kernels.orders import ORDERS
-from pooling.management.shell import user_errors
+from annotation.release.settings import read_settings, set_order, set_stopping
+from core.management.shell import user_errors
+from pooling.orders import ORDERS
 
 
 class Command(BaseCommand):

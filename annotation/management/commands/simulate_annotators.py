@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.domain.campaign import get_campaign
-from annotation.domain.label_file import read_truth
-from annotation.domain.simulate import Simulation, simulate
+from annotation.campaigns.opening import get_campaign
 from annotation.enums import Answer
-from pooling.domain.graph import closed_world, open_graph
-from pooling.management.shell import Ticker, user_errors
+from annotation.judging.label_file import read_truth
+from annotation.simulation.simulate import Simulation, simulate
+from core.management.shell import Ticker, user_errors
+from pooling.graphs.imports import closed_world, open_graph
 
 
 def share(text: str) -> float:

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain import keeping
-from evaluation.domain.removal import find_subject
-from pooling.domain import system_upkeep
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.keeping import archive as keeping
+from evaluation.keeping.removal import find_subject
 from pooling.models import Graph, Pool, System
+from pooling.training import upkeep
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         with user_errors():
             subject = find_subject(options["kind"], options["name"])
             if isinstance(subject, System):
-                (system_upkeep.restore if options["back"] else system_upkeep.archive)(subject, None)
+                (upkeep.restore if options["back"] else upkeep.archive)(subject, None)
             else:
                 assert isinstance(subject, Graph | Pool)  # no other kind is asked for
                 (keeping.take_back if options["back"] else keeping.archive)(subject, None)

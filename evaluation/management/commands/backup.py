@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.template.defaultfilters import filesizeformat
 
-from evaluation.domain.backup import BackupError, write_backup
-from pooling.management.shell import Ticker, user_errors
+from core.management.shell import Ticker, user_errors
+from evaluation.keeping.backup import BackupError, write_backup
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.domain.demo import Demo, logins
-from pooling.management.shell import Ticker, run_jobs, user_errors
+from core.management.shell import Ticker, run_jobs, user_errors
+from evaluation.demo.demo import Demo, logins
 
 
 def address(text: str) -> str:

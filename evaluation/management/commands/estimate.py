@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.analysis import number
-from evaluation.domain.estimate import TEXTS, Estimated, beyond, estimate
-from evaluation.kernels.estimates_jackknife import Estimate
-from evaluation.kernels.estimates_named import COUNTS, LISTS, MEASURED
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate
+from evaluation.estimates.kernels.jackknife import Estimate
+from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
+from evaluation.sections.section import number
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

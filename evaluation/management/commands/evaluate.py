@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.domain import figures
-from evaluation.domain.labelset import HELP
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.labels.label_sets import HELP
+from evaluation.sections import figure_cache
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):
@@ -17,7 +17,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("--measures", default=",".join(figures.DEFAULT_MEASURES), help="comma-separated")
+        parser.add_argument(
+            "--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated"
+        )
         parser.add_argument("--labels", default="current", help=HELP)
         parser.add_argument(
             "--assumed", choices=["judged", "unjudged"], default="judged",
@@ -35,7 +37,7 @@ class Command(BaseCommand):
             raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
         try:
             with user_errors():
-                content = figures.metrics(
+                content = figure_cache.metrics(
                     get_pool(options["pool"]),
                     options["labels"],
                     measures,

@@ -7,12 +7,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from evaluation.domain.export import ExportOptions, check_folder, export_test_set
-from evaluation.domain.qrels import freeze_qrels, get_qrels
-from pooling.domain.audit import record
-from pooling.domain.pool import get_pool
-from pooling.enums import AuditAct
-from pooling.management.shell import user_errors
+from core.enums import AuditAct
+from core.management.shell import user_errors
+from core.people.audit_log import record
+from evaluation.labels.qrels import freeze_qrels, get_qrels
+from evaluation.test_sets.export import ExportOptions, check_folder, export_test_set
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

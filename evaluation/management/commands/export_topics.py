@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.trec import pool_topics
-from pooling.artifacts import writing
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.files.artifacts import writing
+from core.management.shell import user_errors
+from evaluation.test_sets.trec import pool_topics
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

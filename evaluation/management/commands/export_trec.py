@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.export import export_trec
-from evaluation.domain.qrels import get_qrels
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.labels.qrels import get_qrels
+from evaluation.test_sets.export import export_trec
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

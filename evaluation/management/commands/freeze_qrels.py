@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.qrels import freeze_qrels
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.labels.qrels import freeze_qrels
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.import_qrels import FORMATS, import_qrels
-from pooling.domain.pool import get_pool
-from pooling.management.shell import file_bytes, user_errors
+from core.management.shell import file_bytes, user_errors
+from evaluation.labels.import_qrels import FORMATS, import_qrels
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.import_qrels import FORMATS
-from evaluation.domain.import_test_set import import_test_set
-from pooling.domain.graph import get_graph
-from pooling.management.shell import file_bytes, user_errors
+from core.management.shell import file_bytes, user_errors
+from evaluation.labels.import_qrels import FORMATS
+from evaluation.test_sets.imports import import_test_set
+from pooling.graphs.imports import get_graph
 
 
 class Command(BaseCommand):

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.labelset import HELP
-from evaluation.domain.max_k import WHICH
-from evaluation.domain.max_k_values import max_k_json
-from evaluation.domain.settings import QUESTION_SETS
-from evaluation.domain.table import EvaluationError
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.labels.label_sets import HELP
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.max_k.performance import max_k_json
+from evaluation.max_k.stored_runs import WHICH
+from evaluation.sections.settings import QUESTION_SETS
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

@@ -7,14 +7,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.domain.analyses.open_world import open_world
-from evaluation.domain.analysis import Context, Section
-from evaluation.domain.open_world import LABELS, SLIDERS, WorldSettings, parse_world
-from evaluation.domain.open_world_page import sections_of
-from evaluation.domain.settings import parse_settings
+from core.management.shell import user_errors
+from evaluation.open_world.page import sections_of
+from evaluation.open_world.sections import open_world
+from evaluation.open_world.world_settings import LABELS, SLIDERS, WorldSettings, parse_world
+from evaluation.sections.section import Context, Section
+from evaluation.sections.settings import parse_settings
 from evaluation.templatetags.analysis_tabs import written
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from pooling.pools.build import get_pool
 
 SHORT = ("numbers", "inconsistency", "required")  # the tables that are printed; --json has all
 

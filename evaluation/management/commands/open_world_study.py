@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.domain.analysis import Table
-from evaluation.domain.open_world_study import (
+from core.management.shell import Ticker, run_jobs, user_errors
+from evaluation.models import Study
+from evaluation.open_world.study import (
     SMALL,
     StudyOptions,
     change_asked,
@@ -17,11 +18,10 @@ from evaluation.domain.open_world_study import (
     prepare_study,
     start_study,
 )
-from evaluation.domain.open_world_study_curves import DIVISIONS, View, chooser_of
-from evaluation.domain.open_world_study_sections import study_sections
-from evaluation.models import Study
+from evaluation.open_world.study_curves import DIVISIONS, View, chooser_of
+from evaluation.open_world.study_sections import study_sections
+from evaluation.sections.section import Table
 from evaluation.templatetags.analysis_tabs import written
-from pooling.management.shell import Ticker, run_jobs, user_errors
 
 
 class Command(BaseCommand):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.analyses.planning import plan_json
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.planning.sections import plan_json
+from pooling.pools.build import get_pool
 
 FIRST = 10  # relations that are printed
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.report import pool_report
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.overview.pool_report import pool_report
+from pooling.pools.build import get_pool
 
 
 class Command(BaseCommand):

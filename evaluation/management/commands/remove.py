@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.template.defaultfilters import filesizeformat
 
-from evaluation.domain.removal import KINDS, Preview, find_subject, preview, remove
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.keeping.removal import KINDS, Preview, find_subject, preview, remove
 
 
 class Command(BaseCommand):

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.domain import figures
-from evaluation.domain.replay import CLOSED_WORLD, POSITIVES, TAU, read_truth, replay_orders
-from evaluation.measures import parse_measure
-from pooling.domain.pool import get_pool
-from pooling.kernels.orders import ORDERS
-from pooling.management.shell import Ticker, user_errors
+from core.management.shell import Ticker, user_errors
+from evaluation.measures.registry import parse_measure
+from evaluation.planning.replay import CLOSED_WORLD, POSITIVES, TAU, read_truth, replay_orders
+from evaluation.sections import figure_cache
+from pooling.orders import ORDERS
+from pooling.pools.build import get_pool
 
 _NAMED = 20  # skipped lines that are printed
 
@@ -48,7 +48,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seeds", type=positive, default=5, help="replays of each order")
         parser.add_argument("--seed", type=int, default=0, help="of the first replay")
-        parser.add_argument("--measures", default=",".join(figures.DEFAULT_MEASURES), help="comma-separated")
+        parser.add_argument(
+            "--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated"
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:

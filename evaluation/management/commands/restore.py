@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.restore import restore
-from pooling.management.shell import Ticker, user_errors
+from core.management.shell import Ticker, user_errors
+from evaluation.keeping.restore import restore
 
 
 class Command(BaseCommand):

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.domain.analyses.reusability import reusability_json
-from evaluation.domain.labelset import HELP
-from evaluation.domain.settings import RANKING, parse_settings
-from pooling.domain.pool import get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from evaluation.labels.label_sets import HELP
+from evaluation.reusability.sections import reusability_json
+from evaluation.sections.settings import RANKING, parse_settings
+from pooling.pools.build import get_pool
 
 TAKEN = ("labels", "measures", "questions", "assumed", "share")
 

@@ -7,15 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pooling.domain.graph import get_graph
-from pooling.domain.job import start_job
-from pooling.domain.pool import create_pool, unfinished_pool
-from pooling.domain.pool_report import pool_counts
-from pooling.domain.seeds import SEED, SHARE
-from pooling.enums import JobKind
-from pooling.kernels.filters import FILTERS
-from pooling.kernels.seeds import STRATIFY
-from pooling.management.shell import add_no_predictive, filters_named, run_jobs, scoring_params, user_errors
+from core.enums import JobKind
+from core.jobs.lifecycle import start_job
+from core.management.shell import run_jobs, user_errors
+from pooling.graphs.imports import get_graph
+from pooling.management.options import add_no_predictive, filters_named, scoring_params
+from pooling.pools.build import create_pool, unfinished_pool
+from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.kernels.seeds import STRATIFY
+from pooling.pools.report import pool_counts
+from pooling.pools.seeds import SEED, SHARE
 
 
 class Command(BaseCommand):

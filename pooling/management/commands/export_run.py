@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from pooling.artifacts import writing
-from pooling.domain.graph import get_graph
-from pooling.domain.run_export import get_run, whole_run
-from pooling.domain.trec import packed
-from pooling.management.shell import user_errors
+from core.files.artifacts import writing
+from core.management.shell import user_errors
+from pooling.graphs.imports import get_graph
+from pooling.runs.export import get_run, whole_run
+from pooling.runs.trec_write import packed
 
 
 class Command(BaseCommand):

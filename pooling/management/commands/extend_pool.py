@@ -6,11 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pooling.domain.pool import get_pool
-from pooling.domain.pool_growth import extend_pool
-from pooling.domain.seeds import SEED
-from pooling.kernels.seeds import STRATIFY
-from pooling.management.shell import add_no_predictive, run_jobs, user_errors
+from core.management.shell import run_jobs, user_errors
+from pooling.management.options import add_no_predictive
+from pooling.pools.build import get_pool
+from pooling.pools.growth import extend_pool
+from pooling.pools.kernels.seeds import STRATIFY
+from pooling.pools.seeds import SEED
 
 
 class Command(BaseCommand):

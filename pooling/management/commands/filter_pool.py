@@ -5,11 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from pooling.domain.filter import refilter_pool
-from pooling.domain.pool import get_pool
-from pooling.domain.pool_report import pool_counts
-from pooling.kernels.filters import FILTERS
-from pooling.management.shell import filters_named, user_errors
+from core.management.shell import user_errors
+from pooling.management.options import filters_named
+from pooling.pools.build import get_pool
+from pooling.pools.filtering import refilter_pool
+from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.report import pool_counts
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from pooling.domain.pool import freeze_pool, get_pool
-from pooling.management.shell import user_errors
+from core.management.shell import user_errors
+from pooling.pools.build import freeze_pool, get_pool
 
 
 class Command(BaseCommand):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pooling.domain.graph import GraphError, GraphSourceData, check_new_name, import_graph
-from pooling.domain.graph_data import plural
-from pooling.domain.graph_sources import FamilyOptions, family_tree, read_pykeen, read_tsv
+from pooling.graphs.bundled import FamilyOptions, family_tree, read_pykeen, read_tsv
+from pooling.graphs.imports import GraphError, GraphSourceData, check_new_name, import_graph
+from pooling.graphs.source_data import plural
 from pooling.models import Graph
 
 

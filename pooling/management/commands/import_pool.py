@@ -6,10 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from pooling.domain.graph import get_graph
-from pooling.domain.pool import import_pool
-from pooling.domain.pool_report import pool_counts
-from pooling.management.shell import filters_named, user_errors
+from core.management.shell import user_errors
+from pooling.graphs.imports import get_graph
+from pooling.management.options import filters_named
+from pooling.pools.build import import_pool
+from pooling.pools.report import pool_counts
 
 
 class Command(BaseCommand):

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from pooling.domain.graph import get_graph
-from pooling.domain.pool import get_pool
-from pooling.domain.run_import import NOT_KNOWN, import_run
-from pooling.management.shell import Ticker, user_errors
+from core.management.shell import Ticker, user_errors
+from pooling.graphs.imports import get_graph
+from pooling.pools.build import get_pool
+from pooling.runs.imports import NOT_KNOWN, import_run
 from pooling.systems import FAMILIES
 
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from pooling.domain.job import start_job
-from pooling.domain.pool import get_pool
-from pooling.domain.run_import import imported_for
-from pooling.domain.system import get_systems
-from pooling.enums import JobKind
-from pooling.management.shell import add_no_predictive, run_jobs, scoring_params, user_errors
+from core.enums import JobKind
+from core.jobs.lifecycle import start_job
+from core.management.shell import run_jobs, user_errors
+from pooling.management.options import add_no_predictive, scoring_params
+from pooling.pools.build import get_pool
+from pooling.runs.imports import imported_for
+from pooling.training.train import get_systems
 
 
 class Command(BaseCommand):

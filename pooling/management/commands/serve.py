@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from pooling.domain.worker import signals_interrupt, start_worker, stop_worker
+from core.jobs.worker import signals_interrupt, start_worker, stop_worker
 
 
 class Command(BaseCommand):

@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pooling.domain.graph import get_graph
-from pooling.domain.job import start_job
-from pooling.domain.system import create_systems, settings_of_kinds
-from pooling.enums import JobKind, SystemState
-from pooling.management.shell import run_jobs, user_errors
+from core.enums import JobKind
+from core.jobs.lifecycle import start_job
+from core.management.shell import run_jobs, user_errors
+from pooling.enums import SystemState
+from pooling.graphs.imports import get_graph
 from pooling.models import System
 from pooling.systems import SYSTEMS, USUAL
+from pooling.training.train import create_systems, settings_of_kinds
 
 
 class Command(BaseCommand):

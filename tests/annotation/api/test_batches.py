@@ -3,10 +3,10 @@
 import json
 import re
 
-from annotation.domain.audit_sample import draw_audit
-from annotation.domain.order import set_order
-from annotation.domain.release import release_next
 from annotation.models import Batch, Campaign, Item
+from annotation.release.audit_sample import draw_audit
+from annotation.release.next_batch import release_next
+from annotation.release.settings import set_order
 from tests.annotation.api.calls import CLAIM, PROGRESS, post
 
 # what the rows of an item and its batch are called, and what the pool knows of it

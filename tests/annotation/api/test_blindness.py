@@ -15,14 +15,14 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation.domain.label import submit
-from annotation.domain.progress import own_progress
-from annotation.domain.queue import claim_disputed, release_all
-from annotation.domain.withdraw import reopen_judgement, withdraw_labels
+from annotation.labelling.progress import own_progress
+from annotation.labelling.queue import claim_disputed, release_all
+from annotation.labelling.submit import submit
+from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
-from pooling.domain.graph import open_graph
-from pooling.domain.token import create_token
+from core.people.tokens import create_token
+from pooling.graphs.imports import open_graph
 from tests.annotation.answered import decide, label_item
 from tests.annotation.api.calls import (
     CLAIM,
@@ -215,7 +215,7 @@ def test_gold_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann, g
 
 
 def test_recheck_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann) -> None:
-    from annotation.domain.check import draw_recheck
+    from annotation.quality.checks import draw_recheck
 
     first, *_, last = world.campaign.items.order_by("order")
     label_item(world, first, ben="Y", cleo="Y")
@@ -247,7 +247,7 @@ def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) 
 
 
 def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch) -> None:
-    monkeypatch.setattr("annotation.domain.label.CHANGEABLE", 3)
+    monkeypatch.setattr("annotation.labelling.submit.CHANGEABLE", 3)
     for item in claimed(ann):
         post(ann, SUBMIT, given(item))
     assert [entry["changeable"] for entry in ann.get(OWN).json()["results"]] == [True] * 3 + [False] * 4

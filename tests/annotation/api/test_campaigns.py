@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.domain.check import draw_recheck
 from annotation.models import Campaign
+from annotation.quality.checks import draw_recheck
 from tests.annotation.answered import label_item
 from tests.annotation.api.calls import OWN, SUBMIT, claimed, given, post
 from tests.annotation.world import make_large, make_pool

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from annotation.domain.consent import set_personal_data
-from annotation.domain.queue import claim_disputed
+from annotation.labelling.queue import claim_disputed
 from annotation.models import Campaign, Flag, Item, Label, Membership, Slot, SurplusLabel
+from annotation.people.consent import set_personal_data
 from tests.annotation.answered import label_item
 from tests.annotation.api.calls import (
     CLAIM,

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.domain.campaign import open_campaign
-from annotation.domain.queue import claim
+from annotation.campaigns.opening import open_campaign
+from annotation.labelling.queue import claim
 from annotation.models import Flag, Label, Slot, SurplusLabel
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import Pool, PooledTriple

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.domain.flag import answer_flag
+from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Item, Label, Slot
 from tests.annotation.browser.hands import eventually, press, question, ready, saved, shoot
 from tests.annotation.world import LINK, World, answer, label_item, slot_for, windows_closed

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.domain.queue import claim
+from annotation.labelling.queue import claim
 from annotation.models import Campaign, Label, Slot, SurplusLabel
 from tests.annotation.browser.hands import eventually, press, question, ready, row_at, rows, saved, settle
 from tests.annotation.world import answer

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.domain.guideline import save_guidelines
+from annotation.messages.guidelines import save_guidelines
 from annotation.models import Flag, Label
 from tests.annotation.browser.hands import (
     candidate,

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.domain.check import draw_recheck, gold_from_pool
-from annotation.domain.queue import release
+from annotation.labelling.queue import release
 from annotation.models import Campaign, Check, CheckLabel, Gold
+from annotation.quality.checks import draw_recheck, gold_from_pool
 from tests.annotation.flags import report_of
 from tests.annotation.world import LINK, label_item
 

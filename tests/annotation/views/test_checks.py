@@ -6,10 +6,10 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.domain.check import claim_questions, draw_recheck, gold_from_pool
-from annotation.domain.label import submit
-from annotation.domain.quality import gold_report
+from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, CheckLabel, Gold
+from annotation.quality.checks import claim_questions, draw_recheck, gold_from_pool
+from annotation.quality.reports import gold_report
 from pooling.models import AuditEntry
 from tests.annotation.world import LINK, label_item
 
@@ -106,7 +106,7 @@ def test_answers_are_counted_as_in_the_report(world, manager, gold) -> None:
 
 
 def test_changed_answer_counts_once(world, manager, gold) -> None:
-    from annotation.domain.label import change
+    from annotation.labelling.submit import change
 
     label = answer_gold(world, world.ann, "N")
     change(world.ann, label.client_id, uuid4(), "Y", LINK)
@@ -174,7 +174,7 @@ def test_file_that_is_refused_adds_nothing(world, manager, content, message) -> 
 
 
 def test_item_cannot_be_a_gold_item(world, manager) -> None:
-    from pooling.domain.graph import open_graph
+    from pooling.graphs.imports import open_graph
 
     graph, triple = open_graph(world.pool.graph), world.campaign.items.first().triple
     line = f"{graph.entities[triple.head]}\tlived_in\t{graph.entities[triple.tail]}\tY\n"

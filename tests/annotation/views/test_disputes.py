@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.domain.dispute import describe, difference, later
-from annotation.domain.flag import answer_flag
-from annotation.domain.person import add_person
-from annotation.domain.queue import claim_disputed
-from annotation.domain.withdraw import reopen_judgement, withdraw_labels
+from annotation.labelling.disputes import describe, difference, later
+from annotation.labelling.queue import claim_disputed
+from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
+from annotation.messages.flags import answer_flag
 from annotation.models import Item, Judgement, Label, Slot
+from annotation.people.accounts import add_person
 from tests.annotation.flags import report_of
 from tests.annotation.world import label_item, windows_closed
 
@@ -37,7 +37,7 @@ def ada(world, as_user):
 
 
 def question(item: Item) -> str:
-    from annotation.domain.question import wording
+    from annotation.questions.wording import wording
 
     return wording(item).statement
 
@@ -90,7 +90,7 @@ def test_item_labelled_more_often_comes_first_and_a_change_is_no_label(world, ad
     old = Label.objects.filter(item=items[1], annotator=world.ann).get()
     from uuid import uuid4
 
-    from annotation.domain.label import change
+    from annotation.labelling.submit import change
     from tests.annotation.world import LINK
 
     change(world.ann, old.client_id, uuid4(), "Y", LINK)

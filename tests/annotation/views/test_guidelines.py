@@ -7,7 +7,7 @@ import re
 import pytest
 from django.test import Client
 
-from annotation.domain.guideline import MAX_LENGTH, save_guidelines
+from annotation.messages.guidelines import MAX_LENGTH, save_guidelines
 from annotation.models import GuidelineVersion
 from tests.annotation.world import label_item
 

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from annotation.domain.check import gold_from_pool
-from annotation.domain.flag import answer_flag
-from annotation.domain.question import current_template, save_template
+from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Label
-from pooling.domain.template import TemplateText
+from annotation.quality.checks import gold_from_pool
+from annotation.questions.wording import current_template, save_template
 from pooling.models import AuditEntry, Relation
+from pooling.questions.templates import TemplateText
 from tests.annotation.flags import report_of
 from tests.annotation.world import label_item
 
@@ -102,7 +102,7 @@ def test_unknown_report_is_404(world, manager, pk) -> None:
 
 
 def test_report_of_another_campaign_is_404(world, manager) -> None:
-    from annotation.domain.campaign import open_campaign
+    from annotation.campaigns.opening import open_campaign
     from tests.annotation.world import make_pool
 
     flag = report_of(world, world.ann)
@@ -131,8 +131,8 @@ def test_report_of_a_check_leads_to_the_checks(world, manager) -> None:
     gold_from_pool(world.campaign, positives=1, negatives=1)
     world.campaign.gold_percent = 50
     world.campaign.save()
-    from annotation.domain.check import claim_questions
     from annotation.models import Check
+    from annotation.quality.checks import claim_questions
 
     asked = next(
         found for found in claim_questions(world.campaign, world.ann, 50) if isinstance(found, Check)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.domain.flag import answer_flag
+from annotation.messages.flags import answer_flag
 from annotation.models import Flag
 from tests.annotation.flags import report_of
 

@@ -12,9 +12,9 @@ from itertools import combinations
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.domain.withdraw import withdraw_labels
-from annotation.kernels.agreement import ONE_CATEGORY
+from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Item, Label
+from annotation.quality.kernel import ONE_CATEGORY
 from pooling.models import AuditEntry, Relation
 from tests.annotation.answered import decide, label_all, label_item, make_check, make_gold
 from tests.annotation.world import World

@@ -5,13 +5,13 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.domain.judgement import import_labels
-from annotation.domain.label import change, submit
-from annotation.domain.queue import claim_disputed, release
-from annotation.domain.withdraw import withdraw_labels
+from annotation.judging.judgements import import_labels
+from annotation.labelling.queue import claim_disputed, release
+from annotation.labelling.submit import change, submit
+from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
 from annotation.models.slot import lease_of
-from pooling.domain.graph import open_graph
+from pooling.graphs.imports import open_graph
 from pooling.models import AuditEntry
 from tests.annotation.flags import report_of
 from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
@@ -218,7 +218,7 @@ def test_bad_reason_changes_nothing(world, manager, item, reason) -> None:
 
 
 def test_unknown_item_act_and_item_of_another_campaign_are_404(world, manager, item) -> None:
-    from annotation.domain.campaign import open_campaign
+    from annotation.campaigns.opening import open_campaign
     from tests.annotation.world import make_pool
 
     other = open_campaign(make_pool(world.pool.graph, "p2")).items.first()

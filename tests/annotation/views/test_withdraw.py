@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from annotation.domain.queue import claim_disputed
+from annotation.labelling.queue import claim_disputed
 from annotation.models import Item, Membership, Slot
 from pooling.models import AuditEntry
 from tests.annotation.world import answer, label_item, windows_closed

@@ -8,10 +8,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from evaluation.domain.analyses import ANALYSES
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.measures import MEASURES
-from pooling.enums import JobKind
+from core.enums import JobKind
+from evaluation.analyses.registry import ANALYSES
+from evaluation.labels.qrels import freeze_qrels
+from evaluation.measures.registry import MEASURES
 from pooling.models import Job, Pool
 
 URL = "/api/v1/pools/p/evaluations"

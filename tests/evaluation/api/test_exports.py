@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.api import exports
-from evaluation.domain.archive import request_export, write_archive
-from evaluation.domain.export import ExportOptions
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.domain.removal import remove
+from evaluation.keeping.removal import remove
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
+from evaluation.test_sets.export import ExportOptions
+from evaluation.test_sets.zip_file import request_export, write_archive
 from pooling.models import Job, Pool
 
 URL = "/api/v1/pools/p/exports"

@@ -11,12 +11,12 @@ import pytest
 import schemathesis
 from django.utils import timezone
 
-from annotation.domain.campaign import open_campaign
+from annotation.campaigns.opening import open_campaign
 from config.wsgi import application
-from evaluation.domain.archive import request_export, write_archive
-from evaluation.domain.export import EVERYTHING
-from evaluation.domain.qrels import freeze_qrels
-from pooling.domain.token import create_token, scopes_for
+from core.people.tokens import create_token, scopes_for
+from evaluation.labels.qrels import freeze_qrels
+from evaluation.test_sets.export import EVERYTHING
+from evaluation.test_sets.zip_file import request_export, write_archive
 from pooling.models import Pool
 from tests.factories import make_person
 from tests.fuzz import ask_every_operation

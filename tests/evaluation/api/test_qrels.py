@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.domain.trec import trec_lists
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
+from evaluation.test_sets.trec import trec_lists
 from pooling.models import Pool
 from tests.factories import names_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from evaluation.domain.open_world import WorldSettings
-from evaluation.domain.open_world_page import SECTIONS
+from evaluation.open_world.page import SECTIONS
+from evaluation.open_world.world_settings import WorldSettings
 from tests.evaluation.browser.test_pages import page, pytestmark  # noqa: F401  # fixture and marks of these pages
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluation.domain.analyses import ANALYSES
-from evaluation.domain.dashboard import overview
-from evaluation.domain.parts import part_figure
-from evaluation.domain.settings import Settings
+from evaluation.analyses.registry import ANALYSES
+from evaluation.overview.dashboard import overview
+from evaluation.sections.parts import part_figure
+from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.factories import judge
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.domain import figures
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.domain.report import pool_report
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
+from evaluation.overview.pool_report import pool_report
+from evaluation.sections import figure_cache
 from pooling.models import Pool
 from tests.factories import make_system, names_of
 
@@ -26,7 +26,7 @@ def run(*arguments: str) -> tuple[str, str]:
 
 def test_evaluate_json(labelled: Pool):
     out, err = run("evaluate", "p", "--measures", "micro_mrr, judged@10", "--labels", "seeds", "--json")
-    content = figures.metrics(labelled, "seeds", ["micro_mrr", "judged@10"])
+    content = figure_cache.metrics(labelled, "seeds", ["micro_mrr", "judged@10"])
     assert json.loads(out) == {"labels": "seeds", "systems": content["systems"], "reasons": {}}
     assert list(content["systems"]) == ["transe", "distmult", "complex"]
     assert err == ""
@@ -34,7 +34,7 @@ def test_evaluate_json(labelled: Pool):
 
 def test_evaluate_prints_a_table_of_the_current_labels(labelled: Pool):
     out, _ = run("evaluate", "p")
-    content = figures.metrics(labelled)
+    content = figure_cache.metrics(labelled)
     first, header, *lines, last = out.splitlines()
     assert first.startswith(f"current labels: {content['counts']['positive']} positive, ")
     assert header.split() == ["system", *content["n"]]
@@ -53,9 +53,9 @@ def test_evaluate_with_filtered_triples_as_unjudged(labelled: Pool):
 
 def test_evaluate_the_original_questions(labelled: Pool):
     out, _ = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original", "--json")
-    content = figures.metrics(labelled, "current", ["micro_mrr"], questions="original")
+    content = figure_cache.metrics(labelled, "current", ["micro_mrr"], questions="original")
     assert json.loads(out)["systems"] == content["systems"]
-    assert content["systems"] != figures.metrics(labelled, "current", ["micro_mrr"])["systems"]
+    assert content["systems"] != figure_cache.metrics(labelled, "current", ["micro_mrr"])["systems"]
     first, *_, last = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original")[
         0
     ].splitlines()
@@ -70,7 +70,7 @@ def test_evaluate_says_why_a_value_is_undefined(labelled: Pool, tmp_path: Path):
     path.write_text("".join("\t".join([*names, "0"]) + "\n" for names in seeds))
     run("import_qrels", "p", "none", str(path))
     out, _ = run("evaluate", "p", "--measures", "micro_mrr,map", "--labels", "imported:none", "--json")
-    content = figures.metrics(labelled, "imported:none", ["micro_mrr", "map"])
+    content = figure_cache.metrics(labelled, "imported:none", ["micro_mrr", "map"])
     found = json.loads(out)
     assert found["systems"] == {
         name: {"micro_mrr": None, "map": None} for name in ("transe", "distmult", "complex")
@@ -124,8 +124,8 @@ def test_import_qrels_refuses(labelled: Pool, tmp_path: Path, monkeypatch, conte
 def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
     import numpy as np
 
-    from pooling.domain.graph import open_graph
-    from pooling.domain.run import score_system
+    from pooling.graphs.imports import open_graph
+    from pooling.runs.score import score_system
 
     late = make_system(labelled.graph, "rescal")
     score_system(late, seeds=np.zeros((0, 3), np.int32), triples=open_graph(labelled.graph).test)

@@ -8,9 +8,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.domain.campaign import open_campaign
-from evaluation.domain.estimate import TEXTS, estimate
-from evaluation.kernels.estimates_named import LISTS, MEASURED
+from annotation.campaigns.opening import open_campaign
+from evaluation.estimates.estimate import TEXTS, estimate
+from evaluation.estimates.kernels.quantities import LISTS, MEASURED
 from pooling.models import Pool
 from tests.factories import judge
 

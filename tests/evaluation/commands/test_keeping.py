@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.domain.backup import BackupError, Written
-from evaluation.domain.qrels import freeze_qrels
+from core.enums import JobKind, JobState
+from evaluation.keeping.backup import BackupError, Written
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.management.commands import backup, restore
 from evaluation.models import Export
-from pooling.domain.graph import open_graph
-from pooling.enums import JobKind, JobState
+from pooling.graphs.imports import open_graph
 from pooling.models import AuditEntry, Graph, Pool, System
 from tests.factories import make_job, names_of
 from tests.pages.world import make_pool, make_system

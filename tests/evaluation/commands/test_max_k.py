@@ -7,10 +7,10 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.domain.max_k_values import max_k_json
+from evaluation.max_k.performance import max_k_json
 from pooling.models import Pool
 from tests.evaluation.commands.test_commands import run
-from tests.evaluation.domain.test_max_k import store, stored  # noqa: F401 - a fixture
+from tests.evaluation.max_k.test_stored_runs import store, stored  # noqa: F401 - a fixture
 
 
 def test_json(stored: Pool):  # noqa: F811

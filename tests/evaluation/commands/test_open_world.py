@@ -7,12 +7,12 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.domain.analyses.open_world import ANALYSIS
-from evaluation.domain.open_world import WorldSettings
-from evaluation.domain.open_world_page import sections_of
+from evaluation.open_world.page import sections_of
+from evaluation.open_world.sections import ANALYSIS
+from evaluation.open_world.world_settings import WorldSettings
 from pooling.models import Pool
+from tests.evaluation.cases import context_of
 from tests.evaluation.commands.test_commands import run
-from tests.evaluation.domain.analyses.cases import context_of
 
 
 def as_json(sections) -> list:

@@ -7,9 +7,9 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.domain.analyses.planning import plan_json
-from evaluation.domain.analyses.reusability import reusability_json
-from evaluation.domain.settings import Settings
+from evaluation.planning.sections import plan_json
+from evaluation.reusability.sections import reusability_json
+from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.commands.test_commands import run
 

@@ -7,8 +7,8 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.domain.analyses.probe import probe_json
-from evaluation.domain.settings import Settings
+from evaluation.probe.sections import probe_json
+from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.commands.test_commands import run
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.domain.replay import read_truth, replay_orders
-from pooling.kernels.orders import ORDERS
+from evaluation.planning.replay import read_truth, replay_orders
 from pooling.models import Pool
-from tests.evaluation.domain.test_replay import draw, write
+from pooling.orders import ORDERS
+from tests.evaluation.planning.test_replay import draw, write
 
 
 def run(*arguments: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from evaluation.domain.analysis import Column, Table, cell
+from evaluation.sections.section import Column, Table, cell
 from evaluation.templatetags.analysis_tabs import undefined_reasons, why_undefined, written
 
 MISSING = "the run did not return 12 of 40 answers"
@@ -63,7 +63,7 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
     )  # fmt: skip
     line = '<p class="muted small">Undefined: &lt;i&gt;MR: no &lt;answer&gt; (&lt;u&gt;a).</p>'
     assert why_undefined(shown) == line
-    assert line in render_to_string("evaluation/report_table.html", {"table": shown})
+    assert line in render_to_string("evaluation/overview/report_table.html", {"table": shown})
     section = {
         "key": "s",
         "title": "S",
@@ -75,7 +75,7 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
     }
     rows = table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25])
     html = render_to_string(
-        "evaluation/section.html", {"section": {**section, "tables": [rows]}, "is_live": False}
+        "evaluation/sections/section.html", {"section": {**section, "tables": [rows]}, "is_live": False}
     )
     assert (
         '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (conve).</p>'

@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.domain.export import export_test_set
-from evaluation.domain.inventory import inventory
-from evaluation.domain.label_table import label_rows
-from evaluation.domain.labelset import label_set
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.domain.search import (
+from evaluation.browse.inventory import inventory
+from evaluation.browse.label_table import label_rows
+from evaluation.browse.search import (
     QuestionFilter,
     TripleFilter,
     find_questions,
@@ -23,9 +20,12 @@ from evaluation.domain.search import (
     reach,
     triple_rows,
 )
-from evaluation.domain.table import pool_table
-from pooling.domain.graph import import_graph, open_graph
-from pooling.domain.graph_tsv import read_tsv
+from evaluation.labels.label_sets import label_set
+from evaluation.labels.pool_table import pool_table
+from evaluation.labels.qrels import freeze_qrels
+from evaluation.test_sets.export import export_test_set
+from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Pool, Run
 from tests.evaluation.views.test_labels import MANAGER, RESEARCHER, annotated
 from tests.factories import make_person

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from evaluation.domain.keeping import archive
+from evaluation.keeping.archive import archive
 from evaluation.models import Qrels
-from pooling.domain.graph import open_graph
+from pooling.graphs.imports import open_graph
 from pooling.models import Graph, Pool, System
 from tests.factories import make_person, names_of
 from tests.pages.world import make_pool, make_system

@@ -11,17 +11,17 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotation.domain.person import add_person
-from annotation.domain.withdraw import withdraw_labels
+from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign
-from evaluation import forms
-from evaluation.domain.label_table import label_rows
-from evaluation.domain.labelset import label_set, label_sets
-from evaluation.domain.qrels import freeze_qrels
-from evaluation.domain.standing import standing
-from evaluation.domain.table import pool_table
+from annotation.people.accounts import add_person
+from core.files.artifacts import artifact_path
+from evaluation.browse.label_table import label_rows
+from evaluation.forms import qrels as forms
+from evaluation.labels.label_sets import label_set, label_sets
+from evaluation.labels.pool_table import pool_table
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
-from pooling.artifacts import artifact_path
+from evaluation.overview.counts import standing
 from pooling.models import Pool
 from tests.annotation.world import answer, slot_for
 from tests.factories import names_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.domain.job import execute
-from pooling.domain.system import systems_with_runs
-from pooling.enums import JobKind, JobState
+from core.enums import JobKind, JobState
+from core.jobs.lifecycle import execute
 from pooling.models import Job, Pool
+from pooling.training.train import systems_with_runs
 from tests.factories import make_job
 
 PAGE = "/pools/p/evaluation/max-k"

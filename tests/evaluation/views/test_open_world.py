@@ -7,8 +7,8 @@ import io
 import json
 import re
 
-from evaluation.domain.open_world import WorldSettings
-from evaluation.domain.open_world_page import SECTIONS
+from evaluation.open_world.page import SECTIONS
+from evaluation.open_world.world_settings import WorldSettings
 
 PAGE = "/open-world"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.enums import JobKind, JobState
+from core.enums import JobKind, JobState
 from pooling.models import AuditEntry, Job
 from tests.pages.world import make_job, make_pool
 

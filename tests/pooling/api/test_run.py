@@ -12,15 +12,15 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from core.api.base import MAX_BODY
+from core.files.artifacts import artifact_path
+from core.people.tokens import create_token
 from pooling.api import views
-from pooling.api.base import MAX_BODY
-from pooling.artifacts import artifact_path
-from pooling.domain import run_upload
-from pooling.domain.run_files import question_id
-from pooling.domain.token import create_token
-from pooling.domain.trec import trec_word
 from pooling.enums import PoolState
 from pooling.models import AuditEntry, Pool, Run, System
+from pooling.runs import upload
+from pooling.runs.files import question_id
+from pooling.runs.trec_write import trec_word
 from tests.factories import ODD, make_town, town
 from tests.pages.world import make_graph, make_pool
 
@@ -99,7 +99,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
 
 
 def test_what_is_refused_is_said_and_nothing_is_left(world, researcher, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_upload, "MOST_BYTES", 3_000_000)
+    monkeypatch.setattr(upload, "MOST_BYTES", 3_000_000)
     monkeypatch.setattr(views.GraphRuns, "most_bytes", 3_000_000 + MAX_BODY)
     make_pool(make_graph(tmp_path / "elsewhere", "elsewhere"), "elsewhere-pool")
     before = System.objects.count()

@@ -10,7 +10,7 @@ from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
-from pooling.api.schema import ERRORS
+from core.api.schema import ERRORS
 
 
 def test_document_is_valid_without_a_warning(tmp_path):

@@ -7,11 +7,11 @@ import pytest
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from annotation.domain.erasure import erase
-from annotation.domain.own_data import own_data
-from annotation.domain.person import switch_off
-from pooling.domain.token import create_token
-from pooling.enums import TokenScope
+from annotation.people.accounts import switch_off
+from annotation.people.erasure import erase
+from annotation.people.own_data import own_data
+from core.enums import TokenScope
+from core.people.tokens import create_token
 from pooling.models import ApiToken
 
 GRAPHS, CLAIM = "/api/v1/graphs", "/api/v1/campaigns/town-pool/claim"

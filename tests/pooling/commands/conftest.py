@@ -9,10 +9,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from pooling.domain import worker
-from pooling.domain.job import execute
-from pooling.enums import JobState
-from pooling.management import shell
+from core.enums import JobState
+from core.jobs import worker
+from core.jobs.lifecycle import execute
+from core.management import shell
 from pooling.models import Job
 
 Run = Callable[..., tuple[str, str]]

@@ -7,12 +7,12 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from pooling.domain.graph import open_graph
-from pooling.domain.pool_report import pool_counts
-from pooling.domain.run import wanted_triples
-from pooling.domain.run_predictive import has_predictive
-from pooling.domain.seeds import draw_seeds, seed_array
+from pooling.graphs.imports import open_graph
 from pooling.models import Pool, Run
+from pooling.pools.report import pool_counts
+from pooling.pools.seeds import draw_seeds, seed_array
+from pooling.runs.distributions import has_predictive
+from pooling.runs.score import wanted_triples
 from tests.factories import make_system, town
 
 
@@ -100,7 +100,7 @@ def test_build_pool_refuses(town, run, arguments, message):
 
 
 def test_build_pool_that_fails_is_an_error(trained, run, monkeypatch):
-    from pooling.domain import pool as pools
+    from pooling.pools import build as pools
 
     def fail(*args: object, **kwargs: object) -> None:
         raise ValueError("the scores are not finite")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError
 
-from pooling.domain.graph import open_graph
-from pooling.domain.run import wanted_triples
-from pooling.domain.run_predictive import has_predictive
+from pooling.graphs.imports import open_graph
 from pooling.management.commands import extend_pool as extend_command
 from pooling.models import Job, Pool, Run
+from pooling.runs.distributions import has_predictive
+from pooling.runs.score import wanted_triples
 from tests.factories import make_pool, make_system, town
 
 

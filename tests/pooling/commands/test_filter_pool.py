@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError
 from django.utils import timezone
 
-from pooling.domain.pool_report import pool_counts
 from pooling.models import AuditEntry, Pool
+from pooling.pools.report import pool_counts
 
 
 def test_filter_pool_prints_what_each_filter_took(pool, run):

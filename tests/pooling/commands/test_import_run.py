@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError
 
-from pooling.domain.run_export import get_run, whole_run
-from pooling.domain.run_files import read_ranks
 from pooling.models import Graph, Pool, Run, System
+from pooling.runs.export import get_run, whole_run
+from pooling.runs.files import read_ranks
 from tests.factories import make_pool
 
 

@@ -7,11 +7,11 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from pooling.domain.graph import open_graph
-from pooling.domain.run import wanted_triples
-from pooling.domain.run_predictive import has_predictive
 from pooling.enums import SystemState
+from pooling.graphs.imports import open_graph
 from pooling.models import Job, Run, System
+from pooling.runs.distributions import has_predictive
+from pooling.runs.score import wanted_triples
 from pooling.systems import SYSTEMS, USUAL
 from tests.factories import make_system
 
@@ -46,7 +46,7 @@ def test_train_systems_again_keeps_what_is_trained(town, run):
 def test_train_systems_without_validation_triples(town, run, monkeypatch):
     from dataclasses import replace
 
-    from pooling.domain import system as systems
+    from pooling.training import train as systems
 
     opened = systems.open_graph
     monkeypatch.setattr(systems, "open_graph", lambda g: replace(opened(g), valid=opened(g).valid[:0]))
@@ -110,14 +110,14 @@ def test_train_systems_refuses(town, run, arguments, message):
 
 @pytest.mark.django_db(transaction=True)
 def test_train_systems_that_fails_is_an_error_and_goes_on_when_called_again(town, run, monkeypatch):
-    from pooling.kernels import training
+    from pooling.learning import loop
 
-    original = training.train_system
+    original = loop.train_system
 
     def fail(*args: object, **kwargs: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(training, "train_system", fail)
+    monkeypatch.setattr(loop, "train_system", fail)
     with pytest.raises(CommandError) as caught:
         run("train_systems", "town", "--systems", "transe", *QUICK)
     assert str(caught.value) == (
@@ -125,7 +125,7 @@ def test_train_systems_that_fails_is_an_error_and_goes_on_when_called_again(town
         "The last whole one, if there is one, is still there: free some disk space, then start the job again."
     )
     assert System.objects.get().state == SystemState.FAILED
-    monkeypatch.setattr(training, "train_system", original)
+    monkeypatch.setattr(loop, "train_system", original)
     run("train_systems", "town", "--systems", "transe", *QUICK)
     assert System.objects.get().state == SystemState.TRAINED
 

@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
-from pooling.kernels.batches import column_scores
-from pooling.kernels.forms import form_of
-from pooling.kernels.questions import HEAD, TAIL
-from pooling.kernels.scorer import Scorer, build_model
+from pooling.learning.batches import column_scores
+from pooling.questions.kernel import HEAD, TAIL
+from pooling.scoring.forms import form_of
+from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model, resolve_settings
 
 ENTITIES, RELATIONS = 7, 2

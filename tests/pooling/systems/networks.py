@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.kernels.batches import column_scores
-from pooling.kernels.checkpoints import LATEST, read_checkpoint
-from pooling.kernels.encoding import query_of, shared_of
-from pooling.kernels.questions import HEAD, TAIL
-from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.scorer import Scorer, build_model, load_scorer
-from pooling.kernels.training import TrainingCancelled, train_system
+from pooling.learning.batches import column_scores
+from pooling.learning.loop import TrainingCancelled, train_system
+from pooling.questions.kernel import HEAD, TAIL
+from pooling.scoring.checkpoints import LATEST, read_checkpoint
+from pooling.scoring.encoding import query_of, shared_of
+from pooling.scoring.ranking import rank_of_triples
+from pooling.scoring.scorer import Scorer, build_model, load_scorer
 from pooling.systems import get_model, resolve_settings
 
 ENTITIES, RELATIONS = 9, 2

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pooling.kernels.scorer import Scorer
+from pooling.scoring.scorer import Scorer
 from pooling.systems import get_model, resolve_settings
 from tests.pooling.systems.literal import ENTITIES, assert_scores, random_model
 

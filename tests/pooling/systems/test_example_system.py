@@ -10,8 +10,8 @@ import pytest
 import torch
 from django.conf import settings
 
-from pooling.kernels.scorer import load_scorer
-from pooling.kernels.training import train_system
+from pooling.learning.loop import train_system
+from pooling.scoring.scorer import load_scorer
 from pooling.systems import SYSTEMS, SystemSpec, resolve_settings
 
 ENTITIES, RELATIONS = 40, 2

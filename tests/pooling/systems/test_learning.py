@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.kernels.family import Shape, derive_relations, divide_facts, draw_families
-from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.scorer import Scorer
-from pooling.kernels.training import train_system
+from pooling.graphs.kernels.family_trees import Shape, derive_relations, divide_facts, draw_families
+from pooling.learning.loop import train_system
+from pooling.scoring.ranking import rank_of_triples
+from pooling.scoring.scorer import Scorer
 from pooling.systems import SYSTEMS, SystemSpec, resolve_settings
 from pooling.systems.tables import tables
 

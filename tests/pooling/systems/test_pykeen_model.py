@@ -8,9 +8,9 @@ import torch
 from pykeen import models
 from pykeen.models import ERModel, model_resolver
 
-from pooling.kernels.batches import column_scores
-from pooling.kernels.scorer import Scorer, build_model
-from pooling.kernels.training import train_system
+from pooling.learning.batches import column_scores
+from pooling.learning.loop import train_system
+from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import find_system, get_by_slug, get_model, get_system, resolve_settings
 from pooling.systems.pykeen_model import MODELS
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.kernels.forms import form_of
+from pooling.scoring.forms import form_of
 from pooling.systems import get_model
 from pooling.systems.roth import EDGE
 from tests.pooling.systems.literal import ENTITIES, RELATIONS, assert_scores, random_model

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pooling.kernels.family import Shape, derive_relations, divide_facts, draw_families
-from pooling.kernels.ranking import rank_of_triples
-from pooling.kernels.rule_scorer import RuleScorer
-from pooling.kernels.rule_training import mine_system
-from pooling.kernels.rules import Rules
-from pooling.kernels.signed import SignedGraph
+from pooling.graphs.kernels.family_trees import Shape, derive_relations, divide_facts, draw_families
+from pooling.rules.kernels.rule_table import Rules
+from pooling.rules.kernels.scorer import RuleScorer
+from pooling.rules.kernels.signed_graph import SignedGraph
+from pooling.rules.kernels.training import mine_system
+from pooling.scoring.ranking import rank_of_triples
 from pooling.systems import SYSTEMS, get_model, resolve_settings
 
 SPEC = SYSTEMS["rules"]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.kernels.batches import column_scores
-from pooling.kernels.encoding import features_of, query_of, shared_of
-from pooling.kernels.forms import form_of
-from pooling.kernels.questions import HEAD, TAIL
-from pooling.kernels.scorer import Scorer, build_model
+from pooling.learning.batches import column_scores
+from pooling.questions.kernel import HEAD, TAIL
+from pooling.scoring.encoding import features_of, query_of, shared_of
+from pooling.scoring.forms import form_of
+from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import FAMILIES, SYSTEMS, SystemSpec, get_model, get_system, resolve_settings
 
 ENTITIES, RELATIONS = 40, 6

@@ -8,7 +8,7 @@ from django.test import Client
 
 from pooling.models import AuditEntry, Job, Pool
 from tests.pages.world import make_person, make_pool, make_system
-from tests.pooling.views.test_pool import rows
+from tests.pooling.views.test_pools import rows
 
 URL = "/pools/town-pool/growth"
 GROWTH = [

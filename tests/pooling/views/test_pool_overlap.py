@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.pages.world import make_pool, make_system
-from tests.pooling.views.test_pool import rows
+from tests.pooling.views.test_pools import rows
 
 
 @pytest.fixture

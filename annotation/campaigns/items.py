@@ -1,0 +1,149 @@
+"""Items of a campaign for its manager: found by their words, state or people, each with its whole history."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.enums import ItemState, JudgementOrigin, SlotState
+from annotation.labelling.queue import newest_templates
+from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
+from annotation.models.slot import ADJUDICATION
+from annotation.questions.wording import word
+from core.enums import AuditAct
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import AuditEntry, Relation
+
+PARKED = "parked"  # a dispute that waits for an answer to a report
+
+
+@dataclass(frozen=True)
+class ItemFilter:
+    """What to look for; empty: everything."""
+
+    text: str = ""  # in the name or key of subject, object or relation
+    state: str = ""  # an ItemState, or PARKED
+    relation: int | None = None
+    person: int | None = None  # id of somebody who answered or holds it
+
+
+class ItemRow(NamedTuple):
+    item: Item
+    question: str
+    verdict: str  # empty: none
+    labels: int  # that count
+    reports: int
+
+
+def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QuerySet[Item, int]:
+    """Ids of the items, in the order in which they are given out. Text is looked up in the graph, in memory."""
+    items = campaign.items.order_by("order")
+    if wanted.state == PARKED:
+        items = items.filter(
+            Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None))
+        )
+    elif wanted.state:
+        items = items.filter(state=wanted.state)
+    if wanted.relation is not None:
+        items = items.filter(triple__relation=wanted.relation)
+    if wanted.person is not None:
+        items = items.filter(Exists(Slot.objects.filter(item=OuterRef("pk"), annotator=wanted.person)))
+    if not wanted.text:
+        return items.values_list("pk", flat=True)
+    rows = list(items.values_list("pk", "triple__head", "triple__relation", "triple__tail"))
+    graph, text = open_graph(campaign.pool.graph), wanted.text.casefold()
+    entities = {entity for row in rows for entity in (row[1], row[3])}
+    named = {entity for entity in entities if _has(graph, entity, text)}
+    relations = {index for index, key in enumerate(graph.relations) if text in key.casefold()}
+    return [
+        pk for pk, head, relation, tail in rows if head in named or tail in named or relation in relations
+    ]
+
+
+def _has(graph: GraphArrays, entity: int, text: str) -> bool:
+    return text in graph.label(entity).casefold() or text in graph.entities[entity].casefold()
+
+
+def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
+    """Items by id, in the given order, with the question as it is asked now; three queries."""
+    ids = list(ids)
+    live = Q(labels__superseded_by=None, labels__slot__state=SlotState.ANSWERED)
+    items = campaign.items.filter(pk__in=ids).select_related("triple__judgement", "batch").order_by()
+    items = items.annotate(
+        num_labels=Count("labels", filter=live, distinct=True), num_reports=Count("flags", distinct=True)
+    )
+    found = {item.pk: item for item in items}
+    graph = open_graph(campaign.pool.graph)
+    templates = newest_templates(campaign, {item.triple.relation for item in found.values()})
+    rows = []
+    for item in (found[pk] for pk in ids):
+        judgement: Judgement | None = getattr(item.triple, "judgement", None)
+        if item.state in (ItemState.OPEN, ItemState.DISPUTED) and judgement is not None:
+            judgement = (
+                judgement if judgement.origin == JudgementOrigin.IMPORT else None
+            )  # none by people, now
+        rows.append(
+            ItemRow(
+                item, word(item, templates[item.triple.relation], graph).statement,
+                judgement.verdict if judgement else "", item.num_labels, item.num_reports,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def relations_asked(campaign: Campaign) -> QuerySet[Relation]:
+    """Those of its items, by name."""
+    asked = campaign.items.order_by().values("triple__relation").distinct()
+    return campaign.pool.graph.relations.filter(index__in=asked).order_by("key")
+
+
+def people_who_answered(campaign: Campaign) -> QuerySet[User]:
+    """Who holds or held a slot here, or is a member, by name."""
+    # from the items of this campaign, not from each person: people may have labelled much elsewhere
+    slots = Slot.objects.filter(item__campaign=campaign).exclude(annotator=None).values("annotator")
+    members = campaign.members.values("person")
+    return User.objects.filter(Q(pk__in=slots) | Q(pk__in=members)).order_by("username")
+
+
+@dataclass(frozen=True)
+class History:
+    """All that happened to one item."""
+
+    labels: list[Label]  # by place, each version; slot and superseded_by say which count
+    held: list[Slot]
+    surplus: list[SurplusLabel]
+    flags: list[Flag]
+    imported: list[ImportedLabel]
+    rechecks: list[Check]
+    judgement: Judgement | None
+    acts: list[AuditEntry]  # reopened, sent back
+
+    @property
+    def is_adjudicated(self) -> bool:
+        """Whether an adjudicator's answer counts."""
+        return any(
+            label.slot.number == ADJUDICATION and label.slot.state == SlotState.ANSWERED
+            for label in self.labels
+        )
+
+
+def history(item: Item) -> History:
+    """A fixed number of queries; everything oldest first."""
+    acts = AuditEntry.objects.filter(
+        pool=item.campaign.pool_id, about=f"item {item.pk}",
+        act__in=[AuditAct.JUDGEMENT_REOPENED, AuditAct.ITEM_RETURNED],
+    )  # fmt: skip
+    labels = item.labels.select_related("slot", "annotator", "template", "superseded_by")
+    return History(
+        labels=list(labels.order_by("pk")),
+        held=list(item.slots.filter(state=SlotState.LEASED).select_related("annotator").order_by("number")),
+        surplus=list(item.surplus_labels.select_related("annotator", "template").order_by("pk")),
+        flags=list(item.flags.select_related("person", "replied_by", "template").order_by("pk")),
+        imported=list(item.triple.imported_labels.order_by("pk")),
+        rechecks=list(item.checks.select_related("person").prefetch_related("labels").order_by("pk")),
+        judgement=Judgement.objects.filter(triple=item.triple_id).first(),
+        acts=list(acts.select_related("person").order_by("pk")),
+    )  # fmt: skip

@@ -1,0 +1,87 @@
+"""Opening a campaign: its rules, guidelines and sources, and the first triples for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.enums import EvidenceRule
+from annotation.errors import CampaignError
+from annotation.messages.guidelines import first_guidelines
+from annotation.models import Campaign
+from annotation.questions.wording import ensure_templates
+from annotation.release.audit_sample import audit_lot
+from annotation.release.items import Tell, add_lots, refresh_statistics
+from annotation.release.next_batch import next_lot, unreleased
+from annotation.release.settings import DEFAULT_ORDER, check_order, check_seed
+from annotation.sources.verified import add_usual_sources
+from core.database.row_locks import held
+from core.enums import AuditAct
+from core.people.audit_log import record
+from pooling.enums import PoolState
+from pooling.models import Pool
+
+
+def open_campaign(
+    pool: Pool, *, seed: int = 0, evidence_rule: str = EvidenceRule.BOTH, lease_minutes: int = 15,
+    order: str = DEFAULT_ORDER, order_settings: Mapping[str, Any] | None = None, batch_size: int = 0,
+    whole_questions: bool = True, audit: float = 0.0, created_by: User | None = None, progress: Tell | None = None,
+) -> Campaign:  # fmt: skip
+    """Let people judge the pool: everything at once (batch_size 0), or a first batch that the order chooses.
+
+    `audit`: the share of the filtered triples that is mixed in (release/audit_sample.py). CampaignError if it cannot.
+    """
+    if pool.state != PoolState.READY:
+        raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
+    _refuse_second(pool)
+    if evidence_rule not in EvidenceRule.values:
+        raise CampaignError(
+            f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
+        )
+    if not 1 <= lease_minutes <= 1440:
+        raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
+    check_seed(seed)
+    settings_of_order = check_order(order, order_settings or {}, batch_size)
+    if not unreleased(pool).exists():
+        raise CampaignError(
+            f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it."
+        )
+    ensure_templates(pool.graph)
+    with transaction.atomic():
+        # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
+        held(pool)
+        _refuse_second(pool)  # somebody may have been faster
+        campaign = Campaign.objects.create(
+            pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes, contact=created_by,
+            order=order, order_settings=settings_of_order, batch_size=batch_size, whole_questions=whole_questions,
+            personal_data=(settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8"),
+        )  # fmt: skip
+        first_guidelines(campaign)
+        add_usual_sources(campaign)
+        lots = [next_lot(campaign), audit_lot(campaign, audit, seed) if audit else None]
+        batches = add_lots(campaign, [lot for lot in lots if lot], progress)
+        about = f"{batches[0].size} triples to judge"
+        if len(batches) > 1:
+            about += f", {batches[1].size} of an audit sample"
+        record(created_by, AuditAct.CAMPAIGN_OPENED, pool=pool, about=about)
+        refresh_statistics()
+    return campaign
+
+
+def _refuse_second(pool: Pool) -> None:
+    if Campaign.objects.filter(pool=pool).exists():
+        raise CampaignError(f"The campaign of pool {pool.name} is already open.")
+
+
+def get_campaign(pool_name: str) -> Campaign:
+    """The campaign of a pool by name; CampaignError names those there are."""
+    campaign = Campaign.objects.select_related("pool__graph").filter(pool__name=pool_name).first()
+    if campaign is None:
+        names = ", ".join(Campaign.objects.order_by("pool__name").values_list("pool__name", flat=True))
+        raise CampaignError(
+            f"There is no campaign of a pool {pool_name!r}. "
+            f"Campaigns: {names or 'none yet; open_campaign makes one'}."
+        )
+    return campaign

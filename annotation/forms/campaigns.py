@@ -1,0 +1,202 @@
+"""Forms of the manager's campaign pages; what the domain refuses is shown at them as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+
+from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
+from annotation.campaigns.rules import LIMITS
+from annotation.enums import CampaignState, EvidenceRule, ItemState
+from annotation.messages.flags import MAX_TEXT
+from annotation.models import Campaign
+from annotation.people.accounts import managers
+
+GOLD_FILE_BYTES = 1_048_576
+MAX_REASON = 1000
+MAX_SAMPLE = 5000
+
+
+def typed_name(what: str) -> forms.CharField:
+    return forms.CharField(
+        label=what, max_length=200, required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+    )  # fmt: skip
+
+
+class _Named(forms.Form):
+    """A step that wants a name typed, so that nobody takes it by accident."""
+
+    use_required_attribute = False
+
+    def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.name = name
+
+    def clean_typed(self) -> str:
+        typed = self.cleaned_data["typed"]
+        if typed != self.name:
+            raise forms.ValidationError(f"Type {self.name}, exactly so. Nothing was changed.")
+        return str(typed)
+
+
+class StateForm(_Named):
+    """Pause, close or open; closing wants the pool's name."""
+
+    state = forms.ChoiceField(choices=CampaignState.choices, widget=forms.HiddenInput)
+    typed = typed_name("Type the name of the pool to close the campaign")
+
+    def clean_typed(self) -> str:
+        return super().clean_typed() if self.cleaned_data.get("state") == CampaignState.CLOSED else ""
+
+
+class RulesForm(forms.Form):
+    use_required_attribute = False
+
+    evidence_rule = forms.ChoiceField(
+        label="Evidence link required", choices=EvidenceRule.choices,
+        help_text="An answer without a link is refused where one is required; never for can't tell.",
+    )  # fmt: skip
+    lease_minutes = forms.IntegerField(
+        label="Minutes a question is held", min_value=LIMITS["lease_minutes"][0], max_value=LIMITS["lease_minutes"][1],
+        help_text="Activity on the page renews them. After that, somebody else may be given the question.",
+    )  # fmt: skip
+    undo_minutes = forms.IntegerField(
+        label="Minutes a label can be changed", min_value=LIMITS["undo_minutes"][0],
+        max_value=LIMITS["undo_minutes"][1],
+        help_text="Each person can change their last ten labels for so long. A dispute is given to adjudicators "
+        "only after that. 0: no label can be changed.",
+    )  # fmt: skip
+    gold_percent = forms.IntegerField(
+        label="Gold items, percent", min_value=LIMITS["gold_percent"][0], max_value=LIMITS["gold_percent"][1],
+        help_text="After a hundred questions given to a person, about so many gold items were among them. 0: none.",
+    )  # fmt: skip
+    contact = forms.ModelChoiceField(
+        label="Contact", queryset=User.objects.none(), required=False, empty_label="nobody",
+        help_text="The manager who answers reports. Annotators see the name.",
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        contact = self.fields["contact"]
+        assert isinstance(contact, forms.ModelChoiceField)
+        contact.queryset = managers().order_by("username")
+
+
+class GoldDrawForm(forms.Form):
+    use_required_attribute = False
+
+    positives = forms.IntegerField(
+        label="Answer yes", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="seed triples"
+    )
+    negatives = forms.IntegerField(
+        label="Answer no", min_value=0, max_value=MAX_SAMPLE, initial=10,
+        help_text="triples filtered for their types",
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        label="Seed of the draw", min_value=0, max_value=2**31 - 1, help_text="another seed draws others"
+    )
+
+    def clean(self) -> dict[str, Any]:
+        asked = super().clean() or {}
+        if asked.get("positives") == 0 and asked.get("negatives") == 0:
+            raise forms.ValidationError("Ask for at least one gold item.")
+        return asked
+
+
+class GoldFileForm(forms.Form):
+    use_required_attribute = False
+
+    file = forms.FileField(
+        label="Label file", allow_empty_file=False,
+        help_text="TSV of head, relation, tail and Y or N, by key; at most 1 MiB. None of them may be an item.",
+    )  # fmt: skip
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > GOLD_FILE_BYTES:
+            raise forms.ValidationError(
+                f"The file has {file.size} bytes: at most {GOLD_FILE_BYTES} are read."
+            )
+        return file
+
+
+class GoldStateForm(forms.Form):
+    gold = forms.IntegerField(min_value=1)
+    active = forms.TypedChoiceField(choices=[("1", "in"), ("0", "out")], coerce=lambda value: value == "1")
+
+
+class RecheckForm(forms.Form):
+    use_required_attribute = False
+
+    person = forms.ModelChoiceField(
+        label="Person", queryset=User.objects.none(), empty_label="choose a person",
+        help_text="a member; they get what they had no part in",
+    )  # fmt: skip
+    size = forms.IntegerField(
+        label="Judgements",
+        min_value=1,
+        max_value=MAX_SAMPLE,
+        initial=50,
+        help_text="half positive, half negative",
+    )
+    seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=2**31 - 1, initial=0)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        person = self.fields["person"]
+        assert isinstance(person, forms.ModelChoiceField)
+        members = User.objects.filter(memberships__campaign=campaign, is_active=True)
+        person.queryset = members.distinct().order_by("username")
+
+
+class ReplyForm(forms.Form):
+    use_required_attribute = False
+
+    flag = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    reply = forms.CharField(label="Answer", max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class ReasonForm(forms.Form):
+    use_required_attribute = False
+
+    reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log.")
+
+
+class WithdrawForm(_Named):
+    reason = forms.CharField(
+        label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log. Name no person in it."
+    )
+    typed = typed_name("Type the name of the person")
+
+
+class ItemFilterForm(forms.Form):
+    """What ?q=…&state=… asks for; a field that makes no sense counts as empty."""
+
+    use_required_attribute = False
+
+    q = forms.CharField(label="Text", max_length=200, required=False)
+    state = forms.ChoiceField(
+        label="State", required=False,
+        choices=[("", "all"), *ItemState.choices, (PARKED, "waiting for an answer to a report")],
+    )  # fmt: skip
+    relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
+    person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        relations = relations_asked(campaign).values_list("index", "key")
+        people = people_who_answered(campaign).values_list("pk", "username")
+        for name, choices in (("relation", relations), ("person", people)):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [("", "all"), *choices]
+
+    def wanted(self) -> ItemFilter:
+        self.is_valid()
+        asked = self.cleaned_data
+        return ItemFilter(
+            asked.get("q", "").strip(), asked.get("state", ""), asked.get("relation"), asked.get("person")
+        )

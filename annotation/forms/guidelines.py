@@ -1,0 +1,20 @@
+"""The form in which a manager writes guidelines."""
+
+from __future__ import annotations
+
+from django import forms
+
+from annotation.messages.guidelines import MAX_LENGTH
+
+
+class GuidelinesForm(forms.Form):
+    use_required_attribute = False
+
+    text = forms.CharField(
+        label="Text, in Markdown",
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "true"}),
+        help_text="# heading, **bold**, - list, | table |, [name](https://…). HTML and images are not shown.",
+    )
+    after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

@@ -1,0 +1,101 @@
+"""Forms of the order of judging: which, in what batches, until when, and what of the filtered is audited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.enums import TargetMeasure
+from annotation.errors import CampaignError
+from annotation.models import Campaign
+from annotation.release.settings import (
+    DEFAULT_ORDER,
+    LARGEST_SEED,
+    OrderSettings,
+    read_settings,
+    write_settings,
+)
+from pooling.orders import ORDERS
+
+# above this many triples a release takes longer than a page may take to answer
+RELEASE_IN_BROWSER = 50_000
+
+
+class OrderForm(forms.Form):
+    use_required_attribute = False
+
+    order = forms.ChoiceField(label="Order", initial=DEFAULT_ORDER)
+    batch_size = forms.IntegerField(
+        label="Triples in a batch", min_value=0, max_value=RELEASE_IN_BROWSER, initial=0,
+        help_text="The next batch comes when somebody finds nothing to label. 0: everything at once, then the order "
+        "has no part.",
+    )  # fmt: skip
+    single = forms.BooleanField(
+        label="Single triples, not whole questions", required=False,
+        help_text="A batch is what the order chooses and no more: fewer labels for the same answers and the same order "
+        "of systems, but people may meet a question again in a later batch.",
+    )  # fmt: skip
+    settings = forms.CharField(
+        label="Settings of the order", required=False, max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocapitalize": "none"}),
+        help_text="One a line: name = number, or name = number, number. Empty: the usual ones.",
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        order = self.fields["order"]
+        assert isinstance(order, forms.ChoiceField)
+        order.choices = [(name, entry.label) for name, entry in ORDERS.items()]
+
+    @classmethod
+    def of(cls, campaign: Campaign, data: Any = None) -> OrderForm:
+        """The form with what the campaign has."""
+        now = {
+            "order": campaign.order, "batch_size": campaign.batch_size, "single": not campaign.whole_questions,
+            "settings": "\n".join(write_settings(campaign.order_settings)),
+        }  # fmt: skip
+        return cls(data, initial=now)
+
+    def clean_settings(self) -> OrderSettings:
+        lines = [line for line in self.cleaned_data["settings"].splitlines() if line.strip()]
+        try:
+            return read_settings(lines)
+        except CampaignError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class OpenForm(OrderForm):
+    """How a campaign begins."""
+
+    audit_percent = forms.FloatField(
+        label="Audit sample, percent of the filtered triples", min_value=0, max_value=100, initial=0,
+        help_text="They are mixed among the others, unmarked, and show how many answers each filter throws away. "
+        "0: none; one can be drawn later.",
+    )  # fmt: skip
+
+
+class StoppingForm(forms.Form):
+    use_required_attribute = False
+
+    budget = forms.IntegerField(
+        label="Budget, in labels", min_value=0, required=False,
+        help_text="No batch comes by itself once so many labels were given, or are wanted for what is released. "
+        "Empty: no limit.",
+    )  # fmt: skip
+    target_tau = forms.FloatField(
+        label="Target for tau", min_value=0.01, max_value=1, required=False,
+        widget=forms.NumberInput(attrs={"step": "0.01"}),
+        help_text="No batch comes by itself once the lower end of the 95 % interval of tau reaches it. Empty: none.",
+    )  # fmt: skip
+    target_measure = forms.ChoiceField(label="Tau by", choices=TargetMeasure.choices)
+
+
+class AuditForm(forms.Form):
+    use_required_attribute = False
+
+    percent = forms.FloatField(
+        label="Percent of the filtered triples", min_value=0.01, max_value=100, initial=5,
+        help_text="of each filter, one triple at least; what was drawn before counts",
+    )  # fmt: skip
+    seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=LARGEST_SEED, initial=0)

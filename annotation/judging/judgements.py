@@ -1,0 +1,275 @@
+"""Judgements follow from labels: two that agree, else the adjudicator's, else imported ones."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count, QuerySet, Window
+from django.utils import timezone
+
+from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
+from annotation.judging.label_file import LabelLine, SkippedLine, read_label_file
+from annotation.judging.transitions import move_item, move_slots
+from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
+from annotation.models.slot import ADJUDICATION
+from annotation.sources.verified import verified
+from core.files.artifacts import sha256_of
+from pooling.graphs.imports import open_graph
+from pooling.models import Pool
+
+LAST = 50  # judgements that the version of the labels names: no more transactions are under way at once
+VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
+
+
+class Verdicts(NamedTuple):
+    """One entry a judged triple: id int64[n], Verdict str[n], when it was decided datetime64[us][n] (UTC)."""
+
+    triple_id: np.ndarray
+    verdict: np.ndarray
+    decided_at: np.ndarray
+
+
+def live_labels() -> QuerySet[Label]:
+    """The labels that count: the latest version in each slot, but for slots that were withdrawn."""
+    return Label.objects.filter(superseded_by=None, slot__state=SlotState.ANSWERED)
+
+
+def decide(answers: Mapping[int, str], *, reopened: bool = False) -> tuple[ItemState, Verdict | None]:
+    """State and verdict of an item from the live answers in its slots, by slot number.
+
+    A reopened item needs a third answer even where two agree.
+    """
+    places = [answer for number, answer in answers.items() if number != ADJUDICATION]
+    if len(places) < 2:
+        return ItemState.OPEN, None
+    if ADJUDICATION in answers:
+        verdict = VERDICTS[Answer(answers[ADJUDICATION])]
+        return (ItemState.UNDECIDED if verdict is Verdict.UNDECIDED else ItemState.SETTLED), verdict
+    if places[0] == places[1] != Answer.CANT_TELL and not reopened:
+        return ItemState.SETTLED, VERDICTS[Answer(places[0])]
+    return ItemState.DISPUTED, None
+
+
+def majority(answers: Iterable[str]) -> Verdict:
+    """Of labels made elsewhere. Can't tell is no vote; a tie is undecided."""
+    count = Counter(answers)
+    difference = count[Answer.YES] - count[Answer.NO]
+    return Verdict.POSITIVE if difference > 0 else Verdict.NEGATIVE if difference < 0 else Verdict.UNDECIDED
+
+
+def without_people(imported: Collection[str]) -> tuple[Verdict, JudgementOrigin]:
+    """What a judgement by people falls back to when they no longer decide: the imported labels, else undecided."""
+    return majority(imported), JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
+
+
+def judge_item(item: Item, *, now: datetime | None = None) -> None:
+    """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
+    now = now or timezone.now()
+    current = live_labels().filter(item=item)
+    state, verdict = decide(dict(current.values_list("slot__number", "answer")), reopened=item.reopened)
+    before = item.state
+    move_item(item, state, settled_at=now if verdict is not None else None)
+    third = Slot.objects.filter(item=item, number=ADJUDICATION).exclude(state=SlotState.WITHDRAWN)
+    if state == ItemState.DISPUTED != before:
+        if not third.exists():
+            Slot.objects.create(item=item, number=ADJUDICATION)
+    elif before == ItemState.DISPUTED != state:
+        # withdrawn when the labels agree after all; an answered third slot is what decided, and stays
+        drop_third([item.pk])
+    _write(item, verdict, now)
+
+
+def drop_third(items: Collection[int]) -> None:
+    """Take the third slots of items away that are no dispute any more; an answered one stays.
+
+    One that an adjudicator holds is only given back: their answer may be on its way, and is kept apart.
+    """
+    third = Slot.objects.filter(item__in=items, number=ADJUDICATION)
+    Slot.objects.filter(pk__in=list(third.filter(state=SlotState.FREE).values_list("pk", flat=True))).delete()
+    held = list(third.filter(state=SlotState.LEASED).values_list("pk", flat=True))
+    move_slots(Slot.objects.filter(pk__in=held), "release", annotator=None, leased_until=None)
+
+
+def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
+    """Never deletes a judgement: the time of the last decision is the version of all that is computed."""
+    judgement = Judgement.objects.filter(triple_id=item.triple_id).first()
+    origin = JudgementOrigin.PEOPLE
+    if verdict is None:
+        if judgement is None or judgement.origin == JudgementOrigin.IMPORT:
+            return
+        imported = list(
+            ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True)
+        )
+        verdict, origin = without_people(imported)
+    if judgement is None:
+        pool = item.campaign.pool_id
+        Judgement.objects.create(
+            pool_id=pool, triple_id=item.triple_id, verdict=verdict, origin=origin, decided_at=now
+        )
+    elif (judgement.verdict, judgement.origin) != (verdict, origin):
+        Judgement.objects.filter(pk=judgement.pk).update(verdict=verdict, origin=origin, decided_at=now)
+
+
+def current_verdicts(pool: Pool) -> Verdicts:
+    """Every judgement of the pool, by triple id."""
+    rows = list(pool.judgements.order_by("triple_id").values_list("triple_id", "verdict", "decided_at"))
+    return Verdicts(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[1] for row in rows], dtype="U10"),
+        np.array([row[2].replace(tzinfo=None) for row in rows], dtype="datetime64[us]"),
+    )
+
+
+def labels_version(pool: Pool) -> str:
+    """Differs whenever the judgements differ; empty while there are none. Later ones compare as greater.
+
+    The time of the last one is not enough: a transaction may commit after one that decided later than it.
+    """
+    latest = list(
+        pool.judgements.annotate(n=Window(Count("pk")))
+        .order_by("-decided_at", "-pk")
+        .values_list("pk", "decided_at", "n")[:LAST]
+    )
+    if not latest:
+        return ""
+    _, at, n = latest[0]
+    seen = " ".join(f"{pk}@{when.isoformat()}" for pk, when, _ in latest)
+    return f"{at.isoformat()}/{n}/{hashlib.sha256(seen.encode()).hexdigest()[:12]}"
+
+
+# -- labels made elsewhere -----------------------------------------------------------------------------------
+
+
+@dataclass
+class ImportReport:
+    """What an import did, in lines; positive, negative, undecided count the triples it is about."""
+
+    read: int = 0
+    imported: int = 0
+    known: int = 0  # lines of this very file that were imported before
+    positive: int = 0
+    negative: int = 0
+    undecided: int = 0
+    skipped: list[SkippedLine] = field(default_factory=list)
+    notes: list[SkippedLine] = field(default_factory=list)  # imported, but irregular
+
+
+def import_labels(pool: Pool, path: Path) -> ImportReport:
+    """Add the labels of a file to those made elsewhere; their majority judges what people have not judged.
+
+    Bad lines are skipped and named; the same file again adds nothing.
+    """
+    lines, report = labels_of_pool(pool, path)
+    with transaction.atomic():
+        _add_lines(lines, path, report)
+        _judge_imported(pool, {pk for pk, _ in lines}, report)
+    return report
+
+
+def import_judged(
+    pool: Pool, answers: Mapping[tuple[int, int, int], tuple[Answer, int]], file_name: str, file_sha256: str
+) -> None:
+    """Add one label for each of these pooled triples, with the line of the file that it is from, and judge by it.
+
+    The caller holds the transaction.
+    """
+    ids = {row[1:]: row[0] for row in pool.triples.values_list("pk", "head", "relation", "tail")}
+    labels = [
+        ImportedLabel(
+            triple_id=ids[triple],
+            answer=answer,
+            file_name=file_name[:300],
+            file_sha256=file_sha256,
+            line=line,
+        )
+        for triple, (answer, line) in answers.items()
+    ]
+    ImportedLabel.objects.bulk_create(labels, batch_size=2000)
+    _judge_imported(pool, {label.triple_id for label in labels}, ImportReport())
+
+
+def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]], ImportReport]:
+    """The labels of a file that are of pooled triples, with their ids, and a report of its lines. Changes nothing."""
+    report = ImportReport()
+    triples = {
+        (head, relation, tail): (pk, reason)
+        for pk, head, relation, tail, reason in pool.triples.values_list(
+            "pk", "head", "relation", "tail", "reason"
+        )
+    }
+    seeds = set(pool.seeds.values_list("head", "relation", "tail"))
+    first_line: dict[int, int] = {}
+    lines: list[tuple[int, LabelLine]] = []
+    campaign = Campaign.objects.filter(pool=pool).first()
+    hosts = verified(campaign).hosts if campaign else None
+    for line in read_label_file(path, open_graph(pool.graph), hosts):
+        report.read += 1
+        if isinstance(line, SkippedLine):
+            report.skipped.append(line)
+        elif line.triple not in triples:
+            is_seed = line.triple in seeds
+            reason = (
+                "is a seed triple, positive by definition"
+                if is_seed
+                else f"is a triple outside pool {pool.name}"
+            )
+            report.skipped.append(SkippedLine(line.line, reason))
+        else:
+            pk, filtered = triples[line.triple]
+            notes = [*line.notes]
+            if filtered:
+                notes.append(f"labels a triple that filter {filtered} took; the label counts")
+            if pk in first_line:
+                notes.append(f"is another label of the triple of line {first_line[pk]}")
+            first_line.setdefault(pk, line.line)
+            report.notes += [SkippedLine(line.line, note) for note in notes]
+            lines.append((pk, line))
+    return lines, report
+
+
+def _add_lines(lines: list[tuple[int, LabelLine]], path: Path, report: ImportReport) -> None:
+    sha256 = sha256_of(path)
+    known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
+    new = [
+        ImportedLabel(
+            triple_id=pk, answer=line.answer, annotator=line.annotator, source_url=line.source_url,
+            labelled_at=line.labelled_at, file_name=path.name, file_sha256=sha256, line=line.line,
+        )
+        for pk, line in lines
+        if (pk, line.line) not in known
+    ]  # fmt: skip
+    ImportedLabel.objects.bulk_create(new, batch_size=2000)
+    report.imported, report.known = len(new), len(lines) - len(new)
+
+
+def _judge_imported(pool: Pool, touched: set[int], report: ImportReport) -> None:
+    answers: dict[int, list[str]] = defaultdict(list)
+    for pk, answer in ImportedLabel.objects.filter(triple__pool=pool).values_list("triple_id", "answer"):
+        if pk in touched:
+            answers[pk].append(answer)
+    verdicts = {pk: majority(given) for pk, given in answers.items()}
+    count = Counter(verdicts.values())
+    report.positive, report.negative = count[Verdict.POSITIVE], count[Verdict.NEGATIVE]
+    report.undecided = count[Verdict.UNDECIDED]
+    now = timezone.now()
+    present = {judgement.triple_id: judgement for judgement in pool.judgements.all()}
+    new, changed = [], []
+    for pk, verdict in verdicts.items():
+        judgement = present.get(pk)
+        if judgement is None:
+            new.append(
+                Judgement(
+                    pool=pool, triple_id=pk, verdict=verdict, origin=JudgementOrigin.IMPORT, decided_at=now
+                )
+            )
+        elif judgement.origin == JudgementOrigin.IMPORT and judgement.verdict != verdict:
+            judgement.verdict, judgement.decided_at = verdict, now
+            changed.append(judgement)
+    Judgement.objects.bulk_create(new, batch_size=2000)
+    Judgement.objects.bulk_update(changed, ["verdict", "decided_at"], batch_size=500)

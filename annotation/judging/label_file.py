@@ -1,0 +1,78 @@
+"""Label files (spec/formats.md): TSV head, relation, tail, label [, annotator, source URL, ISO time]."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from annotation.enums import Answer
+from annotation.sources.evidence import problem_of
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.pools.files import read_tsv, triple_ids
+
+Triple = tuple[int, int, int]
+_COLUMNS = (4, 7)  # at least, at most
+
+
+class LabelLine(NamedTuple):
+    line: int
+    triple: Triple
+    answer: Answer
+    annotator: str
+    source_url: str
+    labelled_at: datetime | None
+    notes: tuple[str, ...]  # irregular, yet understood
+
+
+class SkippedLine(NamedTuple):
+    line: int
+    reason: str
+
+
+def read_label_file(
+    path: Path, graph: GraphArrays, hosts_of: Callable[[int], Collection[str]] | None = None
+) -> Iterator[LabelLine | SkippedLine]:
+    """Every line that is not empty, understood or skipped with the reason. PoolError if unreadable.
+
+    `hosts_of`: the verified hosts of a relation (index), so that a link to another place is noted.
+    """
+    for number, fields in read_tsv(path):
+        line = _line(number, fields, graph)
+        if hosts_of is not None and isinstance(line, LabelLine) and line.source_url:
+            problem = problem_of(line.source_url, hosts_of(line.triple[1]))
+            if problem:
+                note = f"source {line.source_url[:80]!r} {problem}; the label counts"
+                line = line._replace(notes=(*line.notes, note))
+        yield line
+
+
+def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | SkippedLine:
+    least, most = _COLUMNS
+    if not least - 1 <= len(fields) <= most:
+        return SkippedLine(number, f"has {len(fields)} columns where {least} to {most} are expected")
+    raw = fields[3] if len(fields) > 3 else ""
+    if not raw.strip():
+        return SkippedLine(number, "has no label")
+    if raw.strip() not in Answer.values:
+        return SkippedLine(number, f"label {raw!r} is none of Y, N and ?")
+    triple, unknown = triple_ids(fields, graph)
+    if triple is None:
+        return SkippedLine(number, unknown)
+    annotator, source_url, time = (field.strip() for field in [*fields[4:], "", "", ""][:3])
+    if len(annotator) > 150 or len(source_url) > 2000:
+        return SkippedLine(number, "annotator is longer than 150 or source URL than 2000 characters")
+    if source_url and not source_url.lower().startswith(("https://", "http://")):
+        return SkippedLine(number, f"source {source_url[:80]!r} is no web address")
+    try:
+        at = datetime.fromisoformat(time) if time else None
+    except ValueError:
+        return SkippedLine(number, f"time {time!r} is not in ISO format")
+    if at is not None and at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    notes = (f"label {raw!r} has a stray space",) if raw != raw.strip() else ()
+    return LabelLine(number, triple, Answer(raw.strip()), annotator, source_url, at, notes)
+
+
+def read_truth(path: Path, graph: GraphArrays) -> Mapping[Triple, Answer]:
+    """A label file as the truth of a simulation: the last label of a triple counts, skipped lines do not."""
+    return {line.triple: line.answer for line in read_label_file(path, graph) if isinstance(line, LabelLine)}

@@ -1,0 +1,88 @@
+"""The allowed moves of campaigns, slots, checks and items. A move is a conditional UPDATE, its rows counted."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from annotation.enums import CampaignState, ItemState, SlotState
+from annotation.models import Campaign, Check, Item, Slot
+
+# move: from which states, to which state
+SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
+    "claim": ((SlotState.FREE, SlotState.LEASED), SlotState.LEASED),  # leased: only when its lease is over
+    "renew": ((SlotState.LEASED,), SlotState.LEASED),
+    "release": ((SlotState.LEASED,), SlotState.FREE),
+    "answer": ((SlotState.LEASED,), SlotState.ANSWERED),
+    "answer late": ((SlotState.FREE,), SlotState.ANSWERED),
+    "withdraw": ((SlotState.ANSWERED,), SlotState.WITHDRAWN),
+}
+# a check belongs to one person from the beginning: nobody takes it, but its lease can end
+CHECK_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
+    "claim": ((SlotState.FREE,), SlotState.LEASED),
+    "renew": ((SlotState.LEASED,), SlotState.LEASED),
+    "release": ((SlotState.LEASED,), SlotState.FREE),
+    "answer": ((SlotState.FREE, SlotState.LEASED), SlotState.ANSWERED),
+}
+
+ITEM_MOVES: dict[ItemState, tuple[ItemState, ...]] = {
+    ItemState.OPEN: (ItemState.SETTLED, ItemState.DISPUTED, ItemState.UNDECIDED),
+    ItemState.DISPUTED: (ItemState.SETTLED, ItemState.UNDECIDED, ItemState.OPEN),
+    # an own label may be changed after the item was settled: see labelling/submit.py; labels may be withdrawn
+    # and judgements reopened: see labelling/withdraw.py
+    ItemState.SETTLED: (ItemState.DISPUTED, ItemState.UNDECIDED, ItemState.OPEN),
+    ItemState.UNDECIDED: (ItemState.SETTLED, ItemState.DISPUTED, ItemState.OPEN),
+}
+
+CAMPAIGN_MOVES: dict[CampaignState, tuple[CampaignState, ...]] = {
+    CampaignState.OPEN: (CampaignState.PAUSED, CampaignState.CLOSED),
+    CampaignState.PAUSED: (CampaignState.OPEN, CampaignState.CLOSED),
+    CampaignState.CLOSED: (CampaignState.OPEN,),
+}
+
+
+def claimable(now: datetime) -> Q:
+    """Free, or leased by somebody whose time is over."""
+    return Q(state=SlotState.FREE) | Q(state=SlotState.LEASED, leased_until__lt=now)
+
+
+def move_slots(slots: QuerySet[Slot], move: str, **changes: Any) -> int:
+    """Make the move on those of `slots` that may make it; how many did.
+
+    Rows are locked in the order of their ids, so that two moves of the same slots wait for each other and do not
+    block each other. `slots` looks at their own columns: what it asked of a joined table, the database would not
+    ask again of a row that it had to wait for.
+    """
+    before, after = SLOT_MOVES[move]
+    if len([alias for alias, uses in slots.query.alias_refcount.items() if uses]) > 1:
+        raise RuntimeError("a move is conditional on slots alone: ask of other tables by Exists")
+    may = slots.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
+    with transaction.atomic(savepoint=False):
+        return Slot.objects.filter(pk__in=may.values("pk")).update(state=after, **changes)
+
+
+def move_checks(checks: QuerySet[Check], move: str, **changes: Any) -> int:
+    """Make the move on those of `checks` that may make it; how many did."""
+    before, after = CHECK_MOVES[move]
+    return checks.filter(state__in=before).update(state=after, **changes)
+
+
+def move_item(item: Item, after: ItemState, **changes: Any) -> None:
+    """Move an item that this transaction has locked."""
+    if after == item.state:
+        return
+    before = ItemState(item.state)
+    if after not in ITEM_MOVES[before]:
+        raise RuntimeError(f"item {item.pk}: {before} to {after} is no move")
+    if Item.objects.filter(pk=item.pk, state=before).update(state=after, **changes) != 1:
+        raise RuntimeError(f"item {item.pk} was moved by somebody else while it was locked")
+    item.state = after
+
+
+def move_campaign(campaign: Campaign, after: CampaignState) -> bool:
+    """Pause, close or open; whether this call did it (it was not there already, and the move is allowed)."""
+    before = [state for state, moves in CAMPAIGN_MOVES.items() if after in moves]
+    moved = Campaign.objects.filter(pk=campaign.pk, state__in=before).update(state=after) == 1
+    campaign.refresh_from_db(fields=["state"])
+    return moved

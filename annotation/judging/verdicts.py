@@ -1,0 +1,84 @@
+"""Verdicts other than the judgements of this moment: as labels stood at a time, or of one person alone.
+
+Both are worked out from the labels, which are append-only, by the rules that make the judgements.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db.models import Q
+
+from annotation.enums import Answer, Verdict
+from annotation.judging.judgements import VERDICTS, decide, live_labels, majority
+from annotation.models import Campaign, ImportedLabel, Label
+from core.enums import AuditAct
+from pooling.models import AuditEntry, Pool
+
+_ITEM = re.compile(r"item ([0-9]+)")
+
+
+def verdicts_at(pool: Pool, when: datetime) -> dict[int, Verdict]:
+    """Triple id -> verdict that the labels given until `when` (and at it) made of it; a triple without is not in it.
+
+    Of each slot the version that was the newest then counts, unless the slot had been withdrawn by then; an item
+    counts as reopened if it had been, and had not been sent back since. What people did not decide is judged by the
+    majority of the labels imported until then: by the time of the import, not by one that its file names. So what
+    was true at a time is never changed by what is done later. What people had decided and took back is without
+    verdict here, as it counts as unjudged.
+    """
+    answers = _answers_at(pool, when)
+    reopened = _reopened_at(pool, when)
+    verdicts: dict[int, Verdict] = {}
+    imported: dict[int, list[str]] = defaultdict(list)
+    labels = ImportedLabel.objects.filter(triple__pool=pool, created_at__lte=when).order_by()
+    for triple, answer in labels.values_list("triple_id", "answer"):
+        imported[triple].append(answer)
+    for triple, given in imported.items():
+        verdicts[triple] = majority(given)
+    for (item, triple), by_slot in answers.items():
+        _, verdict = decide(by_slot, reopened=item in reopened)
+        if verdict is not None:
+            verdicts[triple] = verdict
+    return verdicts
+
+
+def _answers_at(pool: Pool, when: datetime) -> Mapping[tuple[int, int], dict[int, str]]:
+    """(item, triple) -> slot number -> the answer that counted then."""
+    labels = Label.objects.filter(item__campaign__pool=pool, created_at__lte=when)
+    labels = labels.filter(Q(slot__withdrawn_at=None) | Q(slot__withdrawn_at__gt=when))
+    found: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
+    # oldest first: a later version overwrites the one that it supersedes
+    rows = labels.order_by("pk").values_list("item_id", "item__triple_id", "slot__number", "answer")
+    for item, triple, number, answer in rows.iterator(chunk_size=5000):
+        found[item, triple][number] = answer
+    return found
+
+
+def _reopened_at(pool: Pool, when: datetime) -> set[int]:
+    """Ids of the items that a manager had reopened, and nobody had sent back since."""
+    acts = AuditEntry.objects.filter(
+        pool=pool, at__lte=when, act__in=[AuditAct.JUDGEMENT_REOPENED, AuditAct.ITEM_RETURNED]
+    )
+    last: dict[int, str] = {}
+    for about, act in acts.order_by("pk").values_list("about", "act"):
+        if found := _ITEM.fullmatch(about):
+            last[int(found[1])] = act
+    return {item for item, act in last.items() if act == AuditAct.JUDGEMENT_REOPENED}
+
+
+def verdicts_by_person(campaign: Campaign, person: int | None = None) -> dict[int, dict[int, Verdict]]:
+    """Person id -> triple id -> what their label that counts now says; of one person, or of all who have one.
+
+    Can't tell is undecided. One label a person and item, since nobody has two slots of one.
+    """
+    labels = live_labels().filter(item__campaign=campaign)
+    if person is not None:
+        labels = labels.filter(annotator=person)
+    found: dict[int, dict[int, Verdict]] = defaultdict(dict)
+    for annotator, triple, answer in labels.order_by().values_list(
+        "annotator_id", "item__triple_id", "answer"
+    ):
+        found[annotator][triple] = VERDICTS[Answer(answer)]
+    return dict(found)

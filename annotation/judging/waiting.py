@@ -1,0 +1,67 @@
+"""What waits for whom: items without enough labels, and disputes."""
+
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.enums import ItemState
+from annotation.judging.transitions import claimable
+from annotation.models import Campaign, Flag, Item, Label, Slot
+from annotation.models.slot import ADJUDICATION, PLACES
+
+
+def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None) -> QuerySet[Item]:
+    """Items that could be given to this person now."""
+    place = Slot.objects.filter(claimable(now or timezone.now()), item=OuterRef("pk"), number__in=PLACES)
+    return unseen(campaign.items.filter(Exists(place), state=ItemState.OPEN), user)
+
+
+def waiting_disputes(
+    campaign: Campaign, user: User, *, now: datetime | None = None, wait_for_windows: bool = True
+) -> QuerySet[Slot]:
+    """Third slots that could be given to this adjudicator now.
+
+    Not those whose labels can still be changed, nor those that wait for an answer to a report.
+    """
+    now = now or timezone.now()
+    items = unlabelled(campaign.items.filter(state=ItemState.DISPUTED), user).filter(
+        ~Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None))
+    )
+    if wait_for_windows:
+        since = now - timedelta(minutes=campaign.undo_minutes)
+        # not `supersedes=None`: SQLite would read all first labels by that index, for each item
+        first = Label.objects.alias(before=Coalesce("supersedes_id", 0)).filter(before=0)
+        items = items.filter(~Exists(first.filter(item=OuterRef("pk"), created_at__gt=since)))
+    return Slot.objects.filter(claimable(now), item__in=items, number=ADJUDICATION)
+
+
+def most_disputed(slots: QuerySet[Slot]) -> QuerySet[Slot]:
+    """Third slots, those of items that were labelled most often first; among equals the oldest dispute."""
+    given = Count("item__labels", filter=Q(item__labels__supersedes=None))  # a change is no further label
+    return slots.annotate(num_labels=given).order_by("-num_labels", "id")
+
+
+def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | None = None) -> int | None:
+    """Until the labels of a dispute that waits for nothing else can no longer be changed; None: there is none."""
+    now = now or timezone.now()
+    slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)
+    given = slots.annotate(last=Max("item__labels__created_at", filter=Q(item__labels__supersedes=None)))
+    first = given.order_by("last").values_list("last", flat=True).first()
+    if first is None:
+        return None
+    opens = first + timedelta(minutes=campaign.undo_minutes)
+    return max(0, int((opens - now).total_seconds()) + 1)
+
+
+def unlabelled(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+    return items.filter(~Exists(Slot.objects.filter(item=OuterRef("pk"), annotator=user)))
+
+
+def unseen(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+    """Without those that this person labelled, or saw labels of as an adjudicator."""
+    return unlabelled(items, user).filter(
+        ~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user))
+    )

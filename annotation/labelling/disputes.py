@@ -1,0 +1,96 @@
+"""The disputes that one adjudicator may decide: what waits now, and what waits for something else first."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from annotation.enums import Answer, SlotState
+from annotation.judging.judgements import live_labels
+from annotation.judging.waiting import most_disputed, waiting_disputes
+from annotation.labelling.queue import newest_templates
+from annotation.models import Campaign, Flag, Item, Slot
+from annotation.models.slot import ADJUDICATION, PLACES
+from annotation.questions.wording import word
+from pooling.graphs.imports import open_graph
+
+
+class Dispute(NamedTuple):
+    question: str
+    relation: str
+    since: datetime | None  # its last label, or its reopening
+    labels: int  # that were given on it so far
+    difference: str
+
+
+@dataclass(frozen=True)
+class Later:
+    """Disputes that cannot be opened yet."""
+
+    in_window: int  # their labels can still be changed
+    seconds_to_next: int | None
+    parked: list[Flag]  # own reports that nobody has answered
+
+
+def disputes_in_hands(campaign: Campaign, user: User) -> QuerySet[Slot]:
+    held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
+    return most_disputed(held.filter(number=ADJUDICATION))
+
+
+def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:
+    """Third slots that this person can be given now, in the order in which they are given out."""
+    return most_disputed(waiting_disputes(campaign, user))
+
+
+def describe(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
+    """What an adjudicator may know of them before answering: no person, and not who answered what."""
+    slots = list(slots)
+    given: dict[int, list[str]] = defaultdict(list)
+    labels = live_labels().filter(item__in=[slot.item_id for slot in slots], slot__number__in=PLACES)
+    for pk, answer in labels.values_list("item", "answer"):
+        given[pk].append(answer)
+    items = Item.objects.select_related("triple__judgement").annotate(
+        last=Max("labels__created_at"), num_labels=Count("labels", filter=Q(labels__supersedes=None))
+    )
+    found = items.in_bulk([slot.item_id for slot in slots])
+    graph = open_graph(campaign.pool.graph)
+    templates = newest_templates(campaign, {item.triple.relation for item in found.values()})
+    rows = []
+    for slot in slots:
+        item = found[slot.item_id]
+        judgement = getattr(item.triple, "judgement", None)
+        reopened = judgement.decided_at if item.reopened and judgement else None
+        rows.append(
+            Dispute(
+                word(item, templates[item.triple.relation], graph).statement, graph.relations[item.triple.relation],
+                reopened or item.last, item.num_labels, difference(given[item.pk]),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def difference(answers: list[str]) -> str:
+    """How two answers differ, in words; no order, so that it does not tell whose is whose."""
+    count = {answer: answers.count(answer) for answer in Answer}
+    if count[Answer.CANT_TELL]:
+        other = [Answer(answer).label for answer in (Answer.YES, Answer.NO) if count[answer]]
+        return f"{other[0]} and can't tell" if other else "both can't tell"
+    return "yes and no" if count[Answer.YES] and count[Answer.NO] else "reopened"
+
+
+def later(campaign: Campaign, user: User, *, now: datetime | None = None) -> Later:
+    """Two queries."""
+    now = now or timezone.now()
+    window = timedelta(minutes=campaign.undo_minutes)
+    slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)
+    last = Max("item__labels__created_at", filter=Q(item__labels__supersedes=None))
+    given = slots.annotate(last=last).filter(last__gt=now - window).order_by("last")
+    ends = [at + window for at in given.values_list("last", flat=True)]
+    parked = campaign.flags.filter(person=user, holds_item=True, replied_at=None)
+    parked = parked.select_related("template", "item__triple").order_by("pk")
+    return Later(len(ends), max(1, int((ends[0] - now).total_seconds()) + 1) if ends else None, list(parked))

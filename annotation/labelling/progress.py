@@ -1,0 +1,72 @@
+"""A person's own progress: their work only, nothing that tells what others did."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from annotation.enums import CampaignRole, SlotState
+from annotation.judging.waiting import waiting_disputes, waiting_items
+from annotation.messages.inbox import new_answers
+from annotation.models import Campaign, CheckLabel, Label, Slot
+from annotation.models.slot import ADJUDICATION
+from annotation.release.next_batch import may_release
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    campaign: Campaign
+    roles: tuple[str, ...]
+    today: int
+    total: int
+    has_questions: bool  # something is waiting for this person to label
+    disputes: int | None  # waiting for this person to adjudicate; None for who is no adjudicator
+    answers: int  # to own reports, of the last days
+
+
+def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
+    """Labels of this person today and in all; a changed label counts once, the answer to a check as a label."""
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    count = Count("pk"), Count("pk", filter=Q(created_at__gte=midnight))
+    labels = Label.objects.filter(annotator=user, item__campaign=campaign, supersedes=None)
+    checks = CheckLabel.objects.filter(annotator=user, check_item__campaign=campaign, supersedes=None)
+    total = today = 0
+    for given in (labels, checks):
+        counted = given.aggregate(total=count[0], today=count[1])
+        total, today = total + counted["total"], today + counted["today"]
+    return today, total
+
+
+def own_progress(user: User) -> list[OwnProgress]:
+    """One entry for each campaign that the person is a member of, by name."""
+    campaigns = (
+        Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
+    )
+    found = []
+    for campaign in campaigns:
+        roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
+        today, total = label_counts(user, campaign)
+        held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
+        is_adjudicator = CampaignRole.ADJUDICATOR in roles
+        found.append(
+            OwnProgress(
+                campaign, roles, today, total,
+                has_questions=_has_questions(campaign, user, held),
+                disputes=_disputes(campaign, user, held) if is_adjudicator else None,
+                answers=new_answers(user, campaign).count(),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _has_questions(campaign: Campaign, user: User, held: QuerySet[Slot]) -> bool:
+    return (
+        held.exclude(number=ADJUDICATION).exists()
+        or waiting_items(campaign, user).exists()
+        or may_release(campaign)  # a claim would release the next batch
+    )
+
+
+def _disputes(campaign: Campaign, user: User, held: QuerySet[Slot]) -> int:
+    return held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()

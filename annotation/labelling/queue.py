@@ -1,0 +1,259 @@
+"""The queue: who is given which slot. Slots are leased for minutes; a lease that is over frees its slot."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation.enums import CampaignState, ItemState, SlotState
+from annotation.judging.transitions import claimable, move_checks, move_slots
+from annotation.judging.waiting import most_disputed, unseen, waiting_disputes, waiting_items
+from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
+from annotation.models.slot import ADJUDICATION, PLACES
+from annotation.release.next_batch import release_when_short
+
+# groups are given out whole, up to this many slots in one person's hands
+MAX_LEASED = 50
+
+
+def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | None = None) -> list[Slot]:
+    """Lease slots to an annotator until `count` are held, whole groups at a time; those held come first.
+
+    Items with a label are given out first, then the seeded random order of groups. An item on which a person
+    has a slot is not offered again. Slots come with item, triple and the question template to be shown.
+    """
+    return claim_new(campaign, user, count, now=now)[0]
+
+
+def claim_new(
+    campaign: Campaign, user: User, count: int, *, now: datetime | None = None
+) -> tuple[list[Slot], set[int]]:
+    """As `claim`, and the ids of those slots that were not in this person's hands before."""
+    now = now or timezone.now()
+    count = min(count, MAX_LEASED)
+    if campaign.state == CampaignState.CLOSED:
+        return [], set()
+    slots, new = _claim(campaign, user, count, now)
+    waiting = waiting_items(campaign, user, now=now)
+    while len(slots) < count and release_when_short(campaign, waiting.exists):
+        slots, more = _claim(campaign, user, count, now)
+        new |= more
+        if slots and not more:
+            break  # what waits is just being taken by others
+    return slots, new
+
+
+def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[list[Slot], set[int]]:
+    """As `claim_new`, of what is released."""
+    for wait in (False, True):
+        # Rows that another claim is just taking are skipped; only when nothing is left are they waited for.
+        new: set[int] = set()
+        try:
+            with transaction.atomic():
+                held = _renew_held(campaign, user, PLACES, now)
+                if held < count and campaign.state == CampaignState.OPEN:
+                    new = _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
+                slots = held_slots(campaign, user, PLACES)
+        except IntegrityError:
+            continue  # the same person in another tab took the other slot of an item: look again
+        if slots:
+            return slots, new
+    return held_slots(campaign, user, PLACES), set()
+
+
+def claim_disputed(
+    campaign: Campaign,
+    user: User,
+    count: int = 4,
+    *,
+    now: datetime | None = None,
+    wait_for_windows: bool = True,
+) -> list[Slot]:
+    """Lease third slots to an adjudicator, never of an item labelled by this person.
+
+    First what was disputed most often, then the oldest dispute. A dispute is offered once nobody can change
+    the labels any more; simulations need not wait for that.
+    """
+    now = now or timezone.now()
+    slots: list[Slot] = []
+    if campaign.state == CampaignState.CLOSED:
+        return slots
+    for wait in (False, True):  # as in `claim_new`
+        with transaction.atomic():
+            held = _renew_held(campaign, user, (ADJUDICATION,), now)
+            if held < count and campaign.state == CampaignState.OPEN:
+                waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
+                _take_disputes(campaign, user, waiting, count - held, now, wait)
+            slots = held_slots(campaign, user, (ADJUDICATION,))
+            ids = most_disputed(Slot.objects.filter(pk__in=[slot.pk for slot in slots])).values_list(
+                "pk", flat=True
+            )
+            place = {pk: i for i, pk in enumerate(ids)}
+        if slots:
+            break
+    return sorted(slots, key=lambda slot: place.get(slot.pk, 0))
+
+
+def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None) -> int:
+    """Lengthen the leases that this person holds; how many."""
+    now = now or timezone.now()
+    mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
+    campaigns = Campaign.objects.filter(pk__in=mine.values("item__campaign")).order_by("pk")
+    renewed = sum(
+        move_slots(mine.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now))
+        for campaign in campaigns
+    )
+    checks = Check.objects.filter(ticket__in=tickets, person=user)
+    of_checks = Campaign.objects.filter(pk__in=checks.values("campaign")).order_by("pk")
+    return renewed + sum(
+        move_checks(checks.filter(campaign=campaign), "renew", leased_until=lease_end(campaign, now))
+        for campaign in of_checks
+    )
+
+
+def release(user: User, tickets: Collection[UUID]) -> int:
+    """Give slots back unanswered; those that are not this person's, or answered, stay as they are."""
+    mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
+    checks = Check.objects.filter(ticket__in=tickets, person=user)
+    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(
+        checks, "release", leased_until=None
+    )
+
+
+def release_all(user: User, campaign: Campaign | None = None) -> int:
+    """Give back everything that a person holds (in one campaign): they leave, or are switched off."""
+    mine, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
+    if campaign is not None:
+        mine, checks = mine.filter(_in(campaign)), checks.filter(campaign=campaign)
+    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(
+        checks, "release", leased_until=None
+    )
+
+
+def held_slots(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
+    slots = Slot.objects.filter(
+        annotator=user, state=SlotState.LEASED, item__campaign=campaign, number__in=numbers
+    ).select_related("item__triple", "template")
+    # sorted here: asked to sort, SQLite walks all items of the campaign in their order
+    return sorted(slots.order_by(), key=lambda slot: slot.item.order)
+
+
+def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int, QuestionTemplate]:
+    """Relation index -> the version of its question that is shown now; one query."""
+    found = QuestionTemplate.objects.filter(
+        relation__graph=campaign.pool.graph_id, relation__index__in=set(relations)
+    ).annotate(index=F("relation__index"))
+    return {template.index: template for template in found.order_by("version")}
+
+
+def lease_end(campaign: Campaign, now: datetime) -> datetime:
+    return now + timedelta(minutes=campaign.lease_minutes)
+
+
+def _in(campaign: Campaign) -> Exists:
+    return Exists(Item.objects.filter(pk=OuterRef("item"), campaign=campaign))
+
+
+def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: datetime) -> int:
+    """A lease that is over but that nobody took is still this person's."""
+    mine = Slot.objects.filter(_in(campaign), annotator=user, number__in=numbers)
+    return move_slots(mine, "renew", leased_until=lease_end(campaign, now))
+
+
+def _note_seen(user: User, slots: Collection[int]) -> None:
+    items = Slot.objects.filter(pk__in=slots).values_list("item", flat=True) if slots else []
+    Item.seen_by.through.objects.bulk_create(
+        (Item.seen_by.through(item_id=item, user_id=user.pk) for item in items), ignore_conflicts=True
+    )
+
+
+def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
+    """Row locks where the database has them; SQLite has one writer at a time (transaction_mode IMMEDIATE)."""
+    return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
+
+
+def _take_groups(
+    campaign: Campaign, user: User, wanted: int, room: int, now: datetime, wait: bool
+) -> set[int]:
+    taken: set[int] = set()
+    passed: list[int] = []
+    while len(taken) < wanted:
+        group = _next_group(waiting_items(campaign, user, now=now).exclude(group__in=passed), user)
+        if group is None:
+            break
+        passed.append(group)
+        taken |= _take_group(campaign, user, group, room - len(taken), now, wait)
+        if wait and taken:
+            break  # who waits holds nothing that others wait for
+    return taken
+
+
+def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
+    """The group of the first item that somebody else has labelled, else of the first in the random order.
+
+    Who labelled first is part of the index. So a claim walks past no item that this person has labelled,
+    however many these are.
+    """
+    for items in (
+        waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
+        waiting.filter(started_by__lt=user.pk).order_by("started_by", "order"),
+        waiting.filter(started_by=None).order_by("order"),
+    ):
+        group = items.values_list("group", flat=True).first()
+        if group is not None:
+            return group
+    return None
+
+
+def _take_disputes(
+    campaign: Campaign, user: User, waiting: QuerySet[Slot], wanted: int, now: datetime, wait: bool
+) -> None:
+    taken: set[int] = set()
+    passed: list[int] = []
+    while len(taken) < wanted and not (wait and taken):
+        left = most_disputed(waiting.exclude(pk__in=passed))
+        first = list(left.values_list("pk", flat=True)[: wanted - len(taken)])
+        if not first:
+            break
+        passed += first
+        # locked by id alone: what orders them counts rows, and counted rows cannot be locked
+        rows = Slot.objects.filter(claimable(now), pk__in=first).select_related("item__triple").order_by("pk")
+        taken |= _lease(campaign, user, list(_locked(rows, wait)), now)
+    _note_seen(user, taken)
+
+
+def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> set[int]:
+    items = unseen(campaign.items.filter(group=group, state=ItemState.OPEN), user)
+    free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related(
+        "item__triple"
+    )
+    places: dict[int, Slot] = {}
+    for slot in _locked(free.order_by("item__order", "number"), wait):
+        places.setdefault(slot.item_id, slot)
+    return _lease(campaign, user, list(places.values())[:room], now)
+
+
+def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:
+    """Lease locked slots, one UPDATE a question template, which is remembered with the slot; which were taken."""
+    templates = newest_templates(campaign, {slot.item.triple.relation for slot in slots}) if slots else {}
+    by_relation: dict[int, list[int]] = {}
+    for slot in slots:
+        by_relation.setdefault(slot.item.triple.relation, []).append(slot.pk)
+    taken: set[int] = set()
+    for relation, ids in by_relation.items():
+        moved = move_slots(
+            Slot.objects.filter(claimable(now), pk__in=ids), "claim",
+            annotator=user, leased_until=lease_end(campaign, now), template=templates[relation],
+        )  # fmt: skip
+        if moved == len(ids):
+            taken.update(ids)
+        else:  # only without row locks: another took some of them between the look and the UPDATE
+            taken.update(
+                Slot.objects.filter(pk__in=ids, annotator=user, state=SlotState.LEASED)
+                .values_list("pk", flat=True)
+            )  # fmt: skip
+    return taken

@@ -1,0 +1,109 @@
+"""Reports of questions that something is wrong with, and what the people who sent them are told."""
+
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.enums import FlagKind
+from annotation.errors import AnswerRefused, NotYours
+from annotation.judging.transitions import move_slots
+from annotation.models import Campaign, Check, Flag, Slot
+from annotation.models.slot import ADJUDICATION, lease_of
+from core.enums import AuditAct
+from core.people.audit_log import record
+
+MAX_TEXT = 2000
+
+
+def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, text: str = "") -> Flag:
+    """Keep a report of a question that this person was given; repeated, it is the same report.
+
+    An adjudicator who asks for other words gives the dispute back: it waits until a manager has answered.
+    """
+    text = text.strip()
+    if lease != lease_of(ticket, user.pk):
+        raise NotYours("This question was not given to you. Load the page again; nothing was reported.")
+    known = _known(user, client_id)
+    if known is not None:
+        return known
+    _check(kind, text)
+    try:
+        return _report(user, ticket, client_id, kind, text)
+    except (AnswerRefused, IntegrityError):
+        known = _known(user, client_id)
+        if known is None:
+            raise
+        return known  # the same report was kept at the same moment
+
+
+def _known(user: User, client_id: UUID) -> Flag | None:
+    known = Flag.objects.filter(client_id=client_id).first()
+    if known is not None and known.person_id != user.pk:
+        raise AnswerRefused("The id of this report was used for another one. Load the page again.")
+    return known
+
+
+def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> Flag:
+    with transaction.atomic():
+        slot = Slot.objects.filter(ticket=ticket).select_related("item__campaign", "template").first()
+        check = (
+            Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
+        )
+        asked = slot or check
+        if asked is None or asked.template is None:
+            raise AnswerRefused("This question was withdrawn: there is nothing to report any more.")
+        holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
+        if holds:
+            mine = Slot.objects.filter(ticket=ticket, annotator=user)
+            if move_slots(mine, "release", annotator=None, leased_until=None) != 1:
+                raise AnswerRefused("This dispute is no longer in your hands. Nothing was reported.")
+        return Flag.objects.create(
+            campaign=slot.item.campaign if slot else check.campaign,  # type: ignore[union-attr]
+            person=user, item=slot.item if slot else None, check_item=None if slot else check,
+            template=asked.template, kind=kind, text=text, holds_item=holds, client_id=client_id,
+        )  # fmt: skip
+
+
+def _check(kind: str, text: str) -> None:
+    if kind not in FlagKind.values:
+        raise AnswerRefused(f"{kind!r} is no kind of report: choose one of {', '.join(FlagKind.values)}.")
+    if kind == FlagKind.OTHER and not text:
+        raise AnswerRefused("Say in a sentence what is wrong.")
+    if len(text) > MAX_TEXT or "\0" in text:
+        raise AnswerRefused(
+            f"The report has {len(text)} characters: at most {MAX_TEXT}, none of them control characters."
+        )
+
+
+def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
+    """Answer a report, which closes it; a dispute that waited for it is given out again.
+
+    Whether this call did it: a report that was answered meanwhile keeps its answer.
+    """
+    reply = reply.strip()
+    if not reply or len(reply) > MAX_TEXT or "\0" in reply:
+        raise AnswerRefused(
+            f"Write an answer of at most {MAX_TEXT} characters: the person who asked reads it."
+        )
+    with transaction.atomic():
+        opened = Flag.objects.filter(pk=flag.pk, replied_at=None)
+        done = opened.update(reply=reply, replied_by=by, replied_at=timezone.now()) == 1
+        if done:
+            record(
+                by,
+                AuditAct.FLAG_ANSWERED,
+                pool=flag.campaign.pool,
+                subject=flag.person,
+                about=f"report {flag.pk}",
+            )
+    return done
+
+
+def own_flags(user: User, campaign: Campaign) -> QuerySet[Flag]:
+    """What a person reported, newest first."""
+    return campaign.flags.filter(person=user).select_related(
+        "template", "item__triple", "check_item__gold", "check_item__item__triple", "replied_by"
+    ).order_by("-pk")  # fmt: skip

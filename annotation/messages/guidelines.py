@@ -1,0 +1,171 @@
+"""Guidelines: how to answer, as Markdown in versions, and the one place where Markdown becomes HTML."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import nh3
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+from annotation.errors import CampaignError
+from annotation.judging.judgements import live_labels
+from annotation.models import Campaign, GuidelineVersion
+from core.enums import AuditAct
+from core.people.audit_log import record
+
+MAX_LENGTH = 50_000
+_TOP = 3  # a page has one h1, and its parts are h2
+_SCHEMES = frozenset({"https", "mailto"})
+_TAGS = {
+    *("p", "br", "hr", "strong", "em", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
+    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+def alt_text(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: Any) -> str:
+    """A rule of markdown-it: an image is its words, so that no page fetches from elsewhere."""
+    return escapeHtml(renderer.renderInlineAsText(tokens[at].children or [], options, env))
+
+
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.validateLink = _may_link  # type: ignore[method-assign]  # markdown-it's own way to say which
+    reader.add_render_rule("image", alt_text)
+    return reader
+
+
+def _may_link(url: str) -> bool:
+    """A link that is refused here stays on the page as the text that was typed."""
+    return url.lower().startswith(("https://", "mailto:"))
+
+
+def _keep(tag: str, attribute: str, value: str) -> str | None:
+    return None if attribute == "href" and not _may_link(value) else value
+
+
+_READER = _reader()
+
+
+def render_markdown(text: str) -> SafeString:
+    """Safe HTML of a Markdown text of a person: no raw HTML, no images, links to https and mailto only.
+
+    The highest heading that the text uses becomes h3, so that none outranks those of the page around it.
+    """
+    tokens = _READER.parse(text)
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    highest = min((int(token.tag[1]) for token in headings), default=1)
+    for token in headings:
+        token.tag = f"h{min(int(token.tag[1]) - highest + _TOP, 6)}"
+    html = nh3.clean(
+        _READER.renderer.render(tokens, _READER.options, {}),
+        tags=_TAGS,
+        attributes={"a": {"href"}, "ol": {"start"}, "*": set()},
+        attribute_filter=_keep,
+        url_schemes=set(_SCHEMES),
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},  # questions on the screen stay there
+    )
+    # after cleaning, "<table>" is nothing but the tag
+    html = html.replace("<table>", '<div class="table-wrap" tabindex="0"><table>')
+    return mark_safe(html.replace("</table>", "</table></div>"))  # cleaned by nh3
+
+
+def first_guidelines(campaign: Campaign) -> GuidelineVersion:
+    """Version 1 of a campaign that opens: the usual text, for a manager to change."""
+    text = (settings.BASE_DIR / "fixtures" / "guidelines.md").read_text(encoding="utf-8").strip()
+    return GuidelineVersion.objects.create(campaign=campaign, version=1, text=text)
+
+
+def current_guidelines(campaign: Campaign) -> GuidelineVersion | None:
+    """The newest version, if anything was ever written."""
+    return campaign.guideline_versions.order_by("-version").first()
+
+
+def guidelines_at(campaign: Campaign, when: datetime) -> GuidelineVersion | None:
+    """The version that was the newest at a time (the first, if all are later)."""
+    written = campaign.guideline_versions.order_by("-version")
+    return written.filter(created_at__lte=when).first() or written.last()
+
+
+def save_guidelines(
+    campaign: Campaign, text: str, *, by: User | None = None, after: int | None = None
+) -> GuidelineVersion:
+    """A new version, unless nothing changed. CampaignError: empty, too long, or somebody else was faster.
+
+    `after`: the version that the writer has seen, so that nobody writes over what they have not.
+    """
+    text = "\n".join(line.rstrip() for line in text.replace("\0", "").strip().splitlines())
+    if not text:
+        raise CampaignError("The guidelines are empty: write how to answer. Nothing was changed.")
+    if len(text) > MAX_LENGTH:
+        raise CampaignError(
+            f"The guidelines have {len(text):,} characters: shorten them to {MAX_LENGTH:,}. Nothing was changed."
+        )
+    newest = current_guidelines(campaign)
+    if newest is not None and newest.text == text:
+        return newest
+    number = newest.version + 1 if newest else 1
+    if after is not None and after != number - 1:
+        raise CampaignError(
+            f"Somebody saved version {number - 1} while you wrote. Yours is still below and not saved: "
+            "compare it with theirs, then save again."
+        )
+    try:
+        with transaction.atomic():
+            saved = GuidelineVersion.objects.create(
+                campaign=campaign, version=number, text=text, created_by=by
+            )
+            record(by, AuditAct.GUIDELINES_SAVED, pool=campaign.pool, about=f"version {number}")
+    except IntegrityError as error:
+        raise CampaignError(
+            "Somebody else saved guidelines a moment ago. Look at their version, then save again."
+        ) from error
+    return saved
+
+
+def labels_by_version(campaign: Campaign, versions: Sequence[GuidelineVersion]) -> dict[int, int]:
+    """Version -> labels that count and were given while it was the newest; one query for all."""
+    start = dict(campaign.guideline_versions.values_list("version", "created_at"))
+    periods = {}
+    for one in versions:
+        period = Q(created_at__gte=one.created_at) if one.version > 1 else Q()
+        if one.version + 1 in start:
+            period &= Q(created_at__lt=start[one.version + 1])
+        periods[f"v{one.version}"] = Count("id", filter=period)
+    counts = live_labels().filter(item__campaign=campaign).order_by().aggregate(**periods)
+    return {one.version: counts[f"v{one.version}"] for one in versions}
+
+
+class DiffLine(NamedTuple):
+    """A line of a difference: sign is + (came), − (went), a space (stayed) or … (some that stayed are left out)."""
+
+    sign: str
+    text: str
+
+
+def difference(before: str, after: str, *, around: int = 2) -> list[DiffLine]:
+    """What changed between two texts, by lines, with a few that stayed around each change."""
+    old, new = before.splitlines(), after.splitlines()
+    found: list[DiffLine] = []
+    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(around):
+        if group[0][1] > 0:
+            found.append(DiffLine("…", ""))
+        for what, i, j, k, m in group:
+            if what == "equal":
+                found += [DiffLine(" ", line) for line in old[i:j]]
+            else:
+                found += [DiffLine("−", line) for line in old[i:j]]
+                found += [DiffLine("+", line) for line in new[k:m]]
+    return found

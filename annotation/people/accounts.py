@@ -1,0 +1,253 @@
+"""People and their roles: manager and researcher for the site, annotator and adjudicator for a campaign."""
+
+import secrets
+from collections.abc import Iterable
+
+from axes.utils import reset as unlock
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.tokens import default_token_generator
+from django.contrib.sessions.models import Session
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from annotation.enums import CampaignRole, SiteRole
+from annotation.errors import PersonError
+from annotation.labelling.queue import release_all
+from annotation.models import Campaign, Invitation, Membership
+from core.enums import AuditAct
+from core.people.audit_log import record
+from core.people.tokens import revoke_all
+
+ROLES = (*SiteRole.values, *CampaignRole.values)
+PSEUDONYM = "erased-"  # names of people whose personal data are erased begin so
+
+
+def add_person(
+    username: str, role: str, campaign: Campaign | None = None, password: str | None = None, *,
+    consented: bool = False, by: User | None = None,
+) -> tuple[User, str | None]:  # fmt: skip
+    """Give a person a role, making the person if there is none of that name.
+
+    Returns the person and the password that was made for a new one without `password`. PersonError: unknown
+    role, a campaign role without campaign, an account that is switched off, or site-wide and campaign roles in
+    one person, since who sees what systems proposed must not label. `consented`: of people who are made up.
+    """
+    check_role(role, campaign)
+    with transaction.atomic():
+        user = User.objects.filter(username=username).first()
+        made = None
+        if user is None:
+            made = None if password else secrets.token_urlsafe(9)
+            user = make_account(username, password or made)
+        give_role(user, role, campaign, by=by)
+        if consented and campaign is not None:
+            Membership.objects.filter(campaign=campaign, person=user, consented_at=None).update(
+                consented_at=timezone.now()
+            )
+    return user, made
+
+
+def check_role(role: str, campaign: Campaign | None) -> None:
+    """PersonError: there is no such role, or it is not one of a campaign (or of the site)."""
+    if role not in ROLES:
+        raise PersonError(f"There is no role {role!r}: choose one of {', '.join(ROLES)}.")
+    if role in CampaignRole.values and campaign is None:
+        raise PersonError(f"Role {role} belongs to a campaign: say of which pool.")
+    if role in SiteRole.values and campaign is not None:
+        raise PersonError(f"Role {role} is for the whole site: leave the campaign out.")
+
+
+def make_account(username: str, password: str | None, email: str = "") -> User:
+    """A person without any role. PersonError: the name is taken, or cannot be one."""
+    if username.startswith(PSEUDONYM):
+        raise PersonError(f"{username!r} cannot be a user name: erased people have such names.")
+    user = User(username=User.normalize_username(username), email=email)
+    if User.objects.filter(username__iexact=user.username).exists():
+        raise PersonError(f"The name {username!r} is taken, if perhaps in other capitals: choose another.")
+    user.set_password(password)
+    try:
+        user.full_clean()
+    except ValidationError as error:
+        raise PersonError(f"{username!r} cannot be a user name: {' '.join(error.messages)}") from error
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError as error:
+        raise PersonError(f"The name {username!r} was taken a moment ago: choose another.") from error
+    return user
+
+
+def give_role(user: User, role: str, campaign: Campaign | None = None, *, by: User | None = None) -> bool:
+    """Whether the person did not have the role before. PersonError as in `add_person`."""
+    check_role(role, campaign)
+    with transaction.atomic():
+        # one role at a time: of two that do not go together, the second must see the first
+        user = User.objects.select_for_update().get(pk=user.pk)
+        if not user.is_active:
+            raise PersonError(f"The account {user.username} is switched off: switch it on first.")
+        _check_mix(user, role)
+        if campaign is None:
+            new = not user.groups.filter(name=role).exists()
+            user.groups.add(Group.objects.get_or_create(name=role)[0])
+        else:
+            agreed = campaign.members.filter(person=user, consented_at__isnull=False).first()
+            new = Membership.objects.get_or_create(
+                campaign=campaign, person=user, role=role,
+                defaults={"consented_at": agreed.consented_at if agreed else None},
+            )[1]  # fmt: skip
+        if new:
+            record(
+                by, AuditAct.ROLE_GIVEN, pool=campaign.pool if campaign else None, subject=user, about=role
+            )
+    return new
+
+
+def take_role(user: User, role: str, campaign: Campaign | None = None, *, by: User | None = None) -> bool:
+    """Whether the person had it. Questions in their hands go back, labels stay. PersonError: the last manager."""
+    check_role(role, campaign)
+    with transaction.atomic():
+        if campaign is None:
+            had = user.groups.filter(name=role).exists()
+            if had and role == SiteRole.MANAGER:
+                _check_other_manager(user, "take this role away")
+            user.groups.remove(*Group.objects.filter(name=role))
+            revoke_invitations_of(user)
+        else:
+            had = Membership.objects.filter(campaign=campaign, person=user, role=role).delete()[0] > 0
+            release_all(user, campaign)
+        if had:
+            record(
+                by, AuditAct.ROLE_TAKEN, pool=campaign.pool if campaign else None, subject=user, about=role
+            )
+    return had
+
+
+def switch_off(user: User, *, by: User | None = None) -> None:
+    """Nobody can sign in to the account, what it holds goes back, its invitations end, labels stay.
+
+    `switch_on` lets the person in again.
+    PersonError: one's own, the last manager's, or (for a manager) an administrator's account.
+    """
+    if user == by:
+        raise PersonError("This is your own account: another manager can switch it off.")
+    check_may_change(user, by)
+    with transaction.atomic():
+        _check_other_manager(user, "switch this account off")
+        if User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
+            release_all(user)
+            end_sessions(user)
+            revoke_all(user, by)
+            revoked = revoke_invitations_of(user)
+            record(by, AuditAct.DEACTIVATED, subject=user, invitations_revoked=revoked)
+
+
+def switch_on(user: User, *, by: User | None = None) -> None:
+    """PersonError for an erased account: there is nobody to give it to."""
+    check_may_change(user, by)
+    if is_erased(user):
+        raise PersonError("The personal data of this account are erased: it cannot be switched on again.")
+    with transaction.atomic():
+        if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
+            record(by, AuditAct.ACTIVATED, subject=user)
+
+
+def password_path(user: User, *, by: User | None = None) -> str:
+    """Path of a page on which the person chooses a new password: once, within PASSWORD_RESET_TIMEOUT.
+
+    PersonError for an account that is switched off, and for an administrator's.
+    """
+    if not user.is_active:
+        raise PersonError(f"The account {user.username} is switched off: switch it on first.")
+    check_may_change(user, by)
+    record(by, AuditAct.PASSWORD_LINK, subject=user)
+    return reverse(
+        "password-new",
+        args=[urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)],
+    )
+
+
+def unlock_sign_in(user: User) -> None:
+    """Forget wrong passwords of before: the person has just set a new one."""
+    unlock(username=user.username)
+
+
+def end_sessions(user: User, *, but: str | None = None) -> int:
+    """Delete the sessions of a person (all but one); how many. Sessions are sealed: each is opened to see whose."""
+    mine = [
+        session.pk
+        for session in Session.objects.iterator()
+        if session.pk != but and session.get_decoded().get("_auth_user_id") == str(user.pk)
+    ]
+    return Session.objects.filter(pk__in=mine).delete()[0]
+
+
+def revoke_invitations_of(user: User) -> int:
+    """Links that this person made and nobody used: who leaves must not come back by one of them."""
+    made = Invitation.objects.filter(created_by=user, used_at=None, revoked_at=None)
+    return made.update(revoked_at=timezone.now(), email="")
+
+
+def managers() -> QuerySet[User]:
+    """Who can manage the site now."""
+    return User.objects.filter(
+        Q(groups__name=SiteRole.MANAGER) | Q(is_superuser=True), is_active=True
+    ).distinct()
+
+
+def is_last_manager(user: User) -> bool:
+    return managers().filter(pk=user.pk).exists() and not managers().exclude(pk=user.pk).exists()
+
+
+def is_erased(user: User) -> bool:
+    return user.username.startswith(PSEUDONYM) and not user.is_active and not user.has_usable_password()
+
+
+def check_may_change(user: User, by: User | None) -> None:
+    """PersonError where a manager would take over an administrator's account, which may do more."""
+    if user.is_superuser and by is not None and not by.is_superuser:
+        raise PersonError(
+            f"{user.username} administers the server: only an administrator changes this account."
+        )
+
+
+def missing_people(roles: Iterable[str]) -> list[str]:
+    """What the active members of a campaign (the role of each, by person) are too few for, in sentences."""
+    # an adjudicator may annotate too, never the same item: so they count as annotators where they are a third person
+    counts = list(roles)
+    told = []
+    if counts.count(CampaignRole.ANNOTATOR) < 2:
+        told.append("Each triple needs two labels by two people: there are fewer than two annotators.")
+    if CampaignRole.ADJUDICATOR not in counts:
+        told.append("Where two labels differ a third person decides: there is no adjudicator.")
+    return told
+
+
+def _check_other_manager(user: User, act: str) -> None:
+    # the rows of all managers are locked, so that two cannot take each other's role at the same time
+    ids = list(managers().values_list("pk", flat=True))
+    list(User.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
+    if is_last_manager(user):
+        raise PersonError(
+            f"You cannot {act}: {user.username} is the last manager who can sign in. Add another first."
+        )
+
+
+def _check_mix(user: User, role: str) -> None:
+    site = sorted(user.groups.filter(name__in=SiteRole.values).values_list("name", flat=True))
+    site += ["superuser"] if user.is_superuser else []
+    if role in CampaignRole.values and site:
+        raise PersonError(
+            f"{user.username} is {' and '.join(site)} and sees what systems proposed, so cannot be {role}: "
+            "add another person for that."
+        )
+    labels = sorted(set(user.memberships.values_list("role", flat=True)))
+    if role in SiteRole.values and labels:
+        raise PersonError(
+            f"{user.username} is {' and '.join(labels)} and labels blind, so cannot become {role}: "
+            "add another person for that."
+        )

@@ -1,0 +1,128 @@
+"""Invitations: a link gives one person one role, once, for some days. Only the hash of its secret is kept."""
+
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.errors import InvitationError, PersonError
+from annotation.models import Campaign, Invitation
+from annotation.people.accounts import check_role, give_role, make_account
+from annotation.people.consent import consent
+from core.enums import AuditAct
+from core.people.audit_log import record
+from pooling.models import Pool
+
+MAX_DAYS = 90
+_AGAIN = "Ask the person who invited you for a new link."
+
+
+def invite(
+    role: str, campaign: Campaign | None = None, *, email: str = "", days: int = 14, by: User | None = None
+) -> tuple[Invitation, str]:
+    """The invitation and the secret of its link, which is kept nowhere.
+
+    PersonError: no such role, or not one of a campaign (or of the site). InvitationError: for how many days.
+    """
+    check_role(role, campaign)
+    if not 1 <= days <= MAX_DAYS:
+        raise InvitationError(f"An invitation cannot hold for {days} days: give 1 to {MAX_DAYS}.")
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        invitation = Invitation.objects.create(
+            token_sha256=_hashed(token), role=role, campaign=campaign, email=email, created_by=by,
+            expires_at=timezone.now() + timedelta(days=days),
+        )  # fmt: skip
+        record(by, AuditAct.INVITED, pool=_pool(invitation), about=role, days=days)
+    return invitation, token
+
+
+def find_invitation(token: str) -> Invitation | None:
+    return (
+        Invitation.objects.select_related("campaign__pool", "campaign__contact", "created_by")
+        .filter(token_sha256=_hashed(token))
+        .first()
+    )
+
+
+def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
+    """Why the invitation can no longer be accepted, and what to do; empty if it can."""
+    if invitation.used_at is not None:
+        return (
+            "This invitation was used: each is for one person, once. If that was you, sign in. If not: "
+            + _AGAIN
+        )
+    if invitation.revoked_at is not None:
+        return f"This invitation was taken back. {_AGAIN}"
+    if invitation.expires_at <= (now or timezone.now()):
+        return f"This invitation has expired. {_AGAIN}"
+    return ""
+
+
+def accept(invitation: Invitation, user: User, *, agreed: bool = False, now: datetime | None = None) -> None:
+    """Give the role to who has an account. The link is then used, and it is not if anything is refused.
+
+    `agreed`: to the campaign's text on personal data. InvitationError: it was used, revoked, or is over.
+    PersonError: the role does not go with those of the person, or they have it.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _use(invitation, now)
+        _join(invitation, user, agreed, now)
+
+
+def accept_as_new(
+    invitation: Invitation, username: str, password: str, *, email: str = "", agreed: bool = False,
+    now: datetime | None = None,
+) -> User:  # fmt: skip
+    """As `accept`, with a new account of this name. PersonError: the name is taken, or cannot be one."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        _use(invitation, now)  # first: of two that come at once, the second makes no account
+        user = make_account(username, password, email)
+        _join(invitation, user, agreed, now)
+    return user
+
+
+def revoke(invitation: Invitation, *, by: User | None = None) -> None:
+    """The link is refused from now on. InvitationError if it was used before, or revoked."""
+    with transaction.atomic():
+        open_ones = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
+        if open_ones.update(revoked_at=timezone.now(), email="") != 1:
+            raise InvitationError("This invitation was used or revoked already.")
+        record(by, AuditAct.INVITATION_REVOKED, pool=_pool(invitation), about=invitation.role)
+
+
+def open_invitations(campaign: Campaign | None) -> QuerySet[Invitation]:
+    """Those that can still be accepted: of a campaign, or to roles of the site."""
+    return Invitation.objects.filter(
+        campaign=campaign, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+    ).select_related("created_by")
+
+
+def _use(invitation: Invitation, now: datetime) -> None:
+    usable = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None, expires_at__gt=now)
+    if usable.update(used_at=now) != 1:
+        invitation.refresh_from_db()
+        raise InvitationError(refusal(invitation, now=now) or "This invitation is gone.")
+
+
+def _join(invitation: Invitation, user: User, agreed: bool, now: datetime) -> None:
+    if not give_role(user, invitation.role, invitation.campaign, by=invitation.created_by):
+        raise PersonError(f"You are {invitation.role} already: the link is still good for somebody else.")
+    Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
+    record(user, AuditAct.INVITATION_USED, pool=_pool(invitation), subject=user, about=invitation.role)
+    if agreed and invitation.campaign is not None:
+        consent(user, invitation.campaign, now=now)
+
+
+def _pool(invitation: Invitation) -> Pool | None:
+    return invitation.campaign.pool if invitation.campaign else None
+
+
+def _hashed(token: str) -> str:
+    return sha256(token.encode()).hexdigest()

@@ -1,0 +1,69 @@
+"""Gold items as a manager reads them, and what can be re-checked."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db.models import Count, F, Q
+
+from annotation.enums import SlotState, Verdict
+from annotation.labelling.queue import newest_templates
+from annotation.models import Campaign, Check, Gold
+from annotation.quality.checks import recheck_choices
+from annotation.questions.wording import word
+from pooling.graphs.imports import open_graph
+
+
+class GoldRow(NamedTuple):
+    gold: Gold
+    question: str
+    given: int  # people who hold it or answered it
+    answered: int
+    correct: int
+
+
+class Available(NamedTuple):
+    """Final judgements that one person could re-check."""
+
+    person: User
+    positive: int
+    negative: int
+
+    @property
+    def total(self) -> int:
+        return self.positive + self.negative
+
+
+def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
+    """Gold items with the question as it is asked now, and what people answered; two queries.
+
+    The figures are those of quality.gold_report, of these items only.
+    """
+    golds = list(golds)
+    newest = Q(labels__isnull=False, labels__superseded_by=None)
+    counts = {
+        gold: counted
+        for gold, *counted in Check.objects.filter(gold__in=[gold.pk for gold in golds])
+        .exclude(state=SlotState.FREE)
+        .order_by()
+        .values_list("gold")
+        .annotate(
+            given=Count("pk", distinct=True), answered=Count("pk", filter=newest),
+            correct=Count("pk", filter=newest & Q(labels__answer=F("expected"))),
+        )
+    }  # fmt: skip
+    graph = open_graph(campaign.pool.graph)
+    templates = newest_templates(campaign, {gold.relation for gold in golds})
+    return [
+        GoldRow(
+            gold, word(Check(gold=gold), templates[gold.relation], graph).statement,
+            *counts.get(gold.pk, (0, 0, 0)),
+        )
+        for gold in golds
+    ]  # fmt: skip
+
+
+def available_to(campaign: Campaign, person: User) -> Available:
+    verdicts = Counter(recheck_choices(campaign, person).values_list("verdict", flat=True))
+    return Available(person, verdicts[Verdict.POSITIVE], verdicts[Verdict.NEGATIVE])

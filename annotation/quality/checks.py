@@ -1,0 +1,339 @@
+"""Checks: gold items among the questions of annotators, and final judgements that an expert judges again.
+
+Outside they look like slots. Their answers live apart and enter no judgement, agreement figure or measure.
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotation.enums import Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
+from annotation.errors import CampaignError
+from annotation.judging.label_file import LabelLine, read_label_file
+from annotation.judging.transitions import move_checks
+from annotation.labelling.queue import claim_new, held_slots, lease_end, newest_templates
+from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
+from annotation.models.slot import PLACES
+from core.enums import AuditAct
+from core.people.audit_log import record
+from pooling.enums import FilterReason, Side
+from pooling.graphs.imports import open_graph
+from pooling.pools.files import several
+
+Question = tuple[str, int, int]  # side, relation, the entity that is not masked
+
+
+def question_of(asked: "Item | Check | Gold") -> Question:
+    """What the items of one group have in common."""
+    triple = asked if isinstance(asked, Gold) else asked.triple
+    return asked.side, triple.relation, triple.head if asked.side == Side.TAIL else triple.tail
+
+
+# -- giving them out -----------------------------------------------------------------------------------------
+
+
+def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot | Check]:
+    """Slots as queue.claim leases them, and among them the checks of this person, all in one order."""
+    if campaign.state == CampaignState.CLOSED:
+        return []
+    checks = _keep_held(campaign, user, _own_checks(campaign, user))
+    # what is held of gold counts, as a slot would: else how many more come would tell of it
+    gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
+    slots, new = claim_new(campaign, user, count - gold)
+    again = [check for check in checks if check.kind == CheckKind.RECHECK]
+    wanted = [check.pk for check in again if check.state == SlotState.FREE]
+    wanted = wanted[: max(0, count - (len(again) - len(wanted)))]
+    if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and new)):
+        with transaction.atomic():
+            _hold(campaign, wanted + _draw_gold(campaign, user, slots, new))
+        checks = _own_checks(campaign, user)
+    return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])
+
+
+def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Check]:
+    """Renew the leases of held checks, as a claim renews slots; those that this person could still be given.
+
+    Gold whose lease is over goes with the other candidates of its question: it stays while one of them is in this
+    person's hands, else it would stand alone and be told by that.
+    """
+    now = timezone.now()
+    held = [check for check in checks if check.state == SlotState.LEASED]
+    over = [check for check in held if check.leased_until is None or check.leased_until < now]
+    alone: set[int] = set()
+    if any(check.kind == CheckKind.GOLD for check in over):
+        here = {question_of(slot.item) for slot in held_slots(campaign, user, PLACES)}
+        alone = {
+            check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here
+        }
+        move_checks(Check.objects.filter(pk__in=alone), "release", leased_until=None)
+    if over:  # the page renews the others while it is open
+        stay = [check.pk for check in over if check.pk not in alone]
+        move_checks(Check.objects.filter(pk__in=stay), "renew", leased_until=lease_end(campaign, now))
+    return [check for check in checks if check.pk not in alone]
+
+
+def _own_checks(campaign: Campaign, user: User) -> list[Check]:
+    """Those that this person holds, or could be given."""
+    mine = Check.objects.filter(campaign=campaign, person=user, state__in=[SlotState.FREE, SlotState.LEASED])
+    return list(mine.select_related("gold", "item__triple", "template").order_by("pk"))
+
+
+def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
+    """By order; a check comes after the item of its order, and the candidates of one question stay together."""
+    places: list[tuple[int, int, Slot | Check]] = [(slot.item.order, 0, slot) for slot in slots]
+    places += [(check.order, check.pk, check) for check in checks]
+    groups: dict[Question, list[Slot | Check]] = {}
+    for _, _, place in sorted(places, key=lambda entry: entry[:2]):
+        groups.setdefault(question_of(place.asked), []).append(place)
+    return [place for group in groups.values() for place in group]
+
+
+def _hold(campaign: Campaign, ids: list[int]) -> None:
+    """Lease checks, each with the question template that is shown now."""
+    free = Check.objects.filter(pk__in=ids).select_related("gold", "item__triple")
+    by_relation: dict[int, list[int]] = {}
+    for check in free:
+        by_relation.setdefault(check.triple.relation, []).append(check.pk)
+    templates = newest_templates(campaign, by_relation.keys()) if by_relation else {}
+    for relation, pks in by_relation.items():
+        until = lease_end(campaign, timezone.now())
+        move_checks(
+            Check.objects.filter(pk__in=pks), "claim", template=templates[relation], leased_until=until
+        )
+
+
+def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:
+    """Ids of the checks that go with newly leased slots, so that gold_percent of a hundred slots have one.
+
+    Gold stands among the candidates of its own question and nowhere else: a question of its own would be told by
+    its size. What is due waits until a question comes that has gold. Each person gets each gold item once.
+    """
+    fresh = [slot for slot in slots if slot.pk in new]
+    seen = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE)
+    groups: dict[Question, list[Slot]] = {}
+    for slot in fresh:
+        groups.setdefault(question_of(slot.item), []).append(slot)
+    fitting = [
+        gold for gold in campaign.golds.filter(~Exists(seen), is_active=True) if question_of(gold) in groups
+    ]
+    if not fitting:
+        return []
+    found = []
+    fitting.sort(key=lambda gold: _digest(campaign.seed, user.pk, gold.pk))
+    for gold in fitting[: _gold_due(campaign, user, fresh[0])]:
+        candidates = groups[question_of(gold)]
+        place = candidates[_digest(campaign.seed, user.pk, gold.pk, 1) % len(candidates)]
+        check, _ = Check.objects.update_or_create(
+            gold=gold, person=user,
+            defaults={
+                "campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": place.item.order,
+            },
+        )  # fmt: skip
+        found.append(check.pk)
+    return found
+
+
+def _gold_due(campaign: Campaign, user: User, slot: Slot) -> int:
+    """How many gold items this person should have more by now; the fraction is drawn, by person and slot."""
+    given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count()
+    had = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
+    due = given * campaign.gold_percent / 100 - had.exclude(state=SlotState.FREE).count()
+    return max(0, math.floor(due + _digest(campaign.seed, user.pk, slot.pk) / 2**64))
+
+
+def _digest(*numbers: int) -> int:
+    return int.from_bytes(hashlib.sha256(repr(numbers).encode()).digest()[:8])
+
+
+# -- gold items ----------------------------------------------------------------------------------------------
+
+
+class GoldAdded(NamedTuple):
+    added: int
+    known: int  # were gold items before
+
+
+def gold_from_pool(
+    campaign: Campaign, *, positives: int, negatives: int, seed: int = 0, by: User | None = None
+) -> GoldAdded:
+    """Draw gold items: seed triples (answer yes) and filtered triples of inconsistent type (answer no).
+
+    A seed triple shares its question with pooled triples, so that nothing tells it from them. CampaignError
+    when the pool has fewer. `seed`: of the draw.
+    """
+    rng = np.random.default_rng([seed, campaign.pool_id])
+    yes, no = gold_supply(campaign)
+    for wanted, there, what in ((positives, yes, "seed"), (negatives, no, "filtered for their type")):
+        if wanted > len(there):
+            raise CampaignError(
+                f"{wanted} gold items of triples {what}: the pool has {len(there)} in the questions that people"
+                " are asked. Ask for fewer."
+            )
+    rows = [
+        (*there[i], answer, origin)
+        for there, wanted, answer, origin in (
+            (yes, positives, Answer.YES, GoldOrigin.SEED), (no, negatives, Answer.NO, GoldOrigin.FILTER),
+        )
+        for i in rng.permutation(len(there))[:wanted]
+    ]  # fmt: skip
+    return _add_gold(campaign, rows, by)
+
+
+def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """What `gold_from_pool` draws from: seed triples, and triples filtered for their type, whose question is asked."""
+    asked = _asked(campaign)
+    # a triple of the audit sample is asked in earnest
+    filtered = campaign.pool.triples.filter(reason=FilterReason.TYPES, item=None)
+    yes, no = (
+        [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
+        for triples in (campaign.pool.seeds.all(), filtered)
+    )
+    return yes, no
+
+
+def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) -> GoldAdded:
+    """Gold items of a label file (TSV head, relation, tail, Y or N): all or nothing.
+
+    CampaignError names the lines that cannot be gold: unknown names, can't tell, a triple that people label, one
+    whose question has no other candidate, since it would be told by standing alone.
+    """
+    graph = open_graph(campaign.pool.graph)
+    # released or not, and those of an audit sample
+    asked_of_people = campaign.pool.triples.filter(Q(reason=FilterReason.NONE) | Q(item__isnull=False))
+    to_people = set(asked_of_people.values_list("head", "relation", "tail"))
+    asked = _asked(campaign)
+    problems, rows = [], []
+    for line in read_label_file(path, graph):
+        if not isinstance(line, LabelLine):
+            problems.append(f"{path.name}:{line.line}: {line.reason}")
+        elif line.answer == Answer.CANT_TELL:
+            problems.append(f"{path.name}:{line.line}: a gold item has answer Y or N, not ?")
+        elif line.triple in to_people:
+            problems.append(f"{path.name}:{line.line}: people label this triple, so it cannot be a gold item")
+        elif not _side(line.triple, asked):
+            problems.append(
+                f"{path.name}:{line.line}: no question of this campaign asks for this triple, so it would stand alone"
+            )
+        else:
+            rows.append((*line.triple, line.answer, GoldOrigin.FILE))
+    if problems:
+        raise CampaignError(several(problems, "Correct the file; no gold item was added."))
+    return _add_gold(campaign, rows, by)
+
+
+def _add_gold(
+    campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]], by: User | None
+) -> GoldAdded:
+    present = set(campaign.golds.values_list("head", "relation", "tail"))
+    new = {row[:3]: row for row in rows if row[:3] not in present}
+    asked = _asked(campaign)
+    with transaction.atomic():
+        Gold.objects.bulk_create(
+            Gold(
+                campaign=campaign, head=head, relation=relation, tail=tail, answer=answer, origin=origin,
+                side=_side((head, relation, tail), asked), created_by=by,
+            )
+            for head, relation, tail, answer, origin in new.values()
+        )  # fmt: skip
+        record(by, AuditAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
+    return GoldAdded(len(new), len(rows) - len(new))
+
+
+def _asked(campaign: Campaign) -> set[Question]:
+    """The questions that people are asked."""
+    rows = campaign.items.values_list("side", "triple__relation", "triple__head", "triple__tail")
+    return {(side, relation, head if side == Side.TAIL else tail) for side, relation, head, tail in rows}
+
+
+def _side(triple: tuple[int, int, int], asked: set[Question]) -> str:
+    """Which question of those that are asked has this triple as a candidate; empty: none."""
+    head, relation, tail = triple
+    sides = ((Side.TAIL, head), (Side.HEAD, tail))
+    return next((side.value for side, given in sides if (side.value, relation, given) in asked), "")
+
+
+def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, by: User | None = None) -> int:
+    """Give gold items out, or no longer; answers that were given stay. How many changed."""
+    with transaction.atomic():
+        changed = campaign.golds.filter(pk__in=ids, is_active=not active).update(is_active=active)
+        act = AuditAct.GOLD_ADDED if active else AuditAct.GOLD_REMOVED
+        record(
+            by,
+            act,
+            pool=campaign.pool,
+            about=f"{changed} gold items {'given out' if active else 'taken out'}",
+        )
+    return changed
+
+
+# -- re-check ------------------------------------------------------------------------------------------------
+
+
+def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
+    """Final judgements by people that this person had no part in, saw no labels of, and has not re-checked."""
+    items = Item.objects.filter(campaign=campaign, state=ItemState.SETTLED, triple=OuterRef("triple"))
+    own = Slot.objects.filter(item__triple=OuterRef("triple"), annotator=person)
+    saw = Item.seen_by.through.objects.filter(item__triple=OuterRef("triple"), user=person)
+    checked = Check.objects.filter(item__triple=OuterRef("triple"), person=person)
+    return campaign.pool.judgements.filter(
+        Exists(items),
+        ~Exists(own),
+        ~Exists(saw),
+        ~Exists(checked),
+        verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE],
+    )
+
+
+def draw_recheck(
+    campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None
+) -> int:
+    """Give a member a seeded sample of final judgements to judge again, half positive and half negative.
+
+    They come unmarked among this person's questions. Where one half has too few, the other makes up for it.
+    Returns how many were drawn; CampaignError when there are none, or the person does not label here.
+    """
+    if not campaign.members.filter(person=person).exists():
+        raise CampaignError(f"{person.username} is no member of this campaign: add them first.")
+    if size < 1:
+        raise CampaignError("A sample has at least one judgement.")
+    rng = np.random.default_rng([seed, campaign.pool_id, person.pk])
+    choices = recheck_choices(campaign, person).order_by("triple")
+    halves = [
+        rng.permutation(list(choices.filter(verdict=verdict).values_list("triple", flat=True))).tolist()
+        for verdict in (Verdict.POSITIVE, Verdict.NEGATIVE)
+    ]
+    half = (size + 1) // 2
+    positive = min(len(halves[0]), max(half, size - len(halves[1])))
+    negative = min(len(halves[1]), size - positive)
+    if positive + negative == 0:
+        raise CampaignError(f"There is no final judgement that {person.username} could re-check.")
+    chosen = [(triple, Answer.YES) for triple in halves[0][:positive]]
+    chosen += [(triple, Answer.NO) for triple in halves[1][:negative]]
+    items = {
+        item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])
+    }
+    with transaction.atomic():
+        Check.objects.bulk_create(
+            Check(
+                campaign=campaign, kind=CheckKind.RECHECK, person=person, item=items[triple], expected=answer,
+                order=items[triple].order,
+            )
+            for triple, answer in chosen
+        )  # fmt: skip
+        record(
+            by,
+            AuditAct.RECHECK_DRAWN,
+            pool=campaign.pool,
+            subject=person,
+            about=f"{len(chosen)} judgements",
+            seed=seed,
+        )
+    return len(chosen)

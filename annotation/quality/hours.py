@@ -1,0 +1,74 @@
+"""The hours that people worked, for their pay: everything they answered counts, also what enters no judgement."""
+
+from collections import defaultdict
+from datetime import UTC, date
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncDate
+
+from annotation.enums import CampaignRole
+from annotation.models import Campaign, CheckLabel, Label, Membership, SurplusLabel
+from core.enums import AuditAct
+from core.files.csv_cells import csv_of
+from core.people.audit_log import record
+
+COLUMNS = ("person", "roles", "date", "labels", "active_hours", "away_hours")
+_MS_AN_HOUR = 3_600_000
+
+
+class Hours(NamedTuple):
+    """What one person did on one day (UTC)."""
+
+    person: str
+    roles: str  # those that they have now
+    day: date
+    labels: int  # answers given; a change is none, but takes time
+    active_hours: float
+    away_hours: float
+
+
+def hours(campaign: Campaign) -> list[Hours]:
+    """A row a person and day, by name and day: labels, decisions, checks and surplus answers, withdrawn or not."""
+    first = Count("id", filter=Q(supersedes=None))
+    total: dict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0, 0])
+    of_campaign = Q(item__campaign=campaign) | Q(check_item__campaign=campaign)
+    for rows, count in (
+        (Label.objects.filter(item__campaign=campaign), first),
+        (CheckLabel.objects.filter(check_item__campaign=campaign), first),
+        (SurplusLabel.objects.filter(of_campaign), Count("id")),
+    ):
+        days = rows.order_by().annotate(day=TruncDate("created_at", tzinfo=UTC))
+        for person, day, *found in days.values_list("annotator_id", "day").annotate(
+            n=count, active=Sum("active_ms"), away=Sum("away_ms")
+        ):
+            total[person, day] = [
+                old + new for old, new in zip(total[person, day], map(int, found), strict=True)
+            ]
+    names = dict(User.objects.filter(pk__in={person for person, _ in total}).values_list("pk", "username"))
+    roles = roles_in(campaign)
+    return sorted(
+        Hours(names[person], roles.get(person, ""), day, n, active / _MS_AN_HOUR, away / _MS_AN_HOUR)
+        for (person, day), (n, active, away) in total.items()
+    )
+
+
+def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
+    """`hours` as CSV with a header, cells made safe for spreadsheets; the download is noted in the audit log."""
+    rows = hours(campaign)
+    cells = [(*row[:4], f"{row.active_hours:.4f}", f"{row.away_hours:.4f}") for row in rows]
+    with transaction.atomic():
+        record(by, AuditAct.HOURS_EXPORTED, pool=campaign.pool, about=f"{len(rows)} rows")
+    return csv_of([COLUMNS, *cells])
+
+
+def roles_in(campaign: Campaign) -> dict[int, str]:
+    """Person id -> their roles in the campaign, in words."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for person, role in (
+        Membership.objects.filter(campaign=campaign).order_by("role").values_list("person_id", "role")
+    ):
+        found[person].append(CampaignRole(role).value)
+    return {person: " and ".join(roles) for person, roles in found.items()}

@@ -1,0 +1,228 @@
+"""How far people agree with each other, with what is known, and with an expert who judges again."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db.models import Min
+
+from annotation.enums import Answer, CheckKind, SlotState
+from annotation.judging.judgements import live_labels
+from annotation.models import Campaign, Check, CheckLabel, Gold, Label
+from annotation.models.slot import ADJUDICATION
+from annotation.quality.kernel import MISSING, Agreement, Coefficient, Ints, Share, agreement, cohen_kappa
+
+YES_NO = "YN"  # an item that somebody could not tell is left out
+WITH_CANT_TELL = "YN?"  # can't tell is an answer like the others
+
+Key = TypeVar("Key", bound=Any)
+
+
+class PairAgreement(NamedTuple):
+    """Two people, by id, on the items that both labelled."""
+
+    one: int
+    other: int
+    raw: Share
+    kappa: Coefficient
+
+
+class GroupAgreement(NamedTuple):
+    name: str
+    agreement: Agreement
+
+
+class AnswerPair(NamedTuple):
+    """How many items have these two answers; who or which place gave which has no meaning."""
+
+    one: str
+    other: str
+    n: int
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """Agreement of the two plain labels of an item; adjudicators, checks and surplus answers have no part."""
+
+    items: int  # with two live labels
+    overall: Agreement
+    pairs: list[PairAgreement]  # those with most items first
+    relations: list[GroupAgreement]  # by key
+    weeks: list[GroupAgreement]  # of the later label, in order
+    answers: list[AnswerPair]
+
+
+class _Doubles(NamedTuple):
+    """Items with two live labels. The first answer of each is of the person with the smaller id."""
+
+    first: Ints
+    second: Ints
+    people: list[tuple[int, int]]
+    relations: list[int]
+    weeks: list[str]
+
+
+def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> AgreementReport:
+    """Agreement in all, by pair of people, by relation and by week. ValueError for unknown categories."""
+    if categories not in (YES_NO, WITH_CANT_TELL):
+        raise ValueError(f"categories {categories!r}: {YES_NO!r} or {WITH_CANT_TELL!r}")
+    doubles = _doubles(campaign)
+    keys = dict(campaign.pool.graph.relations.values_list("index", "key"))
+    answers = Counter(zip(doubles.first.tolist(), doubles.second.tolist(), strict=True))
+    # the last of the three codes is can't tell
+    size = len(categories)
+    first, second = (np.where(codes < size, codes, MISSING) for codes in (doubles.first, doubles.second))
+
+    def groups(of_item: Sequence[Key]) -> Iterator[tuple[Key, Agreement]]:
+        for key, places in _places(of_item):
+            yield key, agreement(first[places], second[places], size)
+
+    return AgreementReport(
+        items=first.size,
+        overall=agreement(first, second, size),
+        pairs=sorted(
+            (
+                PairAgreement(
+                    *people, agreement(first[places], second[places], size).raw,
+                    cohen_kappa(first[places], second[places], size),
+                )
+                for people, places in _places(doubles.people)
+            ),
+            key=lambda pair: -pair.raw.n,
+        ),
+        relations=sorted(GroupAgreement(keys[index], found) for index, found in groups(doubles.relations)),
+        weeks=[GroupAgreement(week, found) for week, found in groups(doubles.weeks)],
+        answers=[
+            AnswerPair(one.label, other.label, answers[i, j] + (answers[j, i] if i != j else 0))
+            for i, one in enumerate(Answer)
+            for j, other in enumerate(Answer)
+            if i <= j
+        ],
+    )  # fmt: skip
+
+
+def _doubles(campaign: Campaign) -> _Doubles:
+    rows = (
+        live_labels()
+        .filter(item__campaign=campaign)
+        .exclude(slot__number=ADJUDICATION)
+        .order_by("item_id", "annotator_id")
+        .values_list("item_id", "annotator_id", "answer", "created_at", "item__triple__relation")
+    )
+    codes = {answer: code for code, answer in enumerate(Answer.values)}
+    found: list[tuple[int, int]] = []
+    people, relations, weeks = [], [], []
+    for (item, one, first, early, relation), (again, other, second, late, _) in pairwise(rows.iterator()):
+        if item == again:
+            found.append((codes[first], codes[second]))
+            people.append((one, other))
+            relations.append(relation)
+            weeks.append(week_of(max(early, late)))
+    array = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return _Doubles(array[:, 0], array[:, 1], people, relations, weeks)
+
+
+def _places(of_item: Sequence[Key]) -> list[tuple[Key, Ints]]:
+    """Each key, in order, with the places of its items."""
+    places: dict[Key, list[int]] = defaultdict(list)
+    for place, key in enumerate(of_item):
+        places[key].append(place)
+    return [(key, np.array(places[key])) for key in sorted(places)]
+
+
+def week_of(when: datetime) -> str:
+    """The ISO week of a moment, in UTC: 2026-W07."""
+    year, week, _ = when.isocalendar()
+    return f"{year}-W{week:02d}"
+
+
+def annotator_numbers(campaign: Campaign) -> dict[int, int]:
+    """Person id -> a number from 1 by who labelled first, for those who may not know names. It never changes."""
+    first = (
+        Label.objects.filter(item__campaign=campaign)
+        .order_by()
+        .values_list("annotator_id")
+        .annotate(first=Min("id"))
+    )
+    ranked = sorted(first, key=lambda row: row[1])
+    return {person: number for number, (person, _) in enumerate(ranked, 1)}
+
+
+# -- checks ------------------------------------------------------------------------------------------------------
+
+
+class GoldResult(NamedTuple):
+    """What people answered to one gold item; can't tell is not correct."""
+
+    gold: Gold
+    asked: int
+    answered: int
+    correct: Share
+    cant_tell: int
+
+
+def gold_report(campaign: Campaign) -> list[GoldResult]:
+    """Every gold item with the answers to it, in the order in which they were added."""
+    asked = Counter(
+        Check.objects.filter(campaign=campaign, kind=CheckKind.GOLD)
+        .exclude(state=SlotState.FREE)
+        .values_list("gold_id", flat=True)
+    )
+    given: dict[int, Counter[str]] = defaultdict(Counter)
+    for gold, answer in _newest_answers(campaign, CheckKind.GOLD).values_list("check_item__gold", "answer"):
+        given[gold][answer] += 1
+    return [
+        GoldResult(
+            gold, asked[gold.pk], answers.total(), Share(answers[gold.answer], answers.total()),
+            answers[Answer.CANT_TELL],
+        )
+        for gold in campaign.golds.all()
+        for answers in [given[gold.pk]]
+    ]  # fmt: skip
+
+
+class RecheckResult(NamedTuple):
+    """A sample of final judgements that one person judged again; can't tell does not agree."""
+
+    person: User
+    drawn_on: date
+    drawn: int
+    answered: int
+    both: Share
+    positive: Share  # of the judgements that were positive when the sample was drawn
+    negative: Share
+    cant_tell: int
+
+
+def recheck_report(campaign: Campaign) -> list[RecheckResult]:
+    """Each re-check sample, newest first. What one person was given on one day (UTC) is one sample."""
+    answers = dict(_newest_answers(campaign, CheckKind.RECHECK).values_list("check_item", "answer"))
+    samples: dict[tuple[date, int], list[Check]] = defaultdict(list)
+    checks = Check.objects.filter(campaign=campaign, kind=CheckKind.RECHECK).select_related("person")
+    for check in checks:
+        samples[check.created_at.date(), check.person_id].append(check)
+    return [_recheck(day, samples[day, person], answers) for day, person in sorted(samples, reverse=True)]
+
+
+def _recheck(day: date, sample: list[Check], answers: dict[int, str]) -> RecheckResult:
+    count = Counter((check.expected, answers[check.pk]) for check in sample if check.pk in answers)
+    positive, negative = (
+        Share(count[expected, expected], sum(count[expected, given] for given in Answer.values))
+        for expected in (Answer.YES.value, Answer.NO.value)
+    )
+    both = Share(positive.hits + negative.hits, positive.n + negative.n)
+    cant_tell = sum(n for (_, given), n in count.items() if given == Answer.CANT_TELL)
+    return RecheckResult(sample[0].person, day, len(sample), both.n, both, positive, negative, cant_tell)
+
+
+def _newest_answers(campaign: Campaign, kind: CheckKind) -> Any:
+    return CheckLabel.objects.filter(
+        superseded_by=None, check_item__campaign=campaign, check_item__kind=kind
+    ).order_by("id")

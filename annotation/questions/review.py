@@ -1,0 +1,144 @@
+"""What a manager looks at before people are asked: which relations, in whose words, with which names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models import Count, F, Window
+from django.db.models.functions import RowNumber
+
+from annotation.judging.judgements import live_labels
+from annotation.models import QuestionTemplate
+from annotation.questions.wording import ensure_templates
+from pooling.enums import FilterReason
+from pooling.graphs.imports import open_graph
+from pooling.models import Pool, PooledTriple, Relation
+from pooling.questions.templates import is_readable
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class AskedRelation:
+    """A relation that people are asked about, with its newest template."""
+
+    relation: Relation
+    triples: int  # to people
+    template: QuestionTemplate
+
+    @property
+    def is_odd(self) -> bool:
+        """Made from a name that is no words: whoever is asked cannot know what is meant."""
+        return self.template.is_default and not is_readable(self.relation.key)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many relations, and how many of their triples, are asked about in words that a person wrote."""
+
+    relations: int
+    written: int
+    triples: int
+    written_triples: int
+    odd: int = 0  # relations made from a name that is no words
+
+    @property
+    def from_name(self) -> int:
+        return self.relations - self.written
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.written_triples // self.triples if self.triples else 0
+
+
+class Names(NamedTuple):
+    subject: str
+    object: str
+
+
+class MissingLabel(NamedTuple):
+    """An entity that people see by its key."""
+
+    key: str
+    triples: int  # to people, that it is in
+
+
+class VersionUse(NamedTuple):
+    template: QuestionTemplate
+    labels: int  # of the pool that count, given under this version
+
+
+def asked_relations(pool: Pool) -> list[AskedRelation]:
+    """Those that people of the pool are asked about, most triples first."""
+    ensure_templates(pool.graph)
+    asked = to_people(pool)
+    relations = {r.pk: r for r in pool.graph.relations.filter(index__in=asked)}
+    templates = QuestionTemplate.objects.filter(relation__in=relations).order_by("version")
+    newest = {template.relation_id: template for template in templates}
+    found = [AskedRelation(relations[pk], asked[relations[pk].index], newest[pk]) for pk in relations]
+    return sorted(found, key=lambda one: (-one.triples, one.relation.index))
+
+
+def to_people(pool: Pool) -> dict[int, int]:
+    """Relation index -> number of triples that people judge."""
+    rows = pool.triples.filter(reason=FilterReason.NONE).order_by().values_list("relation")
+    return dict(rows.annotate(n=Count("id")))
+
+
+def coverage(asked: Sequence[AskedRelation]) -> Coverage:
+    written = [one for one in asked if not one.template.is_default]
+    return Coverage(
+        len(asked), len(written), sum(one.triples for one in asked), sum(one.triples for one in written),
+        sum(one.is_odd for one in asked),
+    )  # fmt: skip
+
+
+def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[int, list[Names]]:
+    """Names of some triples to people of each relation (index -> how many there are), the same each time.
+
+    They are in a mixed order, so that they differ in both names; the next offset shows the next ones, and
+    after the last the first again.
+    """
+    places = {
+        index: [(offset * EXAMPLES + i) % count for i in range(min(EXAMPLES, count))]
+        for index, count in triples.items()
+    }
+    mixed = (F("id") * 64727) % 104729  # neighbours, which share an entity, come far apart
+    rows = (
+        PooledTriple.objects.filter(pool=pool, reason=FilterReason.NONE, relation__in=places)
+        .order_by()
+        .annotate(place=Window(RowNumber(), partition_by=F("relation"), order_by=[mixed, F("id")]))
+        .filter(place__in={place + 1 for own in places.values() for place in own})
+    )
+    graph = open_graph(pool.graph)
+    found = {
+        (index, place - 1): Names(graph.label(head), graph.label(tail))
+        for index, place, head, tail in rows.values_list("relation", "place", "head", "tail")
+    }
+    return {index: [found[index, place] for place in own] for index, own in places.items()}
+
+
+def missing_labels(pool: Pool) -> list[MissingLabel]:
+    """Entities in triples to people that have no readable label, those of most triples first."""
+    graph = open_graph(pool.graph)
+    if all(graph.labels):
+        return []
+    pairs = pool.triples.filter(reason=FilterReason.NONE).order_by().values_list("head", "tail")
+    entities, counts = np.unique(np.array(list(pairs), dtype=np.int64), return_counts=True)
+    missing = [
+        MissingLabel(graph.entities[entity], count)
+        for entity, count in zip(entities.tolist(), counts.tolist(), strict=True)
+        if not graph.labels[entity]
+    ]
+    return sorted(missing, key=lambda one: (-one.triples, one.key))
+
+
+def versions(pool: Pool, relation: Relation) -> list[VersionUse]:
+    """Every version of the questions of a relation, newest first."""
+    given = live_labels().filter(item__campaign__pool=pool, template__relation=relation)
+    labels = dict(given.order_by().values_list("template").annotate(n=Count("id")))
+    templates = relation.templates.select_related("created_by").order_by("-version")
+    return [VersionUse(template, labels.get(template.pk, 0)) for template in templates]

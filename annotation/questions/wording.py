@@ -1,0 +1,138 @@
+"""The words of a question: templates of relations, versioned, and what a person reads of an item."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.models import Check, Item, QuestionTemplate
+from core.enums import AuditAct
+from core.people.audit_log import record
+from pooling.enums import Side
+from pooling.graphs.imports import given_templates, open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Graph, Pool, Relation
+from pooling.questions.templates import TemplateError, TemplateText, check_template, default_template, fill
+
+
+class Wording(NamedTuple):
+    statement: str
+    group_question: str
+    subject: str
+    object: str
+    subject_key: str
+    object_key: str
+
+
+def current_template(relation: Relation) -> QuestionTemplate:
+    """The newest version; the first one is made from the graph's templates, or from the relation's name."""
+    template = relation.templates.order_by("-version").first()
+    if template is None:
+        _make_first(relation.graph, [relation])
+        template = relation.templates.order_by("-version")[0]
+    return template
+
+
+def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, QuestionTemplate]:
+    """Relation index -> its newest template, or the newest that there was at a time (the first, if all are later)."""
+    ensure_templates(graph)
+    found: dict[int, QuestionTemplate] = {}
+    for template in (
+        QuestionTemplate.objects.filter(relation__graph=graph).order_by("version").select_related("relation")
+    ):
+        if when is None or template.created_at <= when or template.relation.index not in found:
+            found[template.relation.index] = template
+    return found
+
+
+def ensure_templates(graph: Graph) -> int:
+    """Give every relation of the graph a first template; how many were made."""
+    missing = list(graph.relations.filter(templates=None))
+    _make_first(graph, missing)
+    return len(missing)
+
+
+def _make_first(graph: Graph, relations: Iterable[Relation]) -> None:
+    given = given_templates(graph)
+    QuestionTemplate.objects.bulk_create(
+        (
+            _template(relation, given[relation.index], is_default=False)
+            if relation.index in given
+            else _template(
+                relation, default_template(relation.key, relation.domain, relation.range), is_default=True
+            )
+            for relation in relations
+        ),
+        ignore_conflicts=True,  # another process made the same first version
+    )
+
+
+def _template(relation: Relation, texts: tuple[str, str, str], *, is_default: bool) -> QuestionTemplate:
+    statement, tail, head = texts
+    return QuestionTemplate(
+        relation=relation, version=1, statement=statement, tail_question=tail, head_question=head,
+        is_default=is_default,
+    )  # fmt: skip
+
+
+def save_template(
+    relation: Relation, statement: str, tail_question: str, head_question: str, by: User | None = None,
+    *, pool: Pool | None = None,
+) -> QuestionTemplate:  # fmt: skip
+    """A new version, unless nothing changed. Raises TemplateError when the texts cannot be asked.
+
+    `pool`: whose page it was done on, for the audit log; the questions are those of the graph.
+    """
+    texts = TemplateText(statement.strip(), tail_question.strip(), head_question.strip())
+    check_template(*texts)
+    newest = current_template(relation)
+    if texts == texts_of(newest):
+        return newest
+    with one_writer(), transaction.atomic():
+        saved = next_version(newest, texts, by)
+        saved.save()
+        record(by, AuditAct.QUESTIONS_SAVED, pool=pool, about=relation.key, version=saved.version)
+    return saved
+
+
+def texts_of(template: QuestionTemplate) -> TemplateText:
+    return TemplateText(template.statement, template.tail_question, template.head_question)
+
+
+def next_version(newest: QuestionTemplate, texts: TemplateText, by: User | None) -> QuestionTemplate:
+    """The unsaved row that follows the newest version of a relation."""
+    return QuestionTemplate(
+        relation_id=newest.relation_id, version=newest.version + 1, created_by=by, **texts._asdict()
+    )
+
+
+@contextmanager
+def one_writer() -> Iterator[None]:
+    """Versions are numbered: who writes the same number second is told so, and nothing of theirs is kept."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise TemplateError(
+            "Somebody else changed these questions a moment ago. Look at their version, then save again."
+        ) from error
+
+
+def wording(item: Item, template: QuestionTemplate | None = None) -> Wording:
+    """What a person reads of an item. `template`: the version that was or is to be shown, else the newest."""
+    graph = item.campaign.pool.graph
+    if template is None:
+        template = current_template(Relation.objects.get(graph=graph, index=item.triple.relation))
+    return word(item, template, open_graph(graph))
+
+
+def word(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> Wording:
+    head, tail = item.triple.head, item.triple.tail
+    subject, object_ = graph.label(head), graph.label(tail)
+    group = template.tail_question if item.side == Side.TAIL else template.head_question
+    return Wording(
+        fill(template.statement, subject, object_), fill(group, subject, object_), subject, object_,
+        graph.entities[head], graph.entities[tail],
+    )  # fmt: skip

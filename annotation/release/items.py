@@ -1,0 +1,157 @@
+"""Batches become items: two slots each, groups in a seeded random order, those of one question together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from django.db import connection
+from django.db.models import Max, Q
+
+from annotation.enums import BatchOrigin, ItemState, SlotState
+from annotation.models import Batch, Campaign, Item, Slot
+from core.database.bulk_insert import insert_rows
+from pooling.enums import Side
+from pooling.models import Pool
+from pooling.pools.kernels.question_sides import question_sides, shown_questions
+
+Tell = Callable[[int, int], None]  # items made, items to make
+_ROWS = 20_000
+_SIDES = (Side.TAIL.value, Side.HEAD.value)
+_OPEN = ItemState.OPEN.value
+_ITEM_FIELDS = (
+    "campaign", "group", "order", "side", "state", "reopened", "triple", "batch", "place", "probability", "arm",
+)  # fmt: skip
+
+
+class Shown(NamedTuple):
+    """n pooled triples, ordered by id, and the question that each is shown under.
+
+    triple_id int64[n]; question int64[n, 3]: side (tail 0, head 1), relation, the entity that is not masked
+    """
+
+    triple_id: np.ndarray
+    question: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> Shown:
+        return Shown(self.triple_id[chosen], self.question[chosen])
+
+
+@dataclass(frozen=True)
+class Lot:
+    """Triples that are given to people for one reason.
+
+    place, arm int64[n], -1: none; probability float64[n], nan: none. What it was drawn by is in order and settings.
+    """
+
+    origin: BatchOrigin
+    shown: Shown
+    order: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    place: np.ndarray | None = None
+    probability: np.ndarray | None = None
+    arm: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.shown.triple_id)
+
+
+def shown_triples(pool: Pool, *conditions: Q) -> Shown:
+    """The pooled triples that meet the conditions, by id."""
+    rows = list(
+        pool.triples.filter(*conditions)
+        .order_by("pk")
+        .values_list("pk", "head", "relation", "tail", "provenance")
+    )
+    triples = np.array([row[1:4] for row in rows], dtype=np.int64).reshape(-1, 3)
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
+    sides = question_sides(triples, [bytes(row[4]) for row in rows], seeds)
+    return Shown(np.array([row[0] for row in rows], dtype=np.int64), shown_questions(triples, sides))
+
+
+def add_lots(campaign: Campaign, lots: Sequence[Lot], tell: Tell | None = None) -> list[Batch]:
+    """A batch of each lot, their items mixed: nobody can read from the sequence why a triple is among them.
+
+    Groups and places in the order go on after those there are. The caller holds the campaign's lock, or made it.
+    """
+    numbers = campaign.batches.aggregate(last=Max("number"))["last"] or 0
+    last = campaign.items.aggregate(group=Max("group"), order=Max("order"))
+    group_start, order_start = (0 if last[key] is None else last[key] + 1 for key in ("group", "order"))
+    batches = [
+        Batch.objects.create(
+            campaign=campaign, number=number, origin=lot.origin, order=lot.order, settings=lot.settings, size=lot.size
+        )
+        for number, lot in enumerate(lots, numbers + 1)
+    ]  # fmt: skip
+    question = np.concatenate([lot.shown.question for lot in lots])
+    # of the campaign's seed and what is there already, so that each release is another order
+    group, order = group_randomly(question, np.random.default_rng([campaign.seed, order_start]))
+    chosen = [one for lot, batch in zip(lots, batches, strict=True) for one in _chosen(lot, batch)]
+    for start in range(0, len(order), _ROWS):
+        part = order[start : start + _ROWS]
+        groups, sides = (group[part] + group_start).tolist(), question[part, 0].tolist()
+        rows = [
+            (campaign.pk, groups[k], order_start + start + k, _SIDES[sides[k]], _OPEN, False, *chosen[i])
+            for k, i in enumerate(part.tolist())
+        ]  # fmt: skip
+        insert_rows(Item, _ITEM_FIELDS, rows)
+        _add_slots(campaign, order_start + start)
+        if tell:
+            tell(start + len(part), len(order))
+    return batches
+
+
+def _add_slots(campaign: Campaign, first: int) -> None:
+    """The two slots of every item from the place `first` on."""
+    items = campaign.items.filter(order__gte=first).order_by("order").values_list("pk", flat=True)
+    free = SlotState.FREE.value
+    rows = ((item, number, uuid4().hex, free) for item in items for number in (1, 2))
+    insert_rows(Slot, ("item", "number", "ticket", "state"), rows)
+
+
+def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Groups in random order, and random within: neither system, rank nor score has a part in it.
+
+    question int64[n, 3] -> group int64[n], the place of each triple's question; order int64[n], the triples as
+    they are given out.
+    """
+    unique, group = np.unique(question, axis=0, return_inverse=True)
+    group = rng.permutation(len(unique))[group.reshape(-1)]
+    return group, np.lexsort((rng.random(len(question)), group))
+
+
+def parts(question: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Places of the triples in parts of `size` or a little more: whole questions in random order.
+
+    question int64[n, 3]
+    """
+    group, order = group_randomly(question, rng)
+    begins = np.flatnonzero(np.diff(group[order])) + 1  # of every question but the first
+    after = np.searchsorted(begins, np.arange(size, len(order), size))
+    return np.split(order, np.unique(begins[after[after < len(begins)]]))
+
+
+def refresh_statistics() -> None:
+    """Tell PostgreSQL's planner of the new rows now: until it notices by itself, a claim reads whole tables."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {Item._meta.db_table}, {Slot._meta.db_table}")
+
+
+def _chosen(lot: Lot, batch: Batch) -> Iterator[tuple[Any, ...]]:
+    """What an item takes from its lot: the last of _ITEM_FIELDS."""
+    places, chances, arms = (
+        [None] * lot.size if column is None else [None if absent(one) else one for one in column.tolist()]
+        for column, absent in (
+            (lot.place, _negative), (lot.probability, np.isnan), (lot.arm, _negative),
+        )
+    )  # fmt: skip
+    return zip(lot.shown.triple_id.tolist(), [batch.pk] * lot.size, places, chances, arms, strict=True)
+
+
+def _negative(number: int) -> bool:
+    return number < 0

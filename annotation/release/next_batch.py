@@ -1,0 +1,260 @@
+"""The release of triples to people, in batches that the campaign's order of judging chooses.
+
+A batch is chosen from what is known at that moment: which triples are items, which of them the order drew, and
+their judgements. So nothing but the rows is needed to choose the next one, after a restart or on another machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import Max, Q, QuerySet
+
+from annotation.enums import Answer, BatchOrigin, CampaignState, ItemState, SlotState, Verdict
+from annotation.errors import CampaignError
+from annotation.judging.judgements import current_verdicts, live_labels
+from annotation.models import Batch, Campaign, Item, Label, Slot
+from annotation.models.slot import PLACES
+from annotation.release.items import Lot, Shown, Tell, add_lots, parts, refresh_statistics, shown_triples
+from annotation.signals import batch_wanted
+from core.enums import AuditAct
+from core.people.audit_log import record
+from pooling.enums import FilterReason
+from pooling.models import Pool, PooledTriple
+from pooling.orders import ORDERS
+from pooling.orders.base import NO, YES, Pick, Progress
+from pooling.orders.batch import pick_batch
+from pooling.pools.to_judge import order_pool
+from pooling.scoring.rank_rows import find
+
+PART = 10_000  # triples of an extension in one transaction: about a second, in which nobody else writes to SQLite
+PAUSE = 0.2  # seconds between two; who waits for SQLite looks every 0.1
+UNRELEASED = Q(reason=FilterReason.NONE, item=None)  # of pooled triples that people judge
+
+
+def unreleased(pool: Pool) -> QuerySet[PooledTriple]:
+    """The triples for people that nobody has been given a place to label yet."""
+    return pool.triples.filter(UNRELEASED)
+
+
+def stop_reason(campaign: Campaign) -> str:
+    """Why no batch is released by itself; empty: nothing stops it."""
+    if over := _over_budget(campaign):
+        return over
+    # a rule that fails must not keep people from their work; Django logs it
+    answers = batch_wanted.send_robust(sender=Campaign, campaign=campaign)
+    return next((answer for _, answer in answers if answer and isinstance(answer, str)), "")
+
+
+def _over_budget(campaign: Campaign) -> str:
+    """Labels that released triples still want count too: one person who works ahead leaves as many for a second."""
+    if campaign.budget is None:
+        return ""
+    given = Label.objects.filter(item__campaign=campaign, supersedes=None).count()
+    if given >= campaign.budget:
+        return f"The budget of {campaign.budget:,} labels is used up: {given:,} were given."
+    wanted = Slot.objects.filter(
+        item__campaign=campaign, item__state__in=[ItemState.OPEN, ItemState.DISPUTED],
+        state__in=[SlotState.FREE, SlotState.LEASED],
+    ).count()  # fmt: skip
+    if given + wanted < campaign.budget:
+        return ""
+    return (
+        f"The budget of {campaign.budget:,} labels is given out: {given:,} were given, and released triples wait for"
+        f" {wanted:,} more."
+    )
+
+
+def may_release(campaign: Campaign) -> bool:
+    """Whether people who find nothing to label would be given another batch."""
+    return (
+        campaign.state == CampaignState.OPEN
+        and campaign.batch_size > 0
+        and unreleased(campaign.pool).exists()
+        and not stop_reason(campaign)
+    )
+
+
+def release_when_short(campaign: Campaign, has_waiting: Callable[[], bool]) -> bool:
+    """For a claim that found too little: whether there is more now.
+
+    Of those who come at the same time one releases; `has_waiting`, asked while nobody else can release, tells the
+    others that it was done.
+    """
+    if not may_release(campaign):
+        return False
+    with transaction.atomic():
+        lot = None
+        locked = lock(campaign)
+        if has_waiting():
+            return True
+        if locked.state == CampaignState.OPEN and locked.batch_size:
+            lot = next_lot(locked)
+        if lot is not None:
+            add_lots(locked, [lot])
+    return lot is not None
+
+
+def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
+    """Release the next batch now, whatever would stop it by itself; None when every triple is released.
+
+    CampaignError if the campaign is closed.
+    """
+    with transaction.atomic():
+        locked = lock(campaign)
+        refuse_closed(locked)
+        lot = next_lot(locked)
+        if lot is None:
+            return None
+        (batch,) = add_lots(locked, [lot])
+        refresh_statistics()
+        record(
+            by,
+            AuditAct.BATCH_RELEASED,
+            pool=campaign.pool,
+            about=f"batch {batch.number}: {batch.size} triples",
+        )
+    return batch
+
+
+def on_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs: Any) -> None:
+    """New triples of a pool whose campaign releases everything at once; else they wait for the order.
+
+    They come in parts, so that annotators can write in between. What was left by a job that died comes with the next
+    signal.
+    """
+    campaign = Campaign.objects.filter(pool=pool).first()
+    if campaign is None or campaign.batch_size:
+        return
+    left = shown_triples(pool, UNRELEASED)
+    if not len(left.triple_id):
+        return
+    done, rng = 0, np.random.default_rng([campaign.seed, len(left.triple_id)])
+    for part in parts(left.question, PART, rng):
+        if done and connection.vendor == "sqlite":
+            time.sleep(PAUSE)
+        if not _release_part(campaign, left.of(np.sort(part))):
+            break
+        done += len(part)
+        if tell:
+            tell(done, len(left.triple_id))
+    refresh_statistics()
+
+
+def _release_part(campaign: Campaign, part: Shown) -> bool:
+    """Release what of it is not released by now; False if the campaign has changed over to batches."""
+    with transaction.atomic():
+        locked = lock(campaign)
+        if locked.batch_size:
+            return False
+        since = locked.items.filter(triple__gte=int(part.triple_id[0])).order_by()
+        released = np.fromiter(since.values_list("triple_id", flat=True), dtype=np.int64)
+        rest = part.of(~np.isin(part.triple_id, released))
+        if len(rest.triple_id):
+            add_lots(locked, [Lot(BatchOrigin.EXTENSION, rest)])
+    return True
+
+
+def lock(campaign: Campaign) -> Campaign:
+    """Its row as it is now; until the end of the transaction nobody else releases anything of it."""
+    locked = Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("pool__graph")
+    return locked.get(pk=campaign.pk)
+
+
+def refuse_closed(campaign: Campaign) -> None:
+    """CampaignError if the campaign is closed: nothing of it is released."""
+    if campaign.state == CampaignState.CLOSED:
+        raise CampaignError(f"The campaign of {campaign.pool.name} is closed: open it again first.")
+
+
+# -- choosing -----------------------------------------------------------------------------------------------
+
+
+def all_left(campaign: Campaign, origin: BatchOrigin) -> Lot | None:
+    """Every triple that is not released yet, at once; None: there is none."""
+    shown = shown_triples(campaign.pool, UNRELEASED)
+    return Lot(origin, shown) if len(shown.triple_id) else None
+
+
+def next_lot(campaign: Campaign) -> Lot | None:
+    """The next batch of the order; None: every triple is released.
+
+    What a sample names that came to people with its question before is marked as drawn, and needs no item.
+    """
+    if not campaign.batch_size:
+        return all_left(campaign, BatchOrigin.ALL)
+    stock = order_pool(campaign.pool)
+    progress = progress_of(campaign, stock.triple_id)
+    if progress.released.all():
+        return None
+    order, settings = ORDERS[campaign.order], {**ORDERS[campaign.order].settings, **campaign.order_settings}
+    last = campaign.items.aggregate(last=Max("place"))["last"]
+    place, arm = np.full((2, stock.pool.size), -1, dtype=np.int64)
+    probability = np.full(stock.pool.size, np.nan)
+    count = 0 if last is None else last + 1
+    comes = np.zeros(stock.pool.size, dtype=bool)
+    while not comes.any():
+        pick, comes = pick_batch(
+            order, stock.pool, progress, campaign.batch_size, campaign.seed, settings,
+            whole=campaign.whole_questions,
+        )  # fmt: skip
+        if not len(pick.triple):
+            raise RuntimeError(f"order {order.name} chose nothing although triples are left")
+        place[pick.triple] = np.arange(count, count + len(pick.triple))
+        probability[pick.triple], arm[pick.triple] = pick.probability, pick.arm
+        count += len(pick.triple)
+        progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
+        _note_drawn(stock.triple_id, pick, progress.released, place)
+    return Lot(
+        BatchOrigin.ORDER, Shown(stock.triple_id, stock.question).of(comes), order.name,
+        {"seed": campaign.seed, "size": campaign.batch_size, "whole": campaign.whole_questions, **settings},
+        place[comes], probability[comes], arm[comes],
+    )  # fmt: skip
+
+
+def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
+    """What is released, drawn and labelled of the triples with these ids, int64[n], sorted.
+
+    An item with one label counts by it until a second person has labelled it: an order learns from who works alone.
+    """
+    progress = Progress.start(len(triple_id))
+    items = list(campaign.items.order_by().values_list("triple_id", "place", "arm"))
+    at = find(triple_id, np.array([row[0] for row in items], dtype=np.int64))
+    for i, (_, place, arm) in zip(at.tolist(), items, strict=True):
+        if i >= 0:  # else of an audit sample
+            progress.released[i] = True
+            progress.drawn[i] = place is not None
+            progress.arm[i] = -1 if arm is None else arm
+    first = (
+        live_labels()
+        .filter(item__campaign=campaign, item__state=ItemState.OPEN, slot__number__in=PLACES)
+        .order_by()
+    )
+    given = np.array(first.values_list("item__triple_id", "answer"), dtype="O").reshape(-1, 2)
+    verdicts = current_verdicts(campaign.pool)
+    for ids, answers, yes, no in (
+        (given[:, 0].astype(np.int64), given[:, 1], Answer.YES, Answer.NO),
+        (verdicts.triple_id, verdicts.verdict, Verdict.POSITIVE, Verdict.NEGATIVE),
+    ):
+        at = find(triple_id, ids)
+        for answer, label in ((yes, YES), (no, NO)):
+            progress.label[at[(at >= 0) & (answers == answer)]] = label
+    return progress
+
+
+def _note_drawn(triple_id: np.ndarray, pick: Pick, is_item: np.ndarray, place: np.ndarray) -> None:
+    """Of a pick, those that came to people with their question: is_item bool[n], place int64[n] of all triples."""
+    for i, chance, arm in zip(
+        pick.triple.tolist(), pick.probability.tolist(), pick.arm.tolist(), strict=True
+    ):
+        if is_item[i]:
+            Item.objects.filter(triple=int(triple_id[i])).update(
+                place=int(place[i]),
+                probability=None if np.isnan(chance) else chance,
+                arm=None if arm < 0 else arm,
+            )

@@ -1,0 +1,136 @@
+"""In which order a campaign judges its pool, in which batches, and when it stops. All of it can be changed later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.enums import TargetMeasure
+from annotation.errors import CampaignError
+from annotation.models import Campaign
+from annotation.release.items import add_lots, refresh_statistics
+from annotation.release.next_batch import lock, next_lot, refuse_closed
+from core.enums import AuditAct
+from core.people.audit_log import record
+from pooling.orders import ORDERS
+from pooling.orders.base import OrderPool, Progress
+
+DEFAULT_ORDER = "depth"
+LARGEST = 1_000_000  # triples of a batch, labels of a budget
+LARGEST_SEED = 2**31 - 1
+
+OrderSettings = dict[str, float | list[float]]
+
+
+def read_settings(lines: Sequence[str]) -> OrderSettings:
+    """Settings of an order from "name = number" or "name = number, number"; CampaignError names the line."""
+    found: OrderSettings = {}
+    for line in lines:
+        name, _, text = line.partition("=")
+        try:
+            numbers = [float(part) for part in text.replace(",", " ").split()]
+        except ValueError:
+            numbers = []
+        if not name.strip() or not numbers or not np.isfinite(numbers).all():
+            raise CampaignError(
+                f"{line.strip()!r} is no setting: write name = number, or name = number, number."
+            )
+        found[name.strip()] = numbers if len(numbers) > 1 else numbers[0]
+    return found
+
+
+def write_settings(settings: Mapping[str, Any]) -> list[str]:
+    """The lines that `read_settings` reads."""
+    return [
+        f"{name} = {', '.join(f'{number:g}' for number in value) if isinstance(value, list) else f'{value:g}'}"
+        for name, value in settings.items()
+    ]
+
+
+def check_seed(seed: int) -> None:
+    """CampaignError for a seed that no column and no generator takes."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise CampaignError(f"Seed {seed}: give a whole number from 0 to {LARGEST_SEED}.")
+
+
+def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> OrderSettings:
+    """The settings that differ from those of the order; CampaignError for what the order cannot work with."""
+    if order not in ORDERS:
+        raise CampaignError(f"Order {order!r}: choose one of {', '.join(ORDERS)}.")
+    if not 0 <= batch_size <= LARGEST:
+        raise CampaignError(
+            f"A batch of {batch_size:,} triples: give 1 to {LARGEST:,}, or 0 for everything at once."
+        )
+    usual = ORDERS[order].settings
+    unknown = [name for name in settings if name not in usual]
+    if unknown:
+        known = f"it has {', '.join(usual)}" if usual else "it has none"
+        raise CampaignError(f"Order {order} has no setting {unknown[0]!r}: {known}.")
+    # a list of one number is written like a number
+    wanted = {
+        name: [value] if isinstance(usual[name], list) and not isinstance(value, list) else value
+        for name, value in settings.items()
+    }
+    one = OrderPool(np.ones((1, 1), np.int32), np.ones(1, np.int64), np.zeros(1, np.int64))
+    try:
+        ORDERS[order].pick(one, Progress.start(1), 1, 0, {**usual, **wanted})
+    except (ValueError, TypeError) as error:
+        raise CampaignError(f"Order {order}: {error}.") from error
+    return {name: value for name, value in wanted.items() if value != usual[name]}
+
+
+def set_order(
+    campaign: Campaign, *, order: str, settings: Mapping[str, Any], batch_size: int,
+    whole_questions: bool | None = None, by: User | None = None,
+) -> list[str]:  # fmt: skip
+    """From the next batch on; what is released stays so. Batch size 0 releases all that is left, now.
+
+    `whole_questions` None: as before. The names of what changed; CampaignError as `check_order`, and where all would be
+    released of a closed campaign.
+    """
+    wanted = {
+        "order": order, "order_settings": check_order(order, settings, batch_size), "batch_size": batch_size,
+        "whole_questions": campaign.whole_questions if whole_questions is None else whole_questions,
+    }  # fmt: skip
+    with transaction.atomic():
+        if campaign.batch_size and not batch_size:
+            refuse_closed(lock(campaign))
+        changed = _change(campaign, wanted, AuditAct.ORDER_SET, by)
+        if "batch_size" in changed and not batch_size:
+            locked = lock(campaign)
+            lot = next_lot(locked)
+            if lot:
+                add_lots(locked, [lot])
+                refresh_statistics()
+    return changed
+
+
+def set_stopping(
+    campaign: Campaign, *, budget: int | None, target_tau: float | None, target_measure: str, by: User | None = None
+) -> list[str]:  # fmt: skip
+    """When no further batch is released by itself. The names of what changed; CampaignError for what is none."""
+    if budget is not None and not 0 <= budget <= LARGEST * 10:
+        raise CampaignError(f"A budget of {budget:,} labels: give 0 to {LARGEST * 10:,}, or none.")
+    if target_tau is not None and not 0 < target_tau <= 1:
+        raise CampaignError(f"A target of {target_tau:g} for tau: give more than 0 and at most 1, or none.")
+    if target_measure not in TargetMeasure.values:
+        raise CampaignError(f"Measure {target_measure!r}: choose one of {', '.join(TargetMeasure.values)}.")
+    wanted = {"budget": budget, "target_tau": target_tau, "target_measure": target_measure}
+    with transaction.atomic():
+        return _change(campaign, wanted, AuditAct.STOPPING_SET, by)
+
+
+def _change(campaign: Campaign, wanted: Mapping[str, Any], act: AuditAct, by: User | None) -> list[str]:
+    before = lock(campaign)
+    changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
+    if changed:
+        Campaign.objects.filter(pk=campaign.pk).update(**changed)
+        words = [name.replace("_", " ") for name in changed]
+        details: dict[str, Any] = {name: [getattr(before, name), new] for name, new in changed.items()}
+        record(by, act, pool=before.pool, about=", ".join(words), **details)
+        campaign.refresh_from_db(fields=list(wanted))
+    return list(changed)

@@ -1,0 +1,213 @@
+"""Verified sources: the hosts that evidence may come from, for the whole campaign or chosen by relation."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.errors import CampaignError
+from annotation.models import Campaign, Source
+from annotation.sources.evidence import ascii_host
+from core.enums import AuditAct
+from core.people.audit_log import record
+
+_HOST = re.compile(r"(?=.{1,200}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
+_MAX_NAME, _MAX_SEARCH = 80, 300
+
+
+@dataclass(frozen=True)
+class VerifiedSources:
+    """The sources of a campaign: `chosen` has the relations (by index) that have sources of their own."""
+
+    everywhere: tuple[Source, ...]
+    chosen: Mapping[int, tuple[Source, ...]]
+
+    def of(self, relation_index: int) -> tuple[Source, ...]:
+        return self.chosen.get(relation_index, self.everywhere)
+
+    def hosts(self, relation_index: int) -> list[str]:
+        return [source.host for source in self.of(relation_index)]
+
+
+def verified(campaign: Campaign) -> VerifiedSources:
+    """For every relation what is offered and accepted, in two queries."""
+    everywhere = tuple(campaign.sources.order_by("pk"))
+    by_id = {source.pk: source for source in everywhere}
+    chosen: dict[int, list[Source]] = defaultdict(list)
+    pairs = Source.relations.through.objects.filter(source__campaign=campaign).order_by("source_id")
+    for source_id, index in pairs.values_list("source_id", "relation__index"):
+        if source_id in by_id:  # else removed since the first query
+            chosen[index].append(by_id[source_id])
+    return VerifiedSources(everywhere, {index: tuple(own) for index, own in chosen.items()})
+
+
+def add_usual_sources(campaign: Campaign) -> int:
+    """Add those of fixtures/sources.json whose hosts are missing; how many were."""
+    usual = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
+    present = set(campaign.sources.values_list("host", flat=True))
+    made = Source.objects.bulk_create(
+        (
+            Source(campaign=campaign, name=one["name"], host=one["host"], search_url=one["search"])
+            for one in usual
+            if one["host"] not in present
+        ),
+        ignore_conflicts=True,  # somebody added the same host in the meantime
+    )
+    return len(made)
+
+
+def restore_sources(campaign: Campaign, *, by: User | None = None) -> int:
+    """Add the usual sources that are missing; those that are there stay as they are. Returns how many."""
+    with transaction.atomic():
+        added = add_usual_sources(campaign)
+        if added:
+            record(by, AuditAct.SOURCE_ADDED, pool=campaign.pool, about="the usual sources", n=added)
+    return added
+
+
+def add_source(
+    campaign: Campaign, *, name: str, host: str, search_url: str = "", by: User | None = None
+) -> Source:
+    """Accept links at a host and those under it. CampaignError says what is wrong with what was typed."""
+    name, search_url, host = _checked(name, search_url), search_url.strip(), _checked_host(host)
+    try:
+        with transaction.atomic():
+            source = Source.objects.create(campaign=campaign, name=name, host=host, search_url=search_url)
+            record(by, AuditAct.SOURCE_ADDED, pool=campaign.pool, about=host)
+    except IntegrityError as error:
+        raise CampaignError(f"{host} is a source of this campaign already.") from error
+    return source
+
+
+def change_source(
+    campaign: Campaign, pk: int, *, name: str, search_url: str, by: User | None = None
+) -> Source:
+    """Another name or search address. The host stays: labels were checked against it. CampaignError as above."""
+    name, search_url = _checked(name, search_url), search_url.strip()
+    with transaction.atomic():
+        source = _find(campaign, pk)
+        if (name, search_url) != (source.name, source.search_url):
+            source.name, source.search_url = name, search_url
+            source.save(update_fields=["name", "search_url"])
+            record(by, AuditAct.SOURCE_CHANGED, pool=campaign.pool, about=source.host)
+    return source
+
+
+def only_source_of(source: Source) -> list[str]:
+    """Keys of the relations that have chosen this source and no other: without it they take all sources."""
+    pairs = Source.relations.through.objects.filter(source__campaign_id=source.campaign_id)
+    shared = pairs.exclude(source=source).values("relation")
+    own = pairs.filter(source=source).exclude(relation__in=shared)
+    return list(own.order_by("relation__key").values_list("relation__key", flat=True))
+
+
+def remove_source(campaign: Campaign, pk: int, *, opens: bool = False, by: User | None = None) -> str:
+    """Accept no more links there; labels that have one keep it. Returns the host.
+
+    CampaignError when it is gone, and when it is the only source that a relation has chosen: such a relation
+    would take all sources again, which the caller must want (`opens`).
+    """
+    with transaction.atomic():
+        source = _find(campaign, pk)
+        alone = only_source_of(source)
+        if alone and not opens:
+            raise CampaignError(
+                f"{source.host} is the only source that was chosen for {_named(alone)}. Without it all sources "
+                "count there: say that you want this, or choose others for them first. Nothing was changed."
+            )
+        source.delete()
+        record(by, AuditAct.SOURCE_REMOVED, pool=campaign.pool, about=source.host, opened=alone)
+    return source.host
+
+
+def choose_sources(
+    campaign: Campaign, relations: Collection[int], sources: Collection[int] | None, *, by: User | None = None
+) -> int:
+    """Offer and accept only these sources (ids) for these relations (indices); None: all sources again.
+
+    Returns how many relations there were. CampaignError for an empty choice, or an unknown source or relation.
+    """
+    through = Source.relations.through
+    with transaction.atomic():
+        found = dict(
+            campaign.pool.graph.relations.filter(index__in=relations).order_by("key").values_list("pk", "key")
+        )
+        own = dict(campaign.sources.values_list("pk", "host"))
+        if not relations or len(found) != len(set(relations)):
+            raise CampaignError("Choose the relations that you mean. Nothing was changed.")
+        if sources is not None and (not sources or not set(sources) <= own.keys()):
+            raise CampaignError(
+                "Choose one source or more for these relations, or take all sources. Nothing was changed."
+            )
+        through.objects.filter(source__campaign=campaign, relation__in=found).delete()
+        through.objects.bulk_create(
+            (
+                through(source_id=source, relation_id=relation)
+                for relation in found
+                for source in set(sources or ())
+            ),
+            batch_size=2000,
+            ignore_conflicts=True,  # somebody else chose the same a moment ago
+        )
+        hosts = "all" if sources is None else [own[pk] for pk in sorted(set(sources))]
+        about = _named(list(found.values()))
+        record(by, AuditAct.SOURCES_CHOSEN, pool=campaign.pool, about=about, n=len(found), sources=hosts)
+    return len(found)
+
+
+def _find(campaign: Campaign, pk: int) -> Source:
+    source = campaign.sources.filter(pk=pk).first()
+    if source is None:
+        raise CampaignError("This source is gone: somebody removed it. Nothing was changed.")
+    return source
+
+
+def _named(keys: list[str]) -> str:
+    """knows, lives in and 3 more relations"""
+    more = f" and {len(keys) - 3} more relations" if len(keys) > 3 else ""
+    return ", ".join(keys[:3]) + more
+
+
+def _checked(name: str, search_url: str) -> str:
+    """The name without space around it. CampaignError if it or the search address will not do."""
+    name, search_url = name.strip(), search_url.strip()
+    if not name or len(name) > _MAX_NAME:
+        raise CampaignError(f"Give the source a name of 1 to {_MAX_NAME} characters.")
+    if search_url:
+        _check_search(search_url)
+    return name
+
+
+def _checked_host(host: str) -> str:
+    typed = host.strip().rstrip(".")
+    try:
+        host = ascii_host(typed)
+    except ValueError:
+        host = ""
+    if not _HOST.fullmatch(host):
+        raise CampaignError(f"{typed!r} is no host: give the name alone, as in en.wikipedia.org.")
+    return host
+
+
+def _check_search(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme != "https" or "@" in parts.netloc or "{" in host:
+        raise CampaignError(f"Search address {url!r}: give an https address.")
+    if len(url) > _MAX_SEARCH:
+        raise CampaignError(f"The search address has {len(url)} characters: shorten it to {_MAX_SEARCH}.")
+    if url.count("{query}") != 1 or "{" in url.replace("{query}", ""):
+        raise CampaignError(
+            "The search address must contain {query} once and no other braces: the names are put there."
+        )

@@ -1,0 +1,27 @@
+"""The queue of an adjudicator: which disputes wait, and what for."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from annotation.labelling.disputes import describe, disputes_in_hands, later, open_disputes
+from annotation.messages.inbox import as_shown
+from annotation.permissions import is_adjudicator
+from annotation.views.find_campaign import find_campaign
+from core.views.pagination import page_of
+
+
+def disputes(request: HttpRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool, is_adjudicator)
+    user: User = request.user  # type: ignore[assignment]  # an adjudicator
+    held = list(disputes_in_hands(campaign, user))
+    page = page_of(request, open_disputes(campaign, user))
+    rows = describe(campaign, [*held, *page])
+    waiting = later(campaign, user)
+    context = {
+        "campaign": campaign, "page": page, "held": rows[: len(held)], "rows": rows[len(held) :],
+        "later": waiting, "parked": as_shown(campaign, waiting.parked),
+    }  # fmt: skip
+    return render(request, "annotation/labelling/dispute_list.html", context)

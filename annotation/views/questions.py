@@ -1,0 +1,179 @@
+"""The words in which people are asked: one template for each relation of a pool, with a live preview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from annotation.models import QuestionTemplate
+from annotation.questions.review import (
+    EXAMPLES,
+    AskedRelation,
+    Names,
+    asked_relations,
+    coverage,
+    examples,
+    missing_labels,
+    to_people,
+    versions,
+)
+from annotation.questions.wording import current_template, save_template, texts_of
+from core.people.permissions import can_manage, evaluator_required
+from core.views.pagination import page_of
+from pooling.models import Pool, Relation
+from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
+
+SIZE = 20
+MAX_LENGTH = 500
+FILTERS = ("written", "name", "odd")
+ORDERS = ("triples", "name")
+
+
+@dataclass(frozen=True)
+class Card:
+    """The three texts of a relation as they are saved or typed, and how they read with real names."""
+
+    relation: Relation
+    template: QuestionTemplate  # the newest saved one
+    triples: int
+    texts: TemplateText
+    names: Sequence[Names]
+    offset: int = 0
+    problem: str = ""
+
+    @property
+    def previews(self) -> list[TemplateText]:
+        return [TemplateText(*(fill(text, *names) for text in self.texts)) for names in self.names]
+
+    @property
+    def next_offset(self) -> int:
+        """Of the examples after these; 0 where these are all there are."""
+        return self.offset + 1 if self.triples > EXAMPLES else 0
+
+
+@evaluator_required
+def questions(request: HttpRequest, name: str) -> HttpResponse:
+    """The list (?q= ?made= ?order= ?page= ?offset=); a part of it for the preview; POST saves one relation."""
+    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    if request.GET.get("part") == "preview":
+        card = _typed(pool, request.GET)
+        return render(request, "annotation/questions/preview.html", {"pool": pool, "card": card})
+    refused = None
+    if request.method == "POST":
+        if not can_manage(request.user):
+            raise PermissionDenied
+        refused = _typed(pool, request.POST)
+        if not refused.problem:
+            return _save(request, pool, refused)
+    asked = asked_relations(pool)
+    query, made, order = _chosen(request.GET)
+    page = page_of(request, _selected(asked, query, made, order), SIZE)
+    context = {
+        "pool": pool,
+        "page": page,
+        "cards": _cards(pool, list(page), _offset(request.GET), refused),
+        "refused": refused,
+        "coverage": coverage(asked),
+        "missing": len(missing_labels(pool)),
+        "query": query,
+        "made": made,
+        "order": order,
+        "kept": _kept(request.GET),
+    }
+    return render(request, "annotation/questions/list.html", context)
+
+
+@evaluator_required
+def history(request: HttpRequest, name: str, index: int) -> HttpResponse:
+    """Every version of the questions of one relation, with what was asked under it."""
+    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    relation = get_object_or_404(pool.graph.relations, index=index)
+    current_template(relation)  # made now if nobody has looked yet
+    triples = to_people(pool).get(index, 0)
+    context = {
+        "pool": pool,
+        "relation": relation,
+        "triples": triples,
+        "page": page_of(request, versions(pool, relation), SIZE),
+    }
+    return render(request, "annotation/questions/history.html", context)
+
+
+def _chosen(data: QueryDict) -> tuple[str, str, str]:
+    query, made, order = (data.get(key, "").strip() for key in ("q", "made", "order"))
+    return query, made if made in FILTERS else "", order if order in ORDERS else ORDERS[0]
+
+
+def _kept(data: QueryDict) -> str:
+    """What was chosen, so that saving or other examples come back to the same list."""
+    kept = {key: data[key] for key in ("q", "made", "order", "page") if data.get(key)}
+    return f"?{urlencode(kept)}" if kept else ""
+
+
+def _offset(data: QueryDict) -> int:
+    offset = data.get("offset", "")
+    return int(offset) if offset.isdecimal() and len(offset) < 7 else 0
+
+
+def _selected(asked: list[AskedRelation], query: str, made: str, order: str) -> list[AskedRelation]:
+    found = [
+        one
+        for one in asked
+        if query.casefold() in one.relation.key.casefold()
+        and (one.is_odd if made == "odd" else not made or one.template.is_default == (made == "name"))
+    ]
+    return sorted(found, key=lambda one: one.relation.key) if order == "name" else found
+
+
+def _cards(pool: Pool, asked: list[AskedRelation], offset: int, refused: Card | None) -> list[Card]:
+    names = examples(pool, {one.relation.index: one.triples for one in asked}, offset)
+    cards = [
+        Card(
+            one.relation, one.template, one.triples, texts_of(one.template), names[one.relation.index], offset
+        )
+        for one in asked
+    ]
+    if refused is None:
+        return cards
+    others = [card for card in cards if card.relation != refused.relation]
+    return [refused, *others]  # first, whatever the filter says: what was typed is not lost
+
+
+def _save(request: HttpRequest, pool: Pool, card: Card) -> HttpResponse:
+    assert isinstance(request.user, User)  # a manager
+    try:
+        saved = save_template(card.relation, *card.texts, request.user, pool=pool)
+        messages.success(request, f"Questions of {card.relation.key} saved as version {saved.version}.")
+    except TemplateError as error:
+        messages.error(request, str(error))
+    address = reverse("pool-questions", args=[pool.name])
+    return redirect(f"{address}{_kept(request.GET)}#r{card.relation.index}")
+
+
+def _typed(pool: Pool, data: QueryDict) -> Card:
+    """What was typed for one relation, with what is wrong with it."""
+    index = data.get("relation", "")
+    if not index.isdecimal() or len(index) > 9:
+        raise Http404
+    relation = get_object_or_404(pool.graph.relations, index=int(index))
+    texts = TemplateText(*(data.get(field, "").strip()[: MAX_LENGTH + 1] for field in TemplateText._fields))
+    card = _card(pool, relation, texts, _offset(data))
+    try:
+        check_template(*texts)
+    except TemplateError as error:
+        return replace(card, problem=str(error))
+    return card
+
+
+def _card(pool: Pool, relation: Relation, texts: TemplateText, offset: int) -> Card:
+    triples = to_people(pool).get(relation.index, 0)
+    names = examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
+    return Card(relation, current_template(relation), triples, texts, names, offset)

@@ -1,0 +1,133 @@
+"""What every endpoint of API v1 shares: who may call it, and how it says no."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, ClassVar
+
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.http import Http404
+from rest_framework import exceptions, status
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from core.api.throttle import ByRole
+from core.enums import TokenScope
+from core.errors import GoneError, UserError
+from core.files.artifacts import ArtifactError
+from core.people.permissions import can_evaluate
+from pooling.models import ApiToken
+
+# what a page or a script sends as JSON is far smaller; files have endpoints of their own
+MAX_BODY = 100_000  # bytes
+
+
+class TooLarge(exceptions.APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+
+    def __init__(self, most: int) -> None:
+        size = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1000} kB"
+        super().__init__(f"This request is too large: send at most {size}.")
+
+
+class AnyType(BaseContentNegotiation):
+    """For endpoints that send a file: it is sent whatever type is asked for; what goes wrong is told as JSON."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return DefaultContentNegotiation().select_parser(request, parsers)
+
+
+class Endpoint(APIView):
+    """Every answer that is no success is {"error": "…"} in words, with "fields" where single fields are wrong."""
+
+    throttle_classes = [ByRole]
+    # a token needs one of these, by method; a method that is not named needs READ if it is safe, MANAGE if not
+    scopes: ClassVar[dict[str, tuple[TokenScope, ...]]] = {}
+    most_bytes: ClassVar[int] = MAX_BODY
+    # errors of the domain that are not 400
+    status_of: ClassVar[dict[type[UserError], int]] = {}
+
+    def allowed(self, person: Any) -> bool:
+        """Whose endpoint it is."""
+        return can_evaluate(person)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or int(length) > self.most_bytes:
+            raise TooLarge(self.most_bytes)
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+            # WSGI has no end of such a body, so that it would be read as an empty one
+            raise exceptions.ParseError(
+                "Send the length of the body (Content-Length): from a file, not from a pipe."
+            )
+        super().initial(request, *args, **kwargs)
+        self._check_scope(request)
+        if not self.allowed(request.user):
+            raise PermissionDenied("Your role may not do this.")
+
+    def _check_scope(self, request: Request) -> None:
+        if not isinstance(request.auth, ApiToken) or request.method not in self.allowed_methods:
+            return  # 405: no scope would help
+        method = request.method or "GET"
+        safe = method in ("GET", "HEAD", "OPTIONS")
+        needed = self.scopes.get(
+            "GET" if method == "HEAD" else method, (TokenScope.READ if safe else TokenScope.MANAGE,)
+        )
+        if not set(needed) & set(request.auth.scopes):
+            named = " or ".join(repr(scope.value) for scope in needed)
+            raise PermissionDenied(f"This token lacks the scope {named}: make one that has it.")
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, UserError):
+            known: dict[type[UserError], int] = {
+                ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of,
+            }  # fmt: skip
+            code = next((known[t] for t in type(exc).__mro__ if t in known), 400)
+            return Response({"error": str(exc)}, code)
+        if isinstance(exc, GoneError):
+            return Response({"error": str(exc)}, status.HTTP_404_NOT_FOUND)
+        if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
+            return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
+        if isinstance(exc, Http404 | exceptions.NotFound):
+            return Response({"error": "There is nothing here that you can see."}, status.HTTP_404_NOT_FOUND)
+        if isinstance(exc, PermissionDenied) and str(exc):
+            return Response({"error": str(exc)}, status.HTTP_403_FORBIDDEN)
+        if isinstance(exc, exceptions.ValidationError):
+            return Response(
+                {"error": in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST
+            )
+        response = super().handle_exception(exc)
+        if isinstance(response.data, dict) and "detail" in response.data:
+            response.data = {"error": str(response.data["detail"])}
+        return response
+
+
+def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What a request sends, as the serializer reads it; ValidationError says what is wrong with which field."""
+    filled = serializer(data=request.data)
+    filled.is_valid(raise_exception=True)
+    result: dict[str, Any] = filled.validated_data
+    return result
+
+
+def refuse_unknown(request: Request, known: Collection[str], what: str) -> None:
+    """A parameter that is misspelt would ask for something else without a word."""
+    if unknown := sorted(set(request.query_params) - set(known)):
+        has = ", ".join(sorted(known)) or "none"
+        raise exceptions.ValidationError({unknown[0][:80]: f"{what} has no such parameter: it has {has}."})
+
+
+def in_words(detail: Any) -> str:
+    """The detail of a ValidationError as one sentence."""
+    if isinstance(detail, dict):
+        return " ".join(
+            in_words(part) if field == "non_field_errors" else f"{field}: {in_words(part)}"
+            for field, part in detail.items()
+        )
+    return " ".join(map(in_words, detail)) if isinstance(detail, list) else str(detail)

@@ -1,0 +1,42 @@
+"""The OpenAPI document, and the answer for addresses that do not exist."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.api.base import Endpoint
+from core.enums import TokenScope
+
+
+class Schema(Endpoint, SpectacularAPIView):
+    """GET this document, as YAML or JSON."""
+
+    scopes = {"GET": tuple(TokenScope)}
+
+    def allowed(self, person: Any) -> bool:
+        return True
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """As JSON, whatever form of the document was asked for."""
+        self.request.accepted_renderer = JSONRenderer()
+        self.request.accepted_media_type = JSONRenderer.media_type
+        return super().handle_exception(exc)
+
+
+@extend_schema(exclude=True)
+class Nothing(Endpoint):
+    """Every address below /api/v1/ that is no other: the same words as where a name is unknown."""
+
+    scopes = {method.upper(): tuple(TokenScope) for method in Endpoint.http_method_names}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise Http404
+
+    def allowed(self, person: Any) -> bool:
+        return True

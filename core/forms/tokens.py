@@ -1,0 +1,31 @@
+"""The form of a new API token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from core.enums import TokenScope
+
+DAYS = ((7, "1 week"), (30, "30 days"), (90, "90 days"), (365, "1 year"))
+
+
+class TokenForm(forms.Form):
+    use_required_attribute = False
+
+    name = forms.CharField(
+        label="Name", max_length=80, help_text="What you will know it by: the script or machine that uses it."
+    )
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the token is for."},
+    )
+    days = forms.TypedChoiceField(label="It ends after", choices=DAYS, coerce=int, initial=30)
+
+    def __init__(self, *args: Any, scopes: Sequence[TokenScope], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scopes"].choices = [(scope.value, scope.label) for scope in scopes]  # type: ignore[attr-defined]
+        self.fields["scopes"].initial = [scopes[0].value]

@@ -1,0 +1,120 @@
+"""The local worker: a Celery process that a command starts when nobody else's is alive."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from django.conf import settings
+
+from core.enums import JobState
+from core.errors import UserError
+from core.jobs.lifecycle import live_workers
+from pooling.models import Job
+
+MAX_DEATHS = 3
+
+
+class WorkerError(UserError):
+    """No worker can be kept alive."""
+
+
+def start_worker() -> subprocess.Popen[bytes]:
+    """Start a Celery worker for both queues; each of its processes computes with its share of the cores.
+
+    It is a process group of its own: Ctrl-C goes to the command, which ends all of it with stop_worker.
+    """
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": str(settings.WORKER_THREADS),
+        # a local worker runs as whoever typed the command, and messages are JSON: nothing to warn of
+        "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
+    }
+    command = [
+        sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--queues", "cpu,gpu",
+        "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
+        "--loglevel", "WARNING", "--without-gossip", "--without-mingle",
+    ]  # fmt: skip
+    # stdout 2: what a worker says is no output of the command that started it
+    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, process_group=0, stdout=2)
+
+
+def stop_worker(process: subprocess.Popen[bytes], patience: float = 20) -> None:
+    """End a worker that start_worker started, and its processes: gently, then for good.
+
+    A job that does not end within `patience` seconds is taken up again by the next worker.
+    """
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=patience)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@contextlib.contextmanager
+def signals_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the block like Ctrl-C, so that what it started is ended too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def worker_for_a_while() -> Iterator[Callable[[], None]]:
+    """Make sure that somebody does the jobs: a worker that lives already, or one for this block.
+
+    Gives a function to call now and then: it starts a worker where the block's own has died, or the others have.
+    """
+    own: list[subprocess.Popen[bytes]] = []  # the last one is the one that may live
+
+    def look_after() -> None:
+        if own[-1].poll() is None if own else live_workers().exists():
+            return
+        if len(own) > MAX_DEATHS:
+            raise WorkerError(
+                f"The local worker ended {len(own)} times (exit code {own[-1].returncode}); the jobs wait. "
+                "Start it by hand to see why: celery -A config worker --queues cpu,gpu"
+            )
+        own.append(start_worker())
+
+    with signals_interrupt():
+        try:
+            look_after()
+            yield look_after
+        finally:
+            if own:
+                stop_worker(own[-1])
+
+
+def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: float = 1.0) -> list[Job]:
+    """Wait until the jobs are over, calling `tell` with their rows every second. Returns the rows at the end."""
+    ids = [job.pk for job in jobs]
+    while True:
+        rows = list(Job.objects.filter(pk__in=ids).select_related("system", "pool").order_by("id"))
+        tell(rows)
+        if all(job.is_over for job in rows):
+            return rows
+        time.sleep(every)
+
+
+def failures(jobs: Sequence[Job]) -> list[str]:
+    """One line for each job that did not end well."""
+    return [
+        f"{job}: {job.error or 'cancelled'}"
+        for job in jobs
+        if job.state in (JobState.FAILED, JobState.CANCELLED)
+    ]

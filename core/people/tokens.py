@@ -1,0 +1,85 @@
+"""API tokens of a person: made, listed, revoked. The token is told once; what is kept is its hash."""
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from core.enums import AuditAct, TokenScope
+from core.errors import UserError
+from core.people.audit_log import record
+from core.people.permissions import can_evaluate, can_manage
+from pooling.models import ApiToken
+
+MOST_DAYS = 365
+MOST_TOKENS = 20  # of one person
+
+
+class TokenError(UserError):
+    """A token cannot be made or revoked as asked."""
+
+
+def scopes_for(person: User) -> list[TokenScope]:
+    """What the tokens of a person can be for; who evaluates never labels."""
+    if can_manage(person):
+        return [TokenScope.READ, TokenScope.RUN, TokenScope.MANAGE]
+    return [TokenScope.READ, TokenScope.RUN] if can_evaluate(person) else [TokenScope.LABEL]
+
+
+def create_token(person: User, name: str, scopes: Collection[str], days: int) -> tuple[ApiToken, str]:
+    """The row and the token itself, which nobody can read again."""
+    name = name.strip()
+    if not name or len(name) > 80:
+        raise TokenError("Give the token a name of 1 to 80 characters, by which you will know it.")
+    if not 1 <= days <= MOST_DAYS:
+        raise TokenError(f"A token lives 1 to {MOST_DAYS} days, not {days}.")
+    known = scopes_for(person)
+    if not scopes or not set(scopes) <= set(known):
+        raise TokenError(f"Choose what the token is for, of: {', '.join(known)}.")
+    with transaction.atomic():
+        held = User.objects.select_for_update().get(
+            pk=person.pk
+        )  # two requests at once are counted one by one
+        live = tokens_of(held)
+        live.filter(expiry__lt=timezone.now()).delete()
+        if live.count() >= MOST_TOKENS:
+            raise TokenError(f"You have {MOST_TOKENS} tokens: revoke one that you do not use.")
+        try:
+            with transaction.atomic():
+                made: tuple[ApiToken, str] = ApiToken.objects.create(
+                    user=held, name=name, scopes=sorted(scopes), expiry=timedelta(days=days)
+                )
+        except IntegrityError as error:
+            raise TokenError(f"You have a token named {name}: revoke it, or take another name.") from error
+        record(person, AuditAct.TOKEN_MADE, scopes=sorted(scopes), days=days)
+    return made
+
+
+def tokens_of(person: User) -> QuerySet[ApiToken]:
+    """Newest first; expired ones go when a new one is made or when they are used."""
+    return ApiToken.objects.filter(user=person)
+
+
+def revoke_token(person: User, name: str) -> None:
+    """End a token of one's own at once; one that is gone already is no error."""
+    deleted, _ = tokens_of(person).filter(name=name).delete()
+    if deleted:
+        record(person, AuditAct.TOKEN_REVOKED)
+
+
+def revoke_all(person: User, by: User | None = None) -> int:
+    """End all tokens of a person, as when the account is switched off; how many there were."""
+    deleted, _ = tokens_of(person).delete()
+    if deleted:
+        record(by, AuditAct.TOKEN_REVOKED, subject=person, tokens=deleted)
+    return deleted
+
+
+def token_data(person: User) -> list[dict[str, Any]]:
+    """What the person's own data file says of their tokens."""
+    fields = ("name", "token_key", "scopes", "created", "expiry", "last_used_at")
+    return list(tokens_of(person).values(*fields))

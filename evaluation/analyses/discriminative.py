@@ -1,0 +1,162 @@
+"""Discriminative power: which pairs of systems a measure can tell apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why
+from evaluation.analyses.tukey_hsd import by_permutations
+from evaluation.measures.registry import Measure
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Part,
+    Section,
+    Table,
+    beside,
+    cell,
+    label_caption,
+    numbers,
+)
+from evaluation.statistics.t_tests import PairTests
+
+
+def by_measure(context: Context) -> list[Section]:
+    found = tested(context)
+    return [_curve(context, found), _matrix(context, found)]
+
+
+def of_full_test(context: Context) -> list[Section]:
+    """The same of the test set as it was published, beside the pool."""
+    return beside([*by_measure(context), *by_permutations(context)], "full-test")
+
+
+def _curve(context: Context, found: Tested) -> Section:
+    settings, alpha = context.settings, context.settings.alpha
+    series: list[Json] = []
+    rows: list[list[Cell]] = []
+    for i, measure in enumerate(context.measures):
+        main, plain = found.main[measure.name], found.plain.get(measure.name)
+        reason = why(found.values[measure.name], main)
+        series.append(_line(i, measure.label, main))
+        rows.append(_row(measure, main, "clustered by question" if plain else "paired", alpha, reason))
+        if plain:
+            series.append({**_line(i, f"{measure.label}, not clustered", plain), "thin": True})
+            rows.append(_row(measure, plain, "paired, not clustered", alpha, reason))
+    columns = [
+        Column("measure", "Measure", "measure"), Column("test", "t-test", "text"), Column("unit", "Unit", "text"),
+        Column("n", "n", "count", "units: answers (micro) or questions (macro)"),
+        Column("clusters", "Clusters", "count", "questions, where the test is clustered"),
+        Column("pairs", "Pairs", "count", "pairs of systems with a defined p-value"),
+        Column("area", "Area", "p", "area under the curve, the mean p: less tells more pairs apart"),
+        Column("raw", f"p < {alpha:g}", "share", "share of the pairs, not corrected"),
+        Column("holm", f"Holm < {alpha:g}", "share", "any false finding has a chance below alpha"),
+        Column("bh", f"BH < {alpha:g}", "share", "Benjamini-Hochberg: expected share of false findings below alpha"),
+    ]  # fmt: skip
+    pairs = len(context.systems) * (len(context.systems) - 1) // 2
+    return Section(
+        "discriminative-curve", "p-values of all pairs, descending",
+        "The p-values of all pairs of systems, sorted: the earlier a line falls below alpha, the more pairs its measure"
+        " tells apart. A difference that is told apart need not be a large one.",
+        f"{label_caption(context.labels, settings)} {T_TEST} {pairs:,} pairs, α = {alpha:g}. {CLUSTERED}; thin lines"
+        f" and rows \"not clustered\" take its answers as independent. {CORRECTED}",
+        [Table("discriminative-measures", "Discriminative power by measure", columns, rows)],
+        Chart(
+            "lines", "p-values of all pairs of systems in descending order, a line for each measure",
+            {
+                "series": series, "x": "pairs of systems, by descending p", "y": "p", "yrange": [-0.02, 1.02],
+                "references": [{"y": alpha, "name": f"α = {alpha:g}"}] if pairs else [],
+            },
+        ),
+        _finding(context, found), pair_notes(context, found),
+    )  # fmt: skip
+
+
+def _line(i: int, name: str, tests: PairTests) -> Json:
+    curve = tests.curve()
+    return {"measure": i, "name": name, "x": list(range(1, len(curve) + 1)), "y": numbers(curve)}
+
+
+def _row(measure: Measure, tests: PairTests, test: str, alpha: float, reason: str) -> list[Cell]:
+    unit = "answer" if measure.kind == "micro" else "question"
+    clusters: Cell = "" if tests.clusters is None else tests.clusters
+    return [
+        measure.label, test, unit, tests.n, clusters, int(np.isfinite(tests.p).sum()),
+        cell(tests.area(), reason), cell(tests.share_below(alpha), reason),
+        cell(tests.share_below(alpha, "holm"), reason), cell(tests.share_below(alpha, "fdr_bh"), reason),
+    ]  # fmt: skip
+
+
+def _finding(context: Context, found: Tested) -> str:
+    """The measures that tell most and fewest pairs apart."""
+    alpha = context.settings.alpha
+    shares = {m.label: found.main[m.name].share_below(alpha, "holm") for m in context.measures}
+    defined = {label: share for label, share in shares.items() if np.isfinite(share)}
+    if not defined:
+        return ""
+    most, least = (
+        max(defined, key=lambda label: defined[label]),
+        min(defined, key=lambda label: defined[label]),
+    )
+    text = f"{most} tells {100 * defined[most]:.0f} % of the pairs apart at α = {alpha:g} after Holm's correction"
+    return f"{text}; {least} {100 * defined[least]:.0f} %." if defined[least] < defined[most] else f"{text}."
+
+
+def _matrix(context: Context, found: Tested) -> Section:
+    measure, alpha, systems = context.measures[0], context.settings.alpha, context.systems
+    tests = found.main[measure.name]
+    square, holm = (
+        _square(tests, tests.p, len(systems)),
+        _square(tests, tests.corrected("holm"), len(systems)),
+    )
+    reason = why(found.values[measure.name], tests)
+    rows: list[list[Cell]] = [
+        [name, *("" if i == j else cell(square[i, j], reason) for j in range(len(systems)))]
+        for i, name in enumerate(systems)
+    ]
+    below = [(i, j + 1) for i in range(len(systems)) for j in range(len(systems)) if holm[i, j] < alpha]
+    clustered = f" {CLUSTERED}." if tests.clusters is not None else ""
+    return Section(
+        "discriminative-matrix", f"Pairs of systems by {measure.label}",
+        "The p-value of each pair: small ones are pairs that the labels tell apart."
+        " They are not corrected; those that stay below alpha after Holm's correction are bold in the table."
+        " 0.000 in the chart is below 0.0005.",
+        f"{label_caption(context.labels, context.settings)} {T_TEST} n = {tests.n:,}"
+        f" {'answers' if measure.kind == 'micro' else 'questions'}, α = {alpha:g}.{clustered} Correction over the"
+        " pairs: Holm, bold where it stays below α.",
+        [Table(
+            "discriminative-pairs", f"p-values by {measure.label}",
+            [Column("system", "System", "system"), *(Column(name, name, "p") for name in systems)], rows, best=below,
+        )],
+        Chart(
+            "matrix", f"p-values of the pairs of systems by {measure.label}",
+            {
+                "rows": systems, "columns": systems, "values": [numbers(row) for row in square], "range": [0, 1],
+                "digits": 3,
+            },
+        ),
+        notes=[] if len(systems) > 1 else ["One system only: there is no pair to test."],
+    )  # fmt: skip
+
+
+def _square(tests: PairTests, p: np.ndarray, systems: int) -> np.ndarray:
+    """[systems, systems], symmetric, nan on the diagonal."""
+    square = np.full((systems, systems), np.nan)
+    square[tests.first, tests.second] = square[tests.second, tests.first] = p
+    return square
+
+
+ANALYSIS = Analysis(
+    "discriminative", "Discriminative power", "Discriminative power",
+    "How many pairs of systems does a measure tell apart, and which?",
+    "discriminative-power", ("labels", "measures", "questions", "assumed", "alpha", "seed"),
+    (
+        Part("curve", by_measure),
+        Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),
+        Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
+    ),
+)  # fmt: skip

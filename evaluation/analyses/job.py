@@ -1,0 +1,31 @@
+"""The job that computes a heavy part of an analysis."""
+
+from django.http import QueryDict
+
+from core.enums import JobKind
+from core.jobs.lifecycle import Progress, handles
+from evaluation.analyses.registry import get_analysis
+from evaluation.sections.parts import part_figure
+from evaluation.sections.settings import parse_settings
+from pooling.models import Job
+
+
+@handles(JobKind.EVALUATE)
+def run_evaluate(job: Job, progress: Progress) -> None:
+    assert job.pool is not None
+    asked = {
+        "analysis": "stability",
+        "part": "labels",
+        "settings": "",
+        **job.params,
+    }  # jobs had no params at first
+    analysis = get_analysis(asked["analysis"])
+    part = analysis.part(asked["part"])
+    settings = parse_settings(QueryDict(asked["settings"]), analysis.settings)
+    part_figure(
+        job.pool,
+        analysis,
+        part,
+        settings,
+        lambda done, total: progress.report(analysis.tab.lower(), done, total, "steps"),
+    )

@@ -1,0 +1,229 @@
+"""Measures: every system by every measure under two label sets, and what changes between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evaluation.labels.label_sets import LabelSet
+from evaluation.measures.groups import SIDES, by_side, group_means
+from evaluation.measures.rank_table import Floats
+from evaluation.measures.registry import Measure
+from evaluation.measures.values import Values
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    numbers,
+)
+from evaluation.sections.wording import (
+    best_of,
+    both_captions,
+    group_cells,
+    measure_column,
+    most_often,
+    named_ticks,
+    places_on_both,
+    set_notes,
+    undefined_notes,
+    words,
+)
+
+Found = Mapping[str, Values]
+NAMED = 6  # measures that a sentence lists by name
+UNITS = "n counts answers for micro measures and questions for macro and list measures."
+SYSTEM = Column("system", "System", "system")
+
+
+def all_values(context: Context) -> list[Section]:
+    names, assumed = context.settings.measures, context.settings.assumed_is_judged
+    found, before = context.labels.values(names, assumed), context.against.values(names, assumed)
+    return [
+        _under(context, "labels", context.labels, found),
+        _change(context, before, found),
+        _under(context, "against", context.against, before),
+        _by_side(context, found),
+    ]
+
+
+def _under(context: Context, key: str, chosen: LabelSet, found: Found) -> Section:
+    title = f"Under {chosen.name}"
+    rows: list[list[Cell]] = [[system] for system in context.systems]
+    best: list[tuple[int, int]] = []
+    for column, measure in enumerate(context.measures, 1):
+        values = found[measure.name]
+        mean = values.mean()
+        for row, value, reason in zip(rows, mean.tolist(), values.reasons(), strict=True):
+            row.append(cell(value, reason))
+        best += [(row, column) for row in best_of(mean, measure)]
+    return Section(
+        key, title,
+        "The value of every system by every measure; the best of a column is bold. The row below says how many answers"
+        " or questions a mean is taken over.",
+        f"{label_caption(chosen, context.settings)} {UNITS}",
+        [
+            Table(
+                key, title, [SYSTEM, *map(measure_column, context.measures)], rows, best,
+                ["n", *(found[measure.name].n for measure in context.measures)],
+            )
+        ],
+        finding=_leaders(context, chosen, found) if key == "labels" else "",
+        notes=[*set_notes(chosen), *undefined_notes(chosen, found, context.measures, context.systems)],
+    )  # fmt: skip
+
+
+def _leaders(context: Context, chosen: LabelSet, found: Found) -> str:
+    """Who is best by how many of the measures."""
+    wins: dict[str, list[str]] = {}
+    for measure in context.measures:
+        for i in best_of(found[measure.name].mean(), measure):
+            wins.setdefault(context.systems[i], []).append(measure.label)
+    if not wins:
+        return ""
+    most = max(wins, key=lambda system: len(wins[system]))
+    measures = len(context.measures)
+    if len(wins) == 1 and len(wins[most]) == measures:
+        return f"{most} is best by {'all ' if measures > 1 else ''}{_count(measures)} under {chosen.name}."
+    if measures > NAMED:
+        counts = {system: len(labels) for system, labels in wins.items()}
+        return f"Of the {measures} measures under {chosen.name}, {most_often(counts)}."
+    parts = [
+        f"{system} by {words(labels)}" for system, labels in sorted(wins.items(), key=lambda w: -len(w[1]))
+    ]
+    return f"Best under {chosen.name}: {'; '.join(parts)}."
+
+
+def _count(measures: int) -> str:
+    return f"{measures} measures" if measures > 1 else "the measure"
+
+
+def _change(context: Context, before: Found, found: Found) -> Section:
+    """From `against` to `labels`: values and places."""
+    title = f"From {context.against.name} to {context.labels.name}"
+    rows: list[list[Cell]] = [[system] for system in context.systems]
+    movers = {}
+    for measure in context.measures:
+        old, new = before[measure.name], found[measure.name]
+        old_mean, new_mean = old.mean(), new.mean()
+        old_place, new_place = places_on_both(old_mean, new_mean, measure.higher_is_better)
+        reasons = [one or other for one, other in zip(new.reasons(), old.reasons(), strict=True)]
+        moves = [
+            a - b if a is not None and b is not None else None
+            for a, b in zip(old_place, new_place, strict=True)
+        ]
+        for row, change, moved, reason in zip(
+            rows, (new_mean - old_mean).tolist(), moves, reasons, strict=True
+        ):
+            row.append(cell(change, reason, moved=moved))
+        movers[measure.name] = sum(bool(moved) for moved in moves)
+    same = context.labels.key == context.against.key
+    return Section(
+        "change", title,
+        "How the value of each system changes when the second label set takes the place of the first, and, behind the"
+        " arrow, how many places the system gains (▲) or loses (▼) by it. The chart shows the values by the first"
+        " measure.",
+        both_captions(context),
+        [
+            Table(
+                "change", title, [SYSTEM, *(measure_column(m, kind="change") for m in context.measures)], rows,
+                foot=["moved", *(movers[m.name] for m in context.measures)],
+            )
+        ],
+        _values_chart(context, context.measures[0], before, found),
+        "Both are the same label set." if same else _moves(context, movers),
+    )  # fmt: skip
+
+
+def _moves(context: Context, movers: Mapping[str, int]) -> str:
+    if len(context.systems) < 2:
+        return "One system only: there is no order, so nothing can move."
+    by_count: dict[int, list[str]] = {}
+    for m in context.measures:
+        by_count.setdefault(movers[m.name], []).append(m.label)
+    still = by_count.pop(0, [])
+    if not by_count:
+        return "No system changes its place by any of these measures."
+    if len(context.measures) > NAMED:
+        least, most = min(movers.values()), max(movers.values())
+        return f"Of {len(context.systems)} systems {least} to {most} change their place, depending on the measure."
+    moving = [f"{n} by {words(labels)}" for n, labels in sorted(by_count.items(), reverse=True)]
+    none = f"; by {words(still)} none does" if still else ""
+    return f"Of {len(context.systems)} systems these change their place: {'; '.join(moving)}{none}."
+
+
+def _values_chart(context: Context, measure: Measure, before: Found, found: Found) -> Chart:
+    """The values by one measure, from `against` on the left to `labels` on the right."""
+    old, new = before[measure.name].mean(), found[measure.name].mean()
+    names = [context.against.name, context.labels.name]
+    return Chart(
+        "lines", f"{measure.label} of every system, from {names[0]} to {names[1]}",
+        {
+            "series": [
+                {"system": i, "name": system, "x": [0, 1], "y": numbers([old[i], new[i]])}
+                for i, system in enumerate(context.systems)
+            ],
+            "y": measure.label, "xaxis": named_ticks(names),
+        },
+    )  # fmt: skip
+
+
+def _by_side(context: Context, found: Found) -> Section:
+    """Tail questions and head questions apart, under `labels`."""
+    title = f"By side, under {context.labels.name}"
+    rows: list[list[Cell]] = [[system] for system in context.systems]
+    columns, foot, best = [SYSTEM], list[Cell](["n"]), list[tuple[int, int]]()
+    sides = by_side(context.labels.prepared.table)
+    means = {}
+    for measure in context.measures:
+        values = found[measure.name]
+        groups = means[measure.name] = group_means(values, sides)
+        cells = group_cells(values, sides, groups, "answer")
+        for side, name in enumerate(SIDES):
+            best += [(row, len(columns)) for row in best_of(groups.mean[:, side], measure)]
+            columns.append(measure_column(measure, f"{measure.name}_{name}", f"{measure.label}, {name}"))
+            foot.append(int(groups.count[side]))
+            for row, of_system in zip(rows, cells, strict=True):
+                row.append(of_system[side])
+    first = context.measures[0]
+    return Section(
+        "sides", title,
+        "The same means over tail questions (head, relation, ?) and head questions (?, relation, tail) apart. Head"
+        " questions often have many answers, and a label that turns up on one side is an answer on the other too.",
+        f"{label_caption(context.labels, context.settings)} {UNITS}",
+        [Table("sides", title, columns, rows, best, foot)],
+        Chart(
+            "lines", f"{first.label} of every system on tail and on head questions",
+            {
+                "series": [
+                    {"system": i, "name": system, "x": [0, 1], "y": numbers(means[first.name].mean[i])}
+                    for i, system in enumerate(context.systems)
+                ],
+                "y": first.label, "xaxis": named_ticks([f"{side} questions" for side in SIDES]),
+            },
+        ),
+        _sides_finding(context.systems, means[first.name].mean, first),
+    )  # fmt: skip
+
+
+def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> str:
+    """`mean` [systems, sides]."""
+    leaders = [words([systems[i] for i in best_of(mean[:, side], measure)]) for side in range(len(SIDES))]
+    if not all(leaders):
+        return ""
+    if leaders[0] == leaders[1]:
+        return f"By {measure.label}, {leaders[0]} is best on both sides."
+    return f"By {measure.label}, {leaders[0]} is best on {SIDES[0]} questions and {leaders[1]} on {SIDES[1]} questions."
+
+
+ANALYSIS = Analysis(
+    "measures", "Measures", "Measures",
+    "What does every measure say of every system, and what do the labels change?",
+    "measures", ("labels", "against", "measures", "questions", "assumed"),
+    (Part("values", all_values),),
+)  # fmt: skip

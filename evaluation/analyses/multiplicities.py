@@ -1,0 +1,189 @@
+"""Answers per question: how many entities answer one, in the graph's files and under two label sets of the pool."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.labels.label_sets import LabelSet
+from evaluation.labels.pool_table import remembered
+from evaluation.measures.label_state import positive
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    evaluated,
+    label_caption,
+)
+from evaluation.statistics.answer_counts import BINS, answer_counts, bin_counts, label_of_bin
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.questions.kernel import Questions, questions_of
+from pooling.runs.files import SIDES
+
+BIN_LABELS = tuple(label_of_bin(i) for i in range(len(BINS)))
+NO_QUESTION = "no question of this side has an answer"
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Questions of a side, or of both, by how many answers they have; `counts` has one number a bin of BIN_LABELS."""
+
+    side: str
+    counts: tuple[int, ...]
+    questions: int
+    mean: float | None  # None: no question
+    sd: float | None  # of the questions themselves, not of a population that they stand for
+    median: float | None
+    largest: int
+
+    @property
+    def shares(self) -> list[float | None]:
+        """Of all questions of the side, a bin each."""
+        return [count / self.questions if self.questions else None for count in self.counts]
+
+
+Sides = tuple[Distribution, Distribution, Distribution]  # tail questions, head questions, both
+OfGraph = tuple[str, str, str, Sides]  # key, name, what it is, the numbers
+_graphs: OrderedDict[str, tuple[OfGraph, ...]] = OrderedDict()  # by checksum: files never change
+
+
+def distribution(side: str, answers: np.ndarray) -> Distribution:
+    """Of the numbers of answers int[n] of questions that mask one side, or of all."""
+    n = len(answers)
+    mean, sd, median = (
+        (float(answers.mean()), float(answers.std()), float(np.median(answers))) if n else (None,) * 3
+    )
+    return Distribution(
+        side, tuple(bin_counts(answers).tolist()), n, mean, sd, median, int(answers.max(initial=0))
+    )
+
+
+def both_sides(side: np.ndarray, answers: np.ndarray) -> Sides:
+    tail, head = (distribution(name, answers[side == i]) for i, name in enumerate(SIDES))
+    return tail, head, distribution("both", answers)
+
+
+def under_labels(chosen: LabelSet) -> Sides:
+    """The questions that have an answer under a label set; known facts are no answers of a pool."""
+    table = chosen.prepared.table
+    answers = positive(chosen.state)[table.triple]
+    if chosen.asked is not None:
+        answers &= chosen.asked[table.question]
+    counts = np.bincount(table.question[answers], minlength=len(table.side))
+    asked = counts > 0
+    return both_sides(table.side[asked], counts[asked])
+
+
+def in_graph(graph: GraphArrays) -> tuple[OfGraph, ...]:
+    """What the splits of a graph say, whatever the labels."""
+    known = np.concatenate([graph.train, graph.valid])
+    every = np.concatenate([known, graph.test])
+    tests, facts, knowns = (questions_of(triples)[0] for triples in (graph.test, every, known))
+
+    def count(questions: Questions, triples: np.ndarray) -> Sides:
+        answers = answer_counts(questions, triples, graph.num_entities, graph.num_relations)
+        return both_sides(questions.side, answers)
+
+    return (
+        (
+            "test-train", "Test questions, answers in train",
+            "Both questions of every test triple; how many answers a system could see.", count(tests, graph.train),
+        ),
+        (
+            "test-all", "Test questions, answers in all splits",
+            "The same questions with every answer that the graph knows.", count(tests, every),
+        ),
+        (
+            "facts-all", "Questions of all facts, answers in all splits",
+            "Both questions of every triple of train, valid and test.", count(facts, every),
+        ),
+        (
+            "known-known", "Questions and answers of train and valid",
+            "Both questions of every triple of train and valid, and what answers them there (table 1 of Mei and others"
+            " 2018).", count(knowns, known),
+        ),
+    )  # fmt: skip
+
+
+def answers_per_question(context: Context) -> list[Section]:
+    sets = {"labels": context.labels, "against": context.against}
+    found = {key: under_labels(chosen) for key, chosen in sets.items()}
+    sections = [
+        _section(
+            key, f"Pool: {chosen.name}",
+            "The questions that have an answer under these labels, by how many they have.",
+            f"{label_caption(chosen, context.settings)} n = {evaluated(chosen)}.", found[key],
+            _grown(sets, found) if key == "labels" else "",
+        )
+        for key, chosen in sets.items()
+    ]  # fmt: skip
+    stored, graph = context.pool.graph, context.table.graph
+    return sections + [
+        _section(key, f"Graph: {name[:1].lower()}{name[1:]}", about, _of_graph(stored.name, sides), sides)
+        for key, name, about, sides in remembered(_graphs, stored.sha256, lambda: in_graph(graph))
+    ]
+
+
+def _of_graph(name: str, sides: Sides) -> str:
+    return f"Graph {name}, whatever the labels. n = {sides[-1].questions:,} questions."
+
+
+def _grown(sets: dict[str, LabelSet], found: dict[str, Sides]) -> str:
+    """How the mean number of answers differs between the two label sets."""
+    old, new = sets["against"], sets["labels"]
+    said = [
+        f"{before.mean:.2f} to {after.mean:.2f} for {after.side} questions"
+        for before, after in zip(found["against"][:2], found["labels"][:2], strict=True)
+        if before.mean is not None and after.mean is not None
+    ]
+    if old.key == new.key or not said:
+        return ""
+    return f"From {old.name} to {new.name} the mean number of answers goes from {' and from '.join(said)}."
+
+
+def _section(key: str, title: str, text: str, caption: str, sides: Sides, finding: str = "") -> Section:
+    columns = [
+        Column("asks_for", "Asks for", "text"),
+        *(Column(f"answers_{label}", f"{label} answer{'' if label == '1' else 's'}", "count") for label in BIN_LABELS),
+        Column("questions", "Questions", "count"), Column("mean", "Mean"),
+        Column("sd", "Deviation", note="standard deviation"),
+        Column("median", "Median"), Column("most", "Most", "count"),
+    ]  # fmt: skip
+    rows: Sequence[Sequence[Cell]] = [
+        [
+            one.side, *one.counts, one.questions,
+            *({"value": None, "reason": NO_QUESTION} if of is None else of for of in (one.mean, one.sd, one.median)),
+            one.largest,
+        ]
+        for one in sides
+    ]  # fmt: skip
+    drawn = [
+        {"name": f"asks for the {one.side}", "measure": i, "x": list(BIN_LABELS), "y": one.shares}
+        for i, one in enumerate(sides[:2])
+        if one.questions
+    ]
+    chart = Chart(
+        "bars", f"{title}: share of the questions of each side by number of answers",
+        {
+            "series": drawn, "x": "answers of a question", "y": "share of the questions",
+            "xaxis": {"type": "category"}, "yaxis": {"tickformat": ".0%"},
+        },
+    )  # fmt: skip
+    table = Table(f"multiplicities-{key}", title, columns, rows)
+    return Section(f"multiplicities-{key}", title, text, caption, [table], chart if drawn else None, finding)
+
+
+ANALYSIS = Analysis(
+    "multiplicities", "Answers", "Answers per question",
+    "How many entities answer a question, and how many more once the pool is labelled?",
+    "multiplicities", ("labels", "against", "questions"),
+    (Part("multiplicities", answers_per_question),),
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""The pages of the evaluation, one module each. A new one is a module here and its entry in ANALYSES."""
+
+from evaluation.analyses import (
+    accumulation,
+    correlation,
+    depth,
+    discriminative,
+    measures,
+    multiplicities,
+    relations,
+    stability,
+)
+from evaluation.audit_sample import sections as audit
+from evaluation.estimates import sections as estimates
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.max_k import sections as max_k
+from evaluation.open_world import sections as open_world
+from evaluation.planning import sections as planning
+from evaluation.probe import sections as probe
+from evaluation.reusability import sections as reusability
+from evaluation.sections.section import Analysis
+
+ANALYSES: tuple[Analysis, ...] = (
+    measures.ANALYSIS, correlation.ANALYSIS, depth.ANALYSIS, accumulation.ANALYSIS, stability.ANALYSIS,
+    discriminative.ANALYSIS, relations.ANALYSIS, multiplicities.ANALYSIS, planning.ANALYSIS,
+    reusability.ANALYSIS, estimates.ANALYSIS, audit.ANALYSIS,
+    max_k.ANALYSIS, probe.ANALYSIS, open_world.ANALYSIS,
+)  # fmt: skip
+
+
+def get_analysis(key: str) -> Analysis:
+    """EvaluationError when there is none of that name."""
+    for analysis in ANALYSES:
+        if analysis.key == key:
+            return analysis
+    raise EvaluationError(f"There is no analysis {key!r}; there are {', '.join(a.key for a in ANALYSES)}.")

@@ -1,0 +1,115 @@
+"""Relations: what one measure says by relation category, by popularity of the answer and relation by relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evaluation.measures.groups import boxes, by_relation
+from evaluation.measures.registry import Measure, parse_measure
+from evaluation.sections.relation_groups import Side, by_bands, by_categories, caption, group_table
+from evaluation.sections.relation_shares import relation_shares, reweighting
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    cell,
+    number,
+)
+from evaluation.sections.wording import signed
+
+
+def all_relations(context: Context) -> list[Section]:
+    measure = parse_measure(context.settings.measure)
+    old, new = (
+        Side(key, chosen, chosen.values([measure.name], context.settings.assumed_is_judged)[measure.name])
+        for key, chosen in (("against", context.against), ("labels", context.labels))
+    )
+    return [
+        *by_categories(context, measure, old, new),
+        by_bands(context, measure, old, new),
+        _distribution(context, measure, old, new),
+        reweighting(context, measure, new.values, old.values),
+        relation_shares(context),
+    ]
+
+
+# -- relation by relation ---------------------------------------------------------------------------------------
+
+
+def _distribution(context: Context, measure: Measure, old: Side, new: Side) -> Section:
+    """Quartiles over relations of each system under the two label sets."""
+    groups = by_relation(context.table.ranks, context.table.graph.relations)
+    title = f"{measure.label} relation by relation"
+    drawn, rows, medians = [], list[list[Cell]](), []
+    for side in (old, new):
+        found = boxes(side.means(groups))
+        reasons = side.values.reasons()
+        for i, system in enumerate(context.systems):
+            five = [float(of[i]) for of in (found.low, found.q1, found.median, found.q3, found.high)]
+            why = reasons[i] or "no relation has an answer under these labels"
+            rows.append([
+                system, side.labels.name, int(found.relations[i]), *(cell(value, why) for value in five),
+                int(found.outside[i].sum()),
+            ])  # fmt: skip
+            medians.append(five[2])
+            if np.isfinite(five[2]):
+                box = dict(zip(("low", "q1", "median", "q3", "high"), map(number, five), strict=True))
+                drawn.append({
+                    "system": i, "name": f"{system}, {side.labels.name}", "hollow": side is old, "slot": side.key,
+                    "boxes": [{"x": system, **box}],
+                })  # fmt: skip
+    columns = [
+        Column("system", "System", "system"), Column("labels", "Labels", "text"),
+        Column("relations", "Relations", "count", "Relations with an answer and a defined value."),
+        Column("low", "Low", "value", "The smallest value within 1.5 interquartile ranges of the box."),
+        Column("q1", "First quartile", "value"), Column("median", "Median", "value"),
+        Column("q3", "Third quartile", "value"),
+        Column("high", "High", "value", "The largest value within 1.5 interquartile ranges of the box."),
+        Column("outside", "Outside", "count", "Relations beyond low and high."),
+    ]  # fmt: skip
+    return Section(
+        "distribution", title,
+        "One mean for each relation; a box spans the middle half of the relations, its line is the median. Hollow"
+        f" boxes: {old.labels.name}; filled ones: {new.labels.name}.",
+        f"{caption(context, old, new)} Every relation with at least one {new.values.unit} counts alike; quartiles by"
+        " linear interpolation, whiskers to the last relation within 1.5 interquartile ranges.",
+        [
+            Table("distribution", title, columns, rows),
+            *(
+                group_table(context, measure, f"by-relation-{side.key}", "Relation", side, groups, used_only=True)
+                for side in (new, old)
+            ),
+        ],
+        Chart("box", f"{title}, a hollow and a filled box for each system", {"groups": drawn, "y": measure.label}),
+        _medians(context.systems, medians, old, new, measure),
+    )  # fmt: skip
+
+
+def _medians(systems: Sequence[str], medians: Sequence[float], old: Side, new: Side, measure: Measure) -> str:
+    """Where the median of the relations moved most."""
+    change = np.array(medians[len(systems) :]) - np.array(medians[: len(systems)])
+    if not np.isfinite(change).any() or old.labels.key == new.labels.key:
+        return ""
+    i = int(np.nanargmax(np.abs(change)))
+    if change[i] == 0:
+        return f"No system's median relation changes from {old.labels.name} to {new.labels.name}."
+    digits = 1 if abs(medians[i]) >= 10 else 4
+    return (
+        f"The median relation of {systems[i]} moves most: {measure.label} {signed(medians[i], digits)} under"
+        f" {old.labels.name}, {signed(medians[len(systems) + i], digits)} under {new.labels.name}."
+    )
+
+
+ANALYSIS = Analysis(
+    "relations", "Relations", "Relations",
+    "On which relations, sides and answers do the systems differ, and how much does the mixture of relations matter?",
+    "relations", ("labels", "against", "measure", "questions", "assumed"),
+    (Part("relations", all_relations),),
+)  # fmt: skip

@@ -1,0 +1,149 @@
+"""Stability: how much of the labels, or of the questions, the order of the systems needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evaluation.sections.growth_curves import asked_rows
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    beside,
+    cell,
+    label_caption,
+    number,
+    numbers,
+)
+from evaluation.statistics.curves import StabilityCurve, half_curve, question_stability, stability_curve
+
+REPEATS = 50
+NO_DISJOINT = "two disjoint subsets of this size do not exist"
+
+
+def by_questions(context: Context) -> list[Section]:
+    sums = context.labels.sums(context.settings.measures, context.settings.assumed_is_judged)
+    curve = question_stability(sums, context.rng(1), repeats=REPEATS)
+    halves = question_stability(sums, context.rng(2), repeats=REPEATS, halves=True)
+    return [
+        _section(
+            context, "questions", "Random subsets of the questions", curve, halves, "questions",
+            "The order of the systems on random subsets of the evaluated questions, against the order on all of them."
+            " A measure whose line rises early needs few questions.",
+        )
+    ]  # fmt: skip
+
+
+def by_labels(context: Context) -> list[Section]:
+    chosen, settings = context.labels, context.settings
+    progress = context.progress or (lambda done, total: None)
+    common = (asked_rows(chosen), chosen.state, settings.measures)
+    curve = stability_curve(
+        *common, context.rng(3), repeats=REPEATS, assumed_is_judged=settings.assumed_is_judged,
+        progress=lambda done, total: progress(done, 2 * total),
+    )  # fmt: skip
+    halves = half_curve(
+        *common, context.rng(4), repeats=REPEATS, assumed_is_judged=settings.assumed_is_judged,
+        progress=lambda done, total: progress(total + done, 2 * total),
+    )  # fmt: skip
+    return [
+        _section(
+            context, "labels", "Random subsets of the positive triples", curve, halves, "positive triples",
+            "The same when positive triples lose their label: they are no answers any more, and are not filtered"
+            " either. It shows what the sparseness of a test set does to the comparison.",
+        )
+    ]  # fmt: skip
+
+
+def of_full_test(context: Context) -> list[Section]:
+    """The same of the test set as it was published, beside the pool."""
+    return beside([*by_questions(context), *by_labels(context)], "full-test")
+
+
+def _section(
+    context: Context, key: str, title: str, curve: StabilityCurve, halves: StabilityCurve, of: str, text: str
+) -> Section:
+    series, rows = [], []
+    for i, measure in enumerate(context.measures):
+        series.append({
+            "measure": i, "name": measure.label, "x": [100 * size for size in curve.sizes],
+            "y": numbers(curve.mean(measure.name)), "spread": numbers(curve.sd(measure.name)),
+        })  # fmt: skip
+        series.append({
+            "measure": i, "name": f"{measure.label}, disjoint", "x": [100 * size for size in halves.sizes],
+            "y": numbers(halves.mean(measure.name)), "thin": True,
+        })  # fmt: skip
+    for i, size in enumerate(curve.sizes):
+        row: list[Cell] = [f"{100 * size:g} %", int(curve.triples[i])]
+        for measure in context.measures:
+            there_are = i < len(halves.sizes) and halves.triples[i] > 0
+            row += [
+                cell(curve.mean(measure.name)[i], "no subset orders the systems", sd=number(curve.sd(measure.name)[i])),
+                cell(
+                    halves.mean(measure.name)[i] if there_are else float("nan"),
+                    "no two subsets order the systems" if there_are else NO_DISJOINT,
+                ),
+            ]  # fmt: skip
+        rows.append(row)
+    columns = [Column("size", "Size", "text"), Column("n", of.capitalize(), "count")]
+    for measure in context.measures:
+        columns += [
+            Column(measure.name, measure.label, "sd"),
+            Column(f"{measure.name}_disjoint", f"{measure.label}, disjoint", "value"),
+        ]
+    return Section(
+        key, title, text,
+        f"{label_caption(context.labels, context.settings)} Kendall's tau-b, mean and standard deviation of {REPEATS}"
+        f" subsets a size, of {curve.positives:,} {of} in all, seed {context.settings.seed}.{_left_out(curve, halves)}"
+        " Near 95 % a subset overlaps the whole and tau tends to 1: thin lines compare two disjoint subsets of that"
+        " size.",
+        [Table(f"stability-{key}", title, columns, rows)],
+        Chart(
+            "lines", f"Tau against the share of the {of}",
+            {"series": series, "x": f"share of the {of}, %", "y": "tau", "yrange": [_least(series), 1.05]},
+        ),
+        notes=[] if len(context.systems) > 1 else ["One system only: there is no order, tau is undefined."],
+    )  # fmt: skip
+
+
+def _left_out(*curves: StabilityCurve) -> str:
+    """Of how many subsets a mean is at least, where not every subset defines tau; "" where every one does."""
+    defined = [
+        np.isfinite(tau).sum(axis=1)[curve.triples > 0] for curve in curves for tau in curve.tau.values()
+    ]
+    counts = np.concatenate(defined) if defined else np.zeros(0, dtype=np.int64)
+    if not (counts < REPEATS).any():
+        return ""
+    some = counts[counts > 0]
+    least = f"; the fewest left are {some.min()} of {REPEATS}" if some.size else ""
+    return f" Means leave out subsets whose tau is undefined{least}."
+
+
+def _least(series: list[dict[str, Any]]) -> float:
+    """Where the axis begins: at 0, or below what is drawn."""
+    drawn = [
+        y - (spread or 0.0)
+        for one in series
+        for y, spread in zip(one["y"], one.get("spread") or [0.0] * len(one["y"]), strict=True)
+        if y is not None
+    ]
+    return max(-1.05, min([0.0, *drawn]) - 0.05)
+
+
+ANALYSIS = Analysis(
+    "stability", "Stability", "Stability",
+    "How many questions, or how many labels, does it take until the order of the systems holds?",
+    "stability", ("labels", "measures", "questions", "assumed", "seed"),
+    (
+        Part("questions", by_questions),
+        Part("labels", by_labels, heavy=True, title="subsets of the labels"),
+        Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""Randomised Tukey HSD: the part of Discriminative power that a job computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why
+from evaluation.measures.question_sums import question_sums
+from evaluation.measures.registry import Measure
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    numbers,
+)
+from evaluation.statistics.t_tests import PairTests
+from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
+
+PERMUTATIONS = 10_000
+
+
+def by_permutations(context: Context) -> list[Section]:
+    found = tested(context)
+    hsd = {}
+    for i, measure in enumerate(context.measures):
+        hsd[measure.name] = randomised_tukey(
+            question_sums(found.values[measure.name]), context.rng(10 + i), PERMUTATIONS
+        )
+        if context.progress:
+            context.progress(i + 1, len(context.measures))
+    settings, alpha = context.settings, context.settings.alpha
+    first = context.measures[0]
+    return [
+        Section(
+            "discriminative-hsd", "Randomised Tukey HSD",
+            "All pairs tested at once, without assuming a distribution: the chance of any false finding is below alpha."
+            " It asks how large the largest difference would be if the systems were the same.",
+            f"{label_caption(context.labels, settings)} Randomised Tukey HSD, two-tailed: the values of the systems"
+            f" change places within each question, {PERMUTATIONS:,} permutations, seed {settings.seed}; p of a pair is"
+            " the share of permutations whose largest difference of means reaches the observed one, which counts as one"
+            f" of them. Answers of a question move together. α = {alpha:g}. {T_TEST} {CLUSTERED}."
+            f" {CORRECTED} The HSD needs none.",
+            [_shares(context, found, hsd), _pairs(context, found, first, hsd[first.name])],
+            _shares_chart(context, found, hsd),
+            finding=_agreed(found.main[first.name], hsd[first.name], first, alpha),
+            notes=pair_notes(context, found),
+        )
+    ]  # fmt: skip
+
+
+def _shares(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Table:
+    alpha = context.settings.alpha
+    rows: list[list[Cell]] = []
+    for measure in context.measures:
+        tests, one = found.main[measure.name], hsd[measure.name]
+        reason = why(found.values[measure.name], tests)
+        rows.append([
+            measure.label, one.questions, int(np.isfinite(one.p).sum()), cell(one.area(), reason),
+            cell(one.share_below(alpha), reason), cell(tests.share_below(alpha, "holm"), reason),
+            cell(tests.share_below(alpha, "fdr_bh"), reason),
+        ])  # fmt: skip
+    columns = [
+        Column("measure", "Measure", "measure"), Column("questions", "Questions", "count"),
+        Column("pairs", "Pairs", "count", "pairs of systems with a defined p-value"),
+        Column("area", "Area (HSD)", "p", "mean p of the pairs"), Column("hsd", f"HSD < {alpha:g}", "share"),
+        Column("holm", f"t-test, Holm < {alpha:g}", "share"), Column("bh", f"t-test, BH < {alpha:g}", "share"),
+    ]  # fmt: skip
+    return Table("discriminative-hsd", "Share of pairs told apart", columns, rows)
+
+
+def _shares_chart(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Chart:
+    """Three bars a measure; colours that no system and no measure has."""
+    alpha, names = context.settings.alpha, [m.name for m in context.measures]
+    shares = {
+        "HSD": ("--accent", [hsd[name].share_below(alpha) for name in names]),
+        "t-test, Holm": ("--muted", [found.main[name].share_below(alpha, "holm") for name in names]),
+        "t-test, BH": ("--control", [found.main[name].share_below(alpha, "fdr_bh") for name in names]),
+    }
+    labels = [m.label for m in context.measures]
+    series = [
+        {"name": name, "colour": colour, "x": labels, "y": numbers(share)}
+        for name, (colour, share) in shares.items()
+    ]  # fmt: skip
+    return Chart(
+        "bars", "Share of pairs told apart by measure and test",
+        {"series": series, "y": f"share of pairs below {alpha:g}", "yrange": [0, 1.02]},
+    )  # fmt: skip
+
+
+def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTests) -> Table:
+    tests, systems = found.main[measure.name], context.systems
+    holm, bh = tests.corrected("holm"), tests.corrected("fdr_bh")
+    reason = why(found.values[measure.name], tests)
+    rows: list[list[Cell]] = [
+        [
+            f"{systems[tests.first[i]]} − {systems[tests.second[i]]}", cell(tests.difference[i], reason),
+            cell(tests.p[i], reason), cell(holm[i], reason), cell(bh[i], reason), cell(hsd.p[i], reason),
+        ]
+        for i in range(tests.first.size)
+    ]  # fmt: skip
+    better = (
+        "a positive one favours the first" if measure.higher_is_better else "a negative one favours the first"
+    )
+    columns = [
+        Column("pair", "Pair", "text"), Column("difference", "Difference", "value", f"of the means; {better}"),
+        Column("p", "t-test p", "p"), Column("holm", "Holm", "p"), Column("bh", "Benjamini-Hochberg", "p"),
+        Column("hsd", "HSD", "p"),
+    ]  # fmt: skip
+    return Table("discriminative-hsd-pairs", f"Pairs by {measure.label}", columns, rows)
+
+
+def _agreed(tests: PairTests, hsd: RandomisedTests, measure: Measure, alpha: float) -> str:
+    """How many pairs are told apart by the strictest of the tests, in words."""
+    defined = int(np.isfinite(hsd.p).sum())
+    if not defined:
+        return ""
+    apart, holm = int((hsd.p < alpha).sum()), int((tests.corrected("holm") < alpha).sum())
+    text = f"By {measure.label} the HSD tells {apart} of {defined} pairs apart"
+    return f"{text}, the t-test with Holm's correction {holm}."

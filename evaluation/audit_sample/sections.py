@@ -1,0 +1,250 @@
+"""The audit sample: how often each filter errs, and what that would do to the comparison of systems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.audit_sample.error_rates import (
+    ENDS,
+    IMPUTATIONS,
+    AuditedFilter,
+    Effect,
+    audited_filters,
+    effects,
+    sample_version,
+)
+from evaluation.measures.rank_table import Floats
+from evaluation.measures.registry import Measure
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    cell,
+    evaluated,
+    label_caption,
+    numbers,
+)
+from evaluation.sections.wording import (
+    beside,
+    compared,
+    named_ticks,
+    place_cell,
+    places_on_both,
+    why_no_tau,
+    words,
+)
+
+RATES = "audit-filters"  # the first section, where some filter has a rate
+NO_SAMPLE = "no triple of this filter is in the audit sample"
+NOT_JUDGED = "no triple of its sample is judged yet"
+NO_VALUE = "the measure has no value now or with the missed answers"
+
+
+def why_no_rate(one: AuditedFilter) -> str:
+    return NOT_JUDGED if one.drawn else NO_SAMPLE
+
+
+# -- how often filters err --------------------------------------------------------------------------------------
+
+
+def by_filter(context: Context) -> list[Section]:
+    filters = audited_filters(context.pool)
+    rows: list[list[Cell]] = []
+    for one in filters:
+        why = why_no_rate(one)
+        row: list[Cell] = [one.reason.label, one.filtered, one.drawn, one.errors.n, one.errors.hits]
+        for found in (one.rates, one.missed):
+            row.append(_interval(found, why))
+        rows.append(row)
+    title = "False negatives of each filter"
+    has_rates = any(one.rates is not None for one in filters)
+    columns = [
+        Column("filter", "Filter", "text"), Column("filtered", "Filtered", "count"),
+        Column("drawn", "In the sample", "count"), Column("judged", "Judged", "count", "positive or negative"),
+        Column("positive", "Positive", "count"),
+        Column("rate", "False-negative rate", "share", "positive of judged, with its 95 % Wilson interval"),
+        Column("missed", "Expected missed", "count", "rate times the triples that are still assumed negative"),
+    ]  # fmt: skip
+    counts = zip(*((one.filtered, one.drawn, one.errors.n, one.errors.hits) for one in filters), strict=True)
+    foot: list[Cell] = ["all filters", *map(sum, counts), "", ""]
+    undecided = sum(one.undecided for one in filters)
+    notes = [f"{undecided:,} sampled triples are undecided and count for no rate."] if undecided else []
+    return [
+        Section(
+            RATES if has_rates else "audit-no-rates", title,
+            "Filtered triples count as negative although nobody looked. A random sample of them was judged like any"
+            " other triple: the share that turned out positive is how often the filter errs.",
+            f"Audit sample of pool {context.pool.name}, drawn at random from each filter. 95 % Wilson intervals.",
+            [Table("audit-filters", title, columns, rows, foot=foot if len(rows) > 1 else [])],
+            _rates_chart(filters), _filters_finding(filters), notes,
+        )
+    ]  # fmt: skip
+
+
+def _interval(found: dict[str, float] | None, why: str) -> Cell:
+    if found is None:
+        return cell(float("nan"), why)
+    return cell(found["rate"], low=found["low"], high=found["high"])
+
+
+def _filters_finding(filters: list[AuditedFilter]) -> str:
+    known = [(one, one.missed) for one in filters if one.missed is not None]
+    if not filters:
+        return "No filter took a triple of this pool: there is nothing to audit."
+    if not known:
+        begun = any(one.drawn for one in filters)
+        do = "wait for labels of the sample" if begun else "draw one on the page Order of the campaign"
+        return f"No filtered triple has been judged in an audit sample yet: {do}."
+    judged, hits = (sum(n) for n in zip(*((one.errors.n, one.errors.hits) for one, _ in known), strict=True))
+    low, rate, high = (sum(missed[end] for _, missed in known) for end in ENDS)
+    return (
+        f"{hits:,} of {judged:,} judged filtered triples {'is' if hits == 1 else 'are'} positive:"
+        f" about {rate:,.0f} answers are missed ({low:,.0f} to {high:,.0f} if all filters stood at the same end of"
+        " their interval)."
+    )
+
+
+def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
+    known = [(one, one.rates) for one in filters if one.rates is not None]
+    if not known:
+        return None
+    series = {
+        "measure": 0, "name": "false-negative rate", "x": list(range(len(known))),
+        "y": [rates["rate"] for _, rates in known], "low": [rates["low"] for _, rates in known],
+        "high": [rates["high"] for _, rates in known],
+        "hover": [
+            f"{one.reason.value}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
+            for one, rates in known
+        ],
+    }  # fmt: skip
+    return Chart(
+        "points", "False-negative rate of each filter with its 95 % interval",
+        {
+            "series": [series], "y": "false-negative rate",
+            "yaxis": {"tickformat": ".0%", "rangemode": "tozero"},
+            "xaxis": named_ticks([one.reason.value for one, _ in known]),
+        },
+    )  # fmt: skip
+
+
+# -- what it would do to measures -------------------------------------------------------------------------------
+
+
+def on_measures(context: Context) -> list[Section]:
+    filters = audited_filters(context.pool)
+    if all(one.rates is None for one in filters):
+        return []  # labels were taken back since: the part above says what to do
+    found = effects(context, filters)
+    left = [one.reason.value for one in filters if one.rates is None]
+    notes = [f"Not imputed, since they have no rate: {words(left)}."] if left else []
+    caption = (
+        f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)} now. Means over"
+        f" {IMPUTATIONS} imputations, seed {context.settings.seed}; in brackets the least and the most of the means"
+        " at the rate and at both ends of its 95 % interval."
+    )
+    return [
+        _tau_section(context, found, caption, notes),
+        *(_measure_section(context, measure, found[measure.name], caption) for measure in context.measures),
+    ]
+
+
+def _tau_section(context: Context, found: dict[str, Effect], caption: str, notes: list[str]) -> Section:
+    rows: list[list[Cell]] = []
+    for measure in context.measures:
+        one = found[measure.name]
+        rows.append([
+            measure.label,
+            *(cell(one.tau[end], why_no_tau(compared(one.now, one.imputed[end]))) for end in ENDS),
+        ])  # fmt: skip
+    title = "Order of the systems with the missed answers"
+    columns = [
+        Column("measure", "Measure", "measure"), Column("low", "Tau, low end", "tau"),
+        Column("rate", "Tau, at the rate", "tau"), Column("high", "Tau, high end", "tau"),
+    ]  # fmt: skip
+    return Section(
+        "audit-tau", title,
+        "Each filtered triple that nobody has judged is made positive with the false-negative rate of its filter, and"
+        " the systems are ordered again. Tau near 1: what filters throw away does not change who is better.",
+        f"{caption} Kendall's tau-b against the order now.", [Table("audit-tau", title, columns, rows)],
+        finding=_tau_finding(context, found), notes=notes,
+    )  # fmt: skip
+
+
+def _tau_finding(context: Context, found: dict[str, Effect]) -> str:
+    measure = context.measures[0]
+    one = found[measure.name]
+    places = places_on_both(one.now, one.imputed["rate"], measure.higher_is_better)
+    pairs = [(a, b) for a, b in zip(*places, strict=True) if a is not None and b is not None]
+    if len(pairs) < 2:
+        return ""
+    moved = sum(a != b for a, b in pairs)
+    if not moved:
+        return f"By {measure.label} every system keeps its place."
+    return f"By {measure.label}, {moved} of {len(pairs)} systems change their place."
+
+
+def section_key(measure: Measure) -> str:
+    """It is part of the address of a table, where "@" cannot be."""
+    return f"audit-{measure.name.replace('@', '-')}"
+
+
+def _measure_section(context: Context, measure: Measure, one: Effect, caption: str) -> Section:
+    now_places, then_places = places_on_both(one.now, one.imputed["rate"], measure.higher_is_better)
+    all_ends = np.stack([one.imputed[end] for end in ENDS])
+    low, high = all_ends.min(axis=0), all_ends.max(axis=0)
+    rows: list[list[Cell]] = []
+    for i, system in enumerate(context.systems):
+        then = one.imputed["rate"][i]
+        rows.append([
+            system, cell(one.now[i], NO_VALUE), place_cell(now_places[i], NO_VALUE),
+            cell(then, NO_VALUE, low=float(low[i]), high=float(high[i])) if np.isfinite(then) else cell(then, NO_VALUE),
+            place_cell(then_places[i], NO_VALUE), cell(then - one.now[i], NO_VALUE),
+        ])  # fmt: skip
+    key, title = section_key(measure), f"{measure.label} with the missed answers"
+    columns = [
+        Column("system", "System", "system"), Column("now", "Now"), Column("now_place", "Place", "count"),
+        Column("imputed", "With the missed answers"), Column("imputed_place", "Place then", "count"),
+        Column("change", "Change", "change"),
+    ]  # fmt: skip
+    return Section(
+        key, title, measure.description, caption, [Table(key, title, columns, rows)],
+        _values_chart(context, measure, one, low, high),
+    )  # fmt: skip
+
+
+def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, high: Floats) -> Chart | None:
+    shown = np.flatnonzero(np.isfinite(one.now) & np.isfinite(low) & np.isfinite(high))
+    if not shown.size:
+        return None
+    ticks = np.arange(shown.size)
+    series = [
+        {"measure": 0, "name": "now", "x": (ticks + beside(0, 2)).tolist(), "y": numbers(one.now[shown])},
+        {
+            "measure": 1, "name": "with the missed answers", "x": (ticks + beside(1, 2)).tolist(),
+            "y": numbers(one.imputed["rate"][shown]), "low": numbers(low[shown]), "high": numbers(high[shown]),
+        },
+    ]  # fmt: skip
+    return Chart(
+        "points", f"{measure.label} of each system now and with the missed answers",
+        {
+            "series": series, "y": measure.label,
+            "xaxis": named_ticks([context.systems[i] for i in shown], divided=True),
+        },
+    )  # fmt: skip
+
+
+ANALYSIS = Analysis(
+    "audit", "Audit", "Audit of the filters",
+    "How many answers do the filters throw away, and would they change who is better?",
+    "audit-sample", ("measures", "questions", "assumed", "seed"),
+    (
+        Part("filters", by_filter),
+        Part("measures", on_measures, heavy=True, title="measures with the missed answers", needs=RATES),
+    ),
+    version=sample_version,
+)  # fmt: skip

@@ -1,0 +1,190 @@
+"""Every seed and pooled triple of a pool with the state that people are shown, and its two questions; needs no runs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+
+from annotation.enums import JudgementOrigin, Verdict
+from annotation.judging.judgements import labels_version
+from evaluation.labels.pool_table import remembered
+from pooling.enums import FilterReason
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Pool
+from pooling.pools.kernels.gathering import PROVENANCE
+from pooling.pools.report import contents_version
+from pooling.questions.kernel import Questions, questions_of
+from pooling.scoring.rank_rows import find, question_keys
+
+_stocks: OrderedDict[tuple[object, ...], Stock] = OrderedDict()
+_inventories: OrderedDict[tuple[object, ...], Inventory] = OrderedDict()
+
+
+class Shown(IntEnum):
+    """What a triple is called on pages; a positive one is original (a seed) or new (by a label)."""
+
+    NOT_POOLED = 0
+    UNJUDGED = 1
+    ASSUMED_NEGATIVE = 2
+    NEGATIVE = 3
+    NEW = 4
+    ORIGINAL = 5
+
+    @property
+    def key(self) -> str:
+        """As it stands in addresses, class names and figures."""
+        return self.name.lower()
+
+    @property
+    def mark(self) -> str:
+        return _WORDS[self][0]
+
+    @property
+    def label(self) -> str:
+        return _WORDS[self][1]
+
+    @property
+    def meaning(self) -> str:
+        return _WORDS[self][2]
+
+
+_WORDS = {
+    Shown.ORIGINAL: (
+        "★",
+        "original answer",
+        "a seed triple: a sampled test triple, positive before any label",
+    ),
+    Shown.NEW: ("+", "new answer", "found by the pool, judged positive"),
+    Shown.NEGATIVE: ("−", "negative", "judged and wrong"),
+    Shown.ASSUMED_NEGATIVE: ("~", "assumed negative", "filtered without a human, for the reason given"),
+    Shown.UNJUDGED: ("?", "unjudged", "in the pool, no judgement yet or undecided"),
+    Shown.NOT_POOLED: ("·", "not pooled", "no system of the pool found it within the pool's depth"),
+}
+LEGEND = tuple(_WORDS)  # in the order in which pages name them
+ANSWERS = (Shown.ORIGINAL, Shown.NEW)
+REASONS: tuple[str, ...] = tuple(FilterReason.values)
+ORIGINS: tuple[str, ...] = ("", *JudgementOrigin.values)  # empty: not judged
+_VERDICTS = {
+    Verdict.POSITIVE: Shown.NEW,
+    Verdict.NEGATIVE: Shown.NEGATIVE,
+    Verdict.UNDECIDED: Shown.UNJUDGED,
+}
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What no label changes. n triples, the seeds first, then the pooled ones in the order of the pool.
+
+    triples int32[n, 3]; triple_id int64[n], 0 for seeds; depth int64[n], 0 for seeds; reason int8[n], place in
+    REASONS. found int[m] (system, of triple: one line a finding). Questions: keys int64[q], sorted; tail_question
+    and head_question int64[n], places in them.
+    """
+
+    graph: GraphArrays
+    triples: np.ndarray
+    triple_id: np.ndarray
+    depth: np.ndarray
+    reason: np.ndarray
+    found_system: np.ndarray
+    found_of: np.ndarray
+    questions: Questions
+    keys: np.ndarray
+    tail_question: np.ndarray
+    head_question: np.ndarray
+
+    @property
+    def is_seed(self) -> np.ndarray:
+        return self.triple_id == 0
+
+    @cached_property
+    def place(self) -> dict[tuple[int, int, int], int]:
+        """Place of each (head, relation, tail)."""
+        return {(h, r, t): i for i, (h, r, t) in enumerate(self.triples.tolist())}
+
+    @cached_property
+    def place_of_id(self) -> dict[int, int]:
+        """Place of each PooledTriple id."""
+        return {pk: i for i, pk in enumerate(self.triple_id.tolist()) if pk}
+
+    def question(self, side: int, relation: int, entity: int) -> int:
+        """Place of a question; -1 if no seed and no pooled triple lies on it."""
+        key = (side * self.graph.num_relations + relation) * self.graph.num_entities + entity
+        return int(find(self.keys, np.array([key]))[0])
+
+    def of_question(self, question: int) -> np.ndarray:
+        """Places of the triples that lie on a question."""
+        side = self.head_question if self.questions.side[question] else self.tail_question
+        return np.flatnonzero(side == question)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The stock under the labels of one moment: shown int8[n] (Shown), origin int8[n] (place in ORIGINS)."""
+
+    stock: Stock
+    shown: np.ndarray
+    origin: np.ndarray
+    version: str
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Triples by question and state, int64[q, 6]."""
+        stock, width = self.stock, len(Shown)
+        flat = np.concatenate([stock.tail_question, stock.head_question]) * width + np.tile(self.shown, 2)
+        return np.bincount(flat, minlength=len(stock.keys) * width).reshape(-1, width)
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """Answers of each question, int64[q]."""
+        return self.counts[:, list(ANSWERS)].sum(axis=1)
+
+
+def inventory(pool: Pool) -> Inventory:
+    """The triples of the pool under the labels of this moment, from memory while nothing changed."""
+    own = (pool.pk, pool.created_at, contents_version(pool))
+    labels = labels_version(pool)
+    stock = remembered(_stocks, own, lambda: _stock(pool))
+    return remembered(_inventories, (*own, labels), lambda: _inventory(pool, stock, labels))
+
+
+def _stock(pool: Pool) -> Stock:
+    graph = open_graph(pool.graph)
+    seeds = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
+    rows = list(
+        pool.triples.order_by("id").values_list(
+            "head", "relation", "tail", "id", "depth", "reason", "provenance"
+        )
+    )
+    code = {reason: i for i, reason in enumerate(REASONS)}
+    triples = np.array([*seeds, *(row[:3] for row in rows)], dtype=np.int32).reshape(-1, 3)
+    packed = [bytes(row[6]) for row in rows]
+    counts = [0] * len(seeds) + [len(one) // PROVENANCE.itemsize for one in packed]
+    questions, tail_question, head_question = questions_of(triples)
+    before = [0] * len(seeds)
+    return Stock(
+        graph=graph, triples=triples,
+        triple_id=np.array([*before, *(row[3] for row in rows)], dtype=np.int64),
+        depth=np.array([*before, *(row[4] for row in rows)], dtype=np.int64),
+        reason=np.array([*before, *(code[row[5]] for row in rows)], dtype=np.int8),
+        found_system=np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"],
+        found_of=np.repeat(np.arange(len(triples)), counts),
+        questions=questions, keys=question_keys(questions, graph.num_entities, graph.num_relations),
+        tail_question=tail_question, head_question=head_question,
+    )  # fmt: skip
+
+
+def _inventory(pool: Pool, stock: Stock, version: str) -> Inventory:
+    shown = np.where(stock.reason > 0, Shown.ASSUMED_NEGATIVE, Shown.UNJUDGED).astype(np.int8)
+    shown[stock.is_seed] = Shown.ORIGINAL
+    origin = np.zeros(len(shown), dtype=np.int8)
+    for pk, verdict, by in pool.judgements.values_list("triple_id", "verdict", "origin"):
+        place = stock.place_of_id.get(pk)
+        if place is not None:  # else pooled since the stock was taken: the next look has it
+            shown[place] = _VERDICTS[Verdict(verdict)]
+            origin[place] = ORIGINS.index(by)
+    return Inventory(stock, shown, origin, version)

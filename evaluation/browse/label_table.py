@@ -1,0 +1,103 @@
+"""Every label set of a pool with what is in it, for the page that lists them."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Max
+
+from annotation.judging.verdicts import verdicts_by_person
+from annotation.models import Campaign
+from annotation.quality.reports import annotator_numbers
+from core.files.artifacts import ArtifactError
+from evaluation.labels.label_sets import (
+    QRELS,
+    LabelChoice,
+    LabelSet,
+    QuestionCounts,
+    current_state,
+    label_set,
+    label_sets,
+    state_of,
+    to_depth,
+)
+from evaluation.labels.pool_table import PoolTable
+from evaluation.labels.qrels import qrels_state
+from evaluation.models import Qrels
+from pooling.models import Pool
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """One label set; without `counts` there is a `problem`, in words."""
+
+    key: str
+    name: str
+    group: str
+    counts: dict[str, int] | None = None
+    questions: QuestionCounts | None = None
+    at: datetime | None = None  # its last judgement, or when it was frozen or imported
+    by: str = ""
+    notes: list[str] = field(default_factory=list)
+    problem: str = ""
+
+
+def label_rows(pool: Pool, table: PoolTable, person: User | AnonymousUser) -> list[LabelRow]:
+    """A row for each of `label_sets`, in their order. The number of queries does not grow with them."""
+    made = _Made(pool, table)
+    return [made.row(choice) for choice in label_sets(pool, person)]
+
+
+def row_of(chosen: LabelSet, group: str, at: datetime | None = None, by: str = "") -> LabelRow:
+    notes = [chosen.note] if chosen.note else []
+    return LabelRow(
+        chosen.key, chosen.name, group, chosen.counts(), chosen.question_counts(), at, by, notes
+    )  # fmt: skip
+
+
+class _Made:
+    """What several label sets are made from, read once."""
+
+    def __init__(self, pool: Pool, table: PoolTable) -> None:
+        self.pool, self.table = pool, table
+        self.current = current_state(pool, table)
+        self.decided = pool.judgements.aggregate(at=Max("decided_at"))["at"]
+        self.qrels: dict[str, Qrels] = {row.name: row for row in pool.qrels.select_related("created_by")}
+        campaign = Campaign.objects.filter(pool=pool).first()
+        self.people = {n: pk for pk, n in annotator_numbers(campaign).items()} if campaign else {}
+        self.by_person = verdicts_by_person(campaign) if campaign else {}
+
+    def row(self, choice: LabelChoice) -> LabelRow:
+        kind, _, argument = choice.key.partition(":")
+        if kind in QRELS:
+            return self._qrels(choice, self.qrels[argument])
+        if kind == "annotator":
+            return self._annotator(choice, int(argument))
+        if kind in ("current", "depth"):
+            state = self.current if kind == "current" else to_depth(self.current, self.table, int(argument))
+            return self._row(choice, state, at=self.decided if kind == "current" else None)
+        return row_of(label_set(self.pool, self.table, choice.key), choice.group)
+
+    def _row(
+        self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = ""
+    ) -> LabelRow:
+        return row_of(LabelSet(choice.key, choice.name, state, self.table.pool), choice.group, at, by)
+
+    def _annotator(self, choice: LabelChoice, number: int) -> LabelRow:
+        verdicts = self.by_person.get(self.people[number])
+        if verdicts is None:
+            why = "No label of this annotator counts: all were withdrawn."
+            return LabelRow(choice.key, choice.name, choice.group, problem=why)
+        return self._row(choice, state_of(self.table, list(verdicts), list(verdicts.values())))
+
+    def _qrels(self, choice: LabelChoice, qrels: Qrels) -> LabelRow:
+        by = qrels.created_by.username if qrels.created_by else "server"
+        try:
+            state = qrels_state(self.table, qrels)
+        except ArtifactError as error:
+            return LabelRow(
+                choice.key, choice.name, choice.group, at=qrels.created_at, by=by, problem=str(error)
+            )
+        row = self._row(choice, state, qrels.created_at, by)
+        return replace(row, notes=list(qrels.notes))

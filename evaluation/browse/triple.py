@@ -1,0 +1,255 @@
+"""One triple of a pool with all that happened to it: found, filtered, ranked, labelled, judged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from annotation.campaigns.items import History, history
+from annotation.enums import Answer, JudgementOrigin, SlotState, Verdict
+from annotation.judging.judgements import live_labels
+from annotation.models import ImportedLabel, Item, Judgement
+from annotation.models.slot import ADJUDICATION
+from annotation.quality.reports import annotator_numbers
+from annotation.questions.wording import templates_at
+from annotation.sources.evidence import ascii_host, problem_of
+from evaluation.browse.inventory import REASONS, Inventory, Shown
+from evaluation.labels.pool_table import pool_table
+from pooling.enums import FilterReason
+from pooling.models import Pool
+from pooling.pools.build import Finding, unpack_provenance
+from pooling.questions.templates import fill
+from pooling.runs.files import SIDES
+from pooling.scoring.rank_rows import find, question_keys, rows_of
+
+Triple = tuple[int, int, int]
+
+
+def is_link(url: str) -> bool:
+    """Whether an address may be shown as a link: https to a plain host. Imported ones were not all checked."""
+    try:
+        host = ascii_host(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
+    return not problem_of(url, [host])
+
+
+# -- evidence ---------------------------------------------------------------------------------------------------
+
+
+class Evidence(NamedTuple):
+    """A label that counts, without who gave it."""
+
+    answer: str  # in words
+    url: str
+    linked: bool  # whether the url may be a link
+    imported: bool
+
+
+def evidence_of(triple_ids: Iterable[int]) -> dict[int, list[Evidence]]:
+    """By PooledTriple id the labels that count, those of people first; two queries."""
+    ids = list(triple_ids)
+    found: dict[int, list[Evidence]] = defaultdict(list)
+    own = live_labels().filter(item__triple__in=ids).order_by("slot__number")
+    for triple, answer, url in own.values_list("item__triple_id", "answer", "source_url"):
+        found[triple].append(Evidence(Answer(answer).label, url, is_link(url), False))
+    imported = ImportedLabel.objects.filter(triple__in=ids).order_by("pk")
+    for triple, answer, url in imported.values_list("triple_id", "answer", "source_url"):
+        found[triple].append(Evidence(Answer(answer).label, url, is_link(url), True))
+    return found
+
+
+# -- positions --------------------------------------------------------------------------------------------------
+
+
+class Position(NamedTuple):
+    """Where a system puts the triple's entity among the candidates of a question; 0: the run did not return it."""
+
+    strict: int
+    optimistic: int
+    pessimistic: int
+
+
+@dataclass(frozen=True)
+class QuestionPlace:
+    """One of the two questions of a triple."""
+
+    side: str
+    relation: int
+    entity: int
+    words: str
+    in_pool: bool  # whether it has a page
+    candidates: int | None
+    positions: list[Position | None]  # by system; None where it has no rank row
+
+
+def systems_and_places(pool: Pool, held: Inventory, triple: Triple) -> tuple[list[str], list[QuestionPlace]]:
+    """Systems, and the tail and head question with each system's position; UserError where there are no runs."""
+    table = pool_table(pool)
+    ranks, graph = table.pool.table, held.stock.graph
+    both = rows_of(np.array([triple], dtype=np.int32))
+    at = find(table.question_keys, question_keys(both, graph.num_entities, graph.num_relations)).tolist()
+    places = questions_without_runs(pool, held, triple)
+    found = []
+    for place, question, candidate in zip(places, at, both.candidate.tolist(), strict=True):
+        rows = slice(ranks.start[question], ranks.start[question + 1]) if question >= 0 else slice(0, 0)
+        hit = np.flatnonzero(ranks.entity[rows] == candidate)
+        positions: list[Position | None] = [None] * len(table.systems)
+        if hit.size:
+            row = rows.start + int(hit[0])
+            columns = (ranks.strict[:, row], ranks.optimistic[:, row], ranks.pessimistic[:, row])
+            positions = [Position(*one) for one in zip(*(c.tolist() for c in columns), strict=True)]
+        count = int(ranks.candidates[question]) if question >= 0 else None
+        found.append(
+            QuestionPlace(
+                place.side, place.relation, place.entity, place.words, place.in_pool, count, positions
+            )
+        )
+    return table.systems, found
+
+
+def questions_without_runs(pool: Pool, held: Inventory, triple: Triple) -> list[QuestionPlace]:
+    """The two questions in words, without positions."""
+    head, relation, tail = triple
+    graph = held.stock.graph
+    template = templates_at(pool.graph)[relation]
+    places = []
+    for side, (entity, text) in enumerate(((head, template.tail_question), (tail, template.head_question))):
+        name, in_pool = graph.label(entity), held.stock.question(side, relation, entity) >= 0
+        places.append(QuestionPlace(SIDES[side], relation, entity, fill(text, name, name), in_pool, None, []))
+    return places
+
+
+# -- history ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TripleDetail:
+    """What is known of a triple. `item` and `history` are None where people were never asked."""
+
+    triple: Triple
+    keys: tuple[str, str, str]
+    statement: str
+    shown: Shown
+    known_in: list[str]  # splits that hold it
+    depth: int  # 0: not found by a system
+    found_by: list[Finding]
+    reason: str  # of the filter, in words; empty: none
+    item: Item | None
+    history: History | None
+    judgement: Judgement | None
+    imported: list[ImportedLabel]
+    numbers: dict[int, int]  # person id -> number, for those who may not know names
+
+    @property
+    def settled(self) -> str:
+        """How the judgement came about, in words."""
+        if self.shown == Shown.ORIGINAL:
+            return "A seed triple is positive by definition; nobody is asked."
+        if self.shown == Shown.NOT_POOLED:
+            return "It is not in the pool: nobody is asked."
+        if self.judgement is None:
+            filtered = self.shown == Shown.ASSUMED_NEGATIVE
+            return "A filter took it; nobody was asked." if filtered else "No judgement yet."
+        if self.judgement.origin == JudgementOrigin.IMPORT:
+            n = len(self.imported)
+            return f"By the majority of {n} imported label{'s' if n != 1 else ''}."
+        if self.history is not None and self.history.is_adjudicated:
+            return "By an adjudicator: the two labels differed, or a manager asked for a third person."
+        if self.judgement.verdict == Verdict.UNDECIDED:
+            return "Undecided: labels were reopened, taken back, or differ."
+        return "By two people who agree." if self.history is not None else "By people."
+
+
+class LabelRow(NamedTuple):
+    """A label as it is shown: by name with its comment, or by number without what somebody typed."""
+
+    who: str
+    role: str
+    answer: str
+    counts: str  # yes, or why not
+    url: str
+    linked: bool
+    comment: str
+    version: int  # of the question that was asked
+    when: datetime
+
+
+def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
+    """Every version of every label, oldest first. Without `names` people are numbers, and comments stay away:
+    a comment may tell who wrote it."""
+    rows = []
+    for label in detail.history.labels if detail.history else []:
+        counts = "yes"
+        if hasattr(label, "superseded_by"):
+            counts = "no: changed later"
+        elif label.slot.state == SlotState.WITHDRAWN:
+            counts = "no: taken back"
+        rows.append(
+            LabelRow(
+                label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}",
+                "adjudicator" if label.slot.number == ADJUDICATION else "annotator",
+                Answer(label.answer).label, counts, label.source_url, is_link(label.source_url),
+                label.comment if names else "", label.template.version, label.created_at,
+            )
+        )  # fmt: skip
+    return rows
+
+
+class ImportedRow(NamedTuple):
+    """A label made elsewhere; `who` is empty for those who may not know names."""
+
+    who: str
+    answer: str
+    url: str
+    linked: bool
+    file: str
+    line: int
+
+
+def imported_rows(detail: TripleDetail, names: bool) -> list[ImportedRow]:
+    return [
+        ImportedRow(
+            label.annotator if names else "", Answer(label.answer).label, label.source_url,
+            is_link(label.source_url), label.file_name, label.line,
+        )
+        for label in detail.imported
+    ]  # fmt: skip
+
+
+def inspect_triple(pool: Pool, held: Inventory, triple: Triple) -> TripleDetail:
+    """All but the positions; any triple of the graph, also one that is not in the pool."""
+    stock, graph = held.stock, held.stock.graph
+    head, relation, tail = triple
+    place = stock.place.get(triple)
+    pk = int(stock.triple_id[place]) if place is not None else 0
+    pooled = pool.triples.filter(pk=pk).first() if pk else None
+    item = Item.objects.filter(triple=pooled).select_related("campaign", "triple").first() if pooled else None
+    told = history(item) if item else None
+    if told is not None:
+        judgement, imported = told.judgement, told.imported
+    else:
+        judgement = Judgement.objects.filter(triple=pooled).first() if pooled else None
+        imported = list(pooled.imported_labels.order_by("pk")) if pooled else []
+    reason = REASONS[stock.reason[place]] if place is not None else ""
+    template = templates_at(pool.graph)[relation]
+    return TripleDetail(
+        triple=triple, keys=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
+        statement=fill(template.statement, graph.label(head), graph.label(tail)),
+        shown=Shown.NOT_POOLED if place is None else Shown(held.shown[place]),
+        known_in=[
+            name for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test))
+            if bool((triples == triple).all(axis=1).any())
+        ],
+        depth=int(stock.depth[place]) if place is not None else 0,
+        found_by=unpack_provenance(pooled.provenance, pool.contributors) if pooled else [],
+        reason=FilterReason(reason).label if reason else "",
+        item=item, history=told, judgement=judgement, imported=imported,
+        numbers=annotator_numbers(item.campaign) if item else {},
+    )  # fmt: skip

@@ -1,0 +1,26 @@
+"""The form that asks for a name before something is deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+
+class TypedNameForm(forms.Form):
+    """Destructive steps ask by name."""
+
+    use_required_attribute = False
+
+    name = forms.CharField(max_length=200, required=False)
+
+    def __init__(self, *args: Any, expected: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.expected = expected
+        self.fields["name"].label = f"To delete it for good, type its name: {expected}"
+        self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.expected:
+            raise forms.ValidationError(f"Type {self.expected} to delete it; nothing was deleted.")
+        return self.expected

@@ -1,0 +1,80 @@
+"""The form of a new open-world study; the domain checks what it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.open_world.study import LONGEST_NAME, SMALL, StudyOptions
+from pooling.forms.systems import DEVICES
+from pooling.systems import SYSTEMS, SystemSpec
+
+FULL = StudyOptions()
+NAMES = [(spec.name, spec.label) for spec in SYSTEMS.values() if isinstance(spec, SystemSpec)]
+
+
+class StudyForm(forms.Form):
+    """A new study; what is left empty is that of the chosen size."""
+
+    use_required_attribute = False
+
+    name = forms.SlugField(
+        label="Name",
+        max_length=LONGEST_NAME,
+        help_text="Letters, digits, - and _. Its graphs are called NAME-d95 and so on.",
+        error_messages={"required": "Give the study a name."},
+    )
+    size = forms.ChoiceField(
+        label="Size",
+        choices=[
+            ("small", f"small: {SMALL.families} families, {len(SMALL.densities)} densities, minutes"),
+            (
+                "full",
+                f"the paper's: {FULL.families} families, {len(FULL.densities)} densities, hours without a GPU",
+            ),
+        ],
+    )
+    systems = forms.MultipleChoiceField(
+        label="Systems",
+        choices=NAMES,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None: those of the size.",
+    )
+    density = forms.CharField(
+        label="Densities",
+        required=False,
+        max_length=200,
+        help_text="Shares of the facts that are known, as in 0.95 0.75. Empty: those of the size.",
+        widget=forms.TextInput(attrs={"placeholder": " ".join(f"{d:g}" for d in SMALL.densities)}),
+    )
+    epochs = forms.IntegerField(
+        label="Epochs",
+        required=False,
+        min_value=2,
+        max_value=10_000,
+        help_text="Of every system. Empty: those of the size.",
+    )
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31, initial=FULL.seed)
+    device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
+
+    def clean_density(self) -> tuple[float, ...]:
+        text = self.cleaned_data["density"].replace(",", " ")
+        try:
+            return tuple(float(word) for word in text.split())
+        except ValueError:
+            raise forms.ValidationError("Write numbers with spaces between them, as in 0.95 0.75.") from None
+
+    def options(self) -> dict[str, Any]:
+        """Fields of StudyOptions that were filled in."""
+        asked = self.cleaned_data
+        size = SMALL if asked["size"] == "small" else FULL
+        found: dict[str, Any] = {"seed": asked["seed"], "device": asked["device"]}
+        if asked["systems"]:
+            found["systems"] = tuple(asked["systems"])
+        if asked["density"]:
+            found["densities"] = asked["density"]
+        if asked["epochs"]:
+            found["settings"] = {**size.settings, "epochs": str(asked["epochs"])}
+        return found

@@ -1,0 +1,70 @@
+"""Forms of the searches: what ?q=…&state=… asks for; a field that makes no sense counts as empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.browse.inventory import LEGEND, Shown, Stock
+from evaluation.browse.search import JUDGED_BY, SORTS, WHICH, QuestionFilter, TripleFilter, relations_of
+from pooling.enums import FilterReason, Side
+from pooling.models import Pool
+
+
+class _Search(forms.Form):
+    use_required_attribute = False
+
+    q = forms.CharField(
+        label="Text in names", max_length=200, required=False,
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+    )  # fmt: skip
+    relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
+
+    def __init__(self, stock: Stock, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._choose("relation", relations_of(stock))
+
+    def _choose(self, name: str, choices: list[tuple[Any, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "all"), *choices]
+
+    def _asked(self) -> dict[str, Any]:
+        self.is_valid()
+        return self.cleaned_data
+
+
+class QuestionSearchForm(_Search):
+    side = forms.ChoiceField(label="Side", required=False, choices=[("", "both"), *Side.choices])
+    which = forms.ChoiceField(label="Questions", required=False, choices=list(WHICH.items()))
+    sort = forms.ChoiceField(label="First", required=False, choices=list(SORTS.items()))
+
+    def wanted(self) -> QuestionFilter:
+        asked = self._asked()
+        return QuestionFilter(
+            asked.get("q", "").strip(), asked.get("side", ""), asked.get("relation"), asked.get("which", ""),
+            asked.get("sort") or next(iter(SORTS)),
+        )  # fmt: skip
+
+
+class TripleSearchForm(_Search):
+    state = forms.ChoiceField(
+        label="State", required=False,
+        choices=[("", "all"), *((s.key, s.label) for s in LEGEND if s != Shown.NOT_POOLED)],
+    )  # fmt: skip
+    system = forms.ChoiceField(label="Found by", required=False)
+    reason = forms.ChoiceField(label="Filtered as", required=False)
+    by = forms.ChoiceField(label="Judged by", required=False, choices=list(JUDGED_BY.items()))
+
+    def __init__(self, pool: Pool, stock: Stock, *args: Any, **kwargs: Any) -> None:
+        super().__init__(stock, *args, **kwargs)
+        self._choose("system", [(name, name) for name in pool.contributors])
+        self._choose("reason", FilterReason.choices[1:])
+
+    def wanted(self) -> TripleFilter:
+        asked = self._asked()
+        return TripleFilter(
+            asked.get("q", "").strip(), asked.get("relation"), asked.get("state", ""), asked.get("system", ""),
+            asked.get("reason", ""), asked.get("by", ""),
+        )  # fmt: skip

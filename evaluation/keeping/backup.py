@@ -1,0 +1,231 @@
+"""A backup: every row of the database and every file that a row owns, in one archive with checksums.
+
+manifest.json is written last, so that an archive that was cut off has none. docs/keeping.md has the layout.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+from django.apps import apps
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from core.database.snapshot import one_moment
+from core.errors import UserError
+from core.files.artifacts import artifact_path, writing
+from evaluation.keeping.removal import files_below
+from evaluation.keeping.tables import Sum, migrations, tables
+from evaluation.models import Export
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+ENDINGS = (".tar", ".tar.gz", ".tar.zst")
+_PART = 4 * 2**20  # bytes of rows that are one member of the archive
+_ATTEMPTS = 3
+
+Tell = Callable[[str, int, int], None]
+
+
+class BackupError(UserError):
+    """A backup cannot be written, read or restored."""
+
+
+class _ChangedError(BackupError):
+    """A file is not what its row says; perhaps because a job has just written another."""
+
+
+class Owned(NamedTuple):
+    """An artifact and the row that owns it; `sha256` of one of its files, empty while it is not finished."""
+
+    row: str
+    path: Path
+    sha256: str
+    remade: bool  # it is written again from what is in the backup, when somebody asks for it
+
+
+class Written(NamedTuple):
+    rows: int
+    files: int
+    bytes: int  # of the archive
+    missing: dict[str, str]  # file -> its row: test sets whose archive was not there
+
+    @property
+    def notes(self) -> list[str]:
+        """A line for each file that was not there, and what to do."""
+        return [
+            f"Not in the backup, since it was missing: {file} of {row}. It is written again, with the same bytes, when "
+            "somebody asks for it on the page Test set."
+            for file, row in self.missing.items()
+        ]
+
+
+def write_backup(target: Path, tell: Tell, check: Callable[[Path], None] | None = None) -> Written:
+    """Write a new archive, readable by its owner only; `check` is called with it before it gets its name.
+
+    People and jobs may go on meanwhile: the rows are those of one moment. BackupError if a file that a row owns is
+    missing or damaged, since a backup would keep the damage; but an archive of a test set may be missing, which is
+    written down.
+    """
+    if not target.name.endswith(ENDINGS):
+        raise BackupError(f"{target.name}: end the name in {', '.join(ENDINGS)}.")
+    if target.exists():
+        raise BackupError(f"{target} exists: name a new file; nothing was written.")
+    with writing(target) as aside:
+        manifest = _consistent(aside, target.name, tell)
+        if check is not None:
+            check(aside)
+        size = aside.stat().st_size
+    rows = sum(table["rows"] for table in manifest["tables"].values())
+    files = sum(name.startswith("artifacts/") for name in manifest["members"])
+    return Written(rows, files, size, manifest["missing"])
+
+
+def _consistent(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
+    """Try again where a job has replaced files between the rows and them; twice the same is no coincidence."""
+    said = ""
+    for _ in range(_ATTEMPTS):
+        try:
+            return _write(aside, name, tell)
+        except _ChangedError as error:
+            aside.unlink()
+            if str(error) == said:
+                raise
+            said = str(error)
+    raise BackupError(f"Files changed while they were read: {said}. Try again when fewer jobs run.")
+
+
+def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
+    with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as archive, one_moment():
+        members = _Members(archive)
+        manifest: dict[str, Any] = {
+            "format": FORMAT, "made_at": timezone.now().isoformat(timespec="seconds"),
+            "database": connection.vendor, "migrations": migrations(), "tables": {}, "members": members.sums,
+            "missing": {},
+        }  # fmt: skip
+        owned = list(_owned())
+        every = tables()
+        for done, table in enumerate(every):
+            tell("tables", done, len(every))
+            found = Sum()
+            for number, part in enumerate(_parts(table.lines(found))):
+                members.add_bytes(f"database/{table.name}/{number:06}.jsonl", part)
+            manifest["tables"][table.name] = {
+                "columns": table.columns, "rows": found.rows, "sha256": found.sha256
+            }  # fmt: skip
+        tell("tables", len(every), len(every))
+        for done, one in enumerate(owned):
+            tell("files of graphs, systems, runs and the rest", done, len(owned))
+            if one.remade and one.sha256 and not one.path.exists():
+                manifest["missing"][_relative(one.path)] = one.row
+            else:
+                _add_files(members, one)
+        tell("files of graphs, systems, runs and the rest", len(owned), len(owned))
+        text = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
+        members.add_bytes(MANIFEST, text, listed=False)
+    return manifest
+
+
+def _owned() -> Iterator[Owned]:
+    """Of every model that has artifacts, those of its rows."""
+    for model in apps.get_models():
+        names = {field.name for field in model._meta.concrete_fields}
+        if "artifact" in names:
+            rows = model._base_manager.exclude(artifact="").order_by("pk")
+            for row in rows.only("pk", "artifact", "sha256"):
+                remade = isinstance(row, Export)
+                words = str(row) if remade else f"{model._meta.verbose_name} {row.pk}"
+                yield Owned(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
+
+
+def _add_files(members: "_Members", owned: Owned) -> None:
+    sums = []
+    for file in files_below(owned.path):
+        try:
+            sums.append(members.add_file(f"artifacts/{_relative(file)}", file))
+        except OSError as error:
+            raise _ChangedError(f"{file} cannot be read: {error.strerror or error}") from error
+    if owned.sha256 and owned.sha256 not in sums:
+        advice = "put them back from an earlier backup, or delete what they belong to"
+        if owned.remade:
+            advice = "delete the file; it is written again when somebody asks for it on the page Test set"
+        raise _ChangedError(
+            f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs): {advice}"
+        )
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(settings.ARTIFACT_ROOT).as_posix()
+
+
+def _parts(lines: Iterator[str]) -> Iterator[bytes]:
+    held, size = [], 0
+    for line in lines:
+        held.append(line.encode() + b"\n")
+        size += len(held[-1])
+        if size >= _PART:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+class _Members:
+    """What an archive holds, added with its checksum."""
+
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self.archive = archive
+        self.sums: dict[str, dict[str, Any]] = {}
+
+    def add_bytes(self, name: str, content: bytes, listed: bool = True) -> None:
+        self._add(name, io.BytesIO(content), len(content), listed)
+
+    def add_file(self, name: str, path: Path) -> str:
+        if name in self.sums:  # rows may share an artifact
+            return str(self.sums[name]["sha256"])
+        with path.open("rb") as file:
+            return self._add(name, file, os.fstat(file.fileno()).st_size)
+
+    def _add(self, name: str, file: IO[bytes], size: int, listed: bool = True) -> str:
+        info = tarfile.TarInfo(name)
+        info.size, info.mode = size, 0o600
+        reader = Reader(file)
+        self.archive.addfile(info, reader)  # read() is all it needs
+        if listed:
+            self.sums[name] = {"bytes": size, "sha256": reader.sum.hexdigest()}
+        return reader.sum.hexdigest()
+
+
+class Reader:
+    """A file whose checksum is known once it is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.sum = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        content = self.file.read(size)
+        self.sum.update(content)
+        return content
+
+
+@contextmanager
+def compressed(path: Path, name: str) -> Iterator[Any]:
+    """A new file at `path` that only its owner can read, packed as the ending of `name` says."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        if name.endswith(".gz"):
+            with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
+                yield packed
+        elif name.endswith(".zst"):
+            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), "zstd") as stream:
+                yield stream
+        else:
+            yield file

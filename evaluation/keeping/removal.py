@@ -1,0 +1,244 @@
+"""Deleting a graph, a system, a pool or an open-world study: what goes with it, why it may have to stay, and the act.
+
+What goes follows from the foreign keys, whatever app they are in. The rows go in one transaction, the files after it:
+a kill in between leaves files that no row names, and never a row without its files.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db import IntegrityError, models, transaction
+from django.db.models import Q, QuerySet
+
+from annotation.models import CheckLabel, Label, SurplusLabel
+from core.enums import LIVE, AuditAct
+from core.files.artifacts import artifact_path
+from core.jobs.lifecycle import live_jobs
+from core.people.audit_log import record
+from evaluation.enums import QrelsOrigin
+from evaluation.keeping.archive import KeepingError
+from evaluation.models import Qrels, Study, StudyRun
+from evaluation.open_world.study import get_study, is_under_way
+from pooling.graphs.imports import get_graph
+from pooling.models import Graph, Job, Pool, System
+from pooling.pools.build import get_pool
+
+KINDS = ("graph", "system", "pool", "study")
+Subject = Graph | System | Pool | Study
+Going = dict[type[models.Model], QuerySet[Any]]
+
+_PEOPLES = (Label, SurplusLabel, CheckLabel)
+_ACTS: dict[type[models.Model], AuditAct] = {
+    Graph: AuditAct.GRAPH_DELETED, System: AuditAct.SYSTEM_DELETED, Pool: AuditAct.POOL_DELETED,
+    Study: AuditAct.STUDY_DELETED,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would go with a subject: rows by kind, files and their bytes; `refused` says why it stays, if it does."""
+
+    kind: str
+    name: str
+    rows: list[tuple[str, int]]
+    files: int
+    bytes: int
+    refused: list[str]
+
+
+def find_subject(kind: str, name: str) -> Subject:
+    """What a command calls so: a system by GRAPH/SYSTEM. UserError names those that there are."""
+    if kind == "graph":
+        return get_graph(name)
+    if kind == "pool":
+        return get_pool(name)
+    if kind == "study":
+        return get_study(name)
+    graph_name, _, system_name = name.partition("/")
+    graph = get_graph(graph_name)
+    system = graph.systems.select_related("graph").filter(name=system_name).first()
+    if system is None:
+        known = ", ".join(f"{graph.name}/{n}" for n in graph.systems.values_list("name", flat=True)) or "none"
+        raise KeepingError(f"There is no system {name!r}. Systems of {graph.name}: {known}.")
+    return system
+
+
+def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
+    """Count what goes with `subject`. Changes nothing."""
+    going = _going(subject)
+    counted = ((model, rows.count()) for model, rows in going.items() if not model._meta.auto_created)
+    rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
+    files = [file for path in _paths(going) for file in files_below(path)]
+    return Preview(
+        kind=str(type(subject)._meta.verbose_name), name=str(subject), rows=rows, files=len(files),
+        bytes=sum(file.stat().st_size for file in files), refused=_refusals(subject, going, with_labels),
+    )  # fmt: skip
+
+
+def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
+    """Delete `subject` with all that preview() counts; KeepingError, and nothing deleted, where it is to stay.
+
+    `with_labels`: labels of people and frozen qrels go too; without it they keep what they rest on.
+    """
+    try:
+        with transaction.atomic():
+            going = _going(subject)
+            for model in (Graph, System, Pool):  # who starts a job of one of them waits for the end of this
+                if model in going:
+                    list(going[model].select_for_update().values_list("pk", flat=True))
+            gone = preview(subject, with_labels=with_labels)
+            if gone.refused:
+                raise KeepingError(f"{subject} stays. {' '.join(gone.refused)}")
+            paths = _paths(going)
+            _let_go(going)
+            for of, rows in reversed(going.items()):
+                deleted = rows._raw_delete(rows.db)
+                if deleted and of in _PEOPLES and not with_labels:  # given since they were counted
+                    raise KeepingError(f"{subject} stays: somebody has labelled it in this moment.")
+            record(user, _ACTS[type(subject)], about=gone.name, rows=dict(gone.rows), bytes=gone.bytes)
+            transaction.on_commit(lambda: _delete_files(paths))
+    except IntegrityError as error:
+        raise KeepingError(
+            f"{subject} was used while it was being deleted, and nothing was deleted. Try again."
+        ) from error
+    return gone
+
+
+# -- what goes --------------------------------------------------------------------------------------------------
+
+
+def _roots(subject: Subject) -> dict[type[models.Model], Q]:
+    """The rows that all others hang on. A study goes with the graphs that were made for it."""
+    roots: dict[type[models.Model], Q] = {type(subject): Q(pk=subject.pk)}
+    if isinstance(subject, Study):
+        # their numbers, since the rows that tell them go first
+        roots[Graph] = Q(pk__in=list(subject.runs.values_list("graph", flat=True)))
+    return roots
+
+
+def _going(subject: Subject) -> Going:
+    """The rows that go, by model; a model stands after those that its rows refer to."""
+    roots = _roots(subject)
+    going: Going = {}
+    waiting = _reached(set(roots))
+    while waiting:
+        for model in list(waiting):
+            parents = [(f, to) for f, to in _references(model) if to in waiting or to in going]
+            if any(to in waiting and to is not model for _, to in parents):
+                continue
+            found = [Q(**{f"{f.name}__in": going[to].values("pk")}) for f, to in parents if to is not model]
+            condition = reduce(or_, found, roots.get(model, Q(pk__in=[])))
+            going[model] = model._base_manager.filter(condition).order_by()
+            waiting.remove(model)
+    return going
+
+
+def _reached(roots: set[type[models.Model]]) -> list[type[models.Model]]:
+    """The roots, and every model with rows that cannot stay without one of theirs; in the order of the apps."""
+    reached, grown = set(roots), True
+    every = apps.get_models(include_auto_created=True)
+    while grown:
+        more = {m for m in every if m not in reached and any(to in reached for _, to in _references(m))}
+        reached, grown = reached | more, bool(more)
+    return [model for model in every if model in reached]
+
+
+def _references(model: type[models.Model], nulled: bool = False) -> Iterator[tuple[Any, type[models.Model]]]:
+    """Foreign keys of a model and where they lead; or, `nulled`, those that are emptied when that goes."""
+    for field in model._meta.concrete_fields:
+        if not isinstance(field, models.ForeignKey):
+            continue
+        if (field.remote_field.on_delete is models.SET_NULL) == nulled:
+            yield field, field.remote_field.model
+
+
+def _let_go(going: Going) -> None:
+    for model in apps.get_models(include_auto_created=True):
+        for field, to in _references(model, nulled=True):
+            if to in going:
+                model._base_manager.filter(**{f"{field.name}__in": going[to].values("pk")}).update(
+                    **{field.name: None}
+                )
+
+
+def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
+    """Why the subject stays, a sentence each; empty where it may go."""
+    found = []
+    live = going[Job].filter(state__in=LIVE) if isinstance(subject, Study) else live_jobs(subject)
+    if (job := live.order_by("id").first()) is not None:
+        found.append(f"Job {job.pk} is at work on it: cancel it first, or wait for its end.")
+    elif isinstance(subject, Study) and is_under_way(subject):
+        found.append("It is under way: cancel its jobs first, or wait for their end.")
+    if isinstance(subject, Study):
+        pools = Pool.objects.filter(graph__study_runs__study=subject).order_by("name").distinct()
+        found += [f"Pool {pool} is on a graph of the study: delete the pool first." for pool in pools]
+    else:
+        studies = Study.objects.filter(runs__in=going[StudyRun]).distinct() if StudyRun in going else []
+        found += [f"Open-world study {study} rests on it: delete the study instead." for study in studies]
+    if isinstance(subject, System):
+        pools = subject.pools.order_by("name")
+        found += [f"Pool {pool} uses it: archive it instead." for pool in pools]
+        found += [] if with_labels else _measured_by(subject)
+    if not with_labels:
+        found += _precious(subject, going)
+    return found
+
+
+def _measured_by(system: System) -> list[str]:
+    """Frozen qrels name the systems that their test set measures; without the run it could not be written again."""
+    frozen = Qrels.objects.filter(pool__graph=system.graph, systems__isnull=False).select_related("pool")
+    named = [str(qrels) for qrels in frozen.order_by("pk") if system.name in (qrels.systems or ())]
+    return [f"The test set of qrels {name} measures it: archive it instead." for name in named]
+
+
+def _precious(subject: Subject, going: Going) -> list[str]:
+    labels = sum(going[model].count() for model in _PEOPLES if model in going)
+    frozen = going[Qrels].filter(origin=QrelsOrigin.FROZEN).count() if Qrels in going else 0
+    held = [
+        f"{n:,} {word if n > 1 else one}"
+        for n, one, word in ((labels, "label", "labels of people"), (frozen, "frozen qrels", "frozen qrels"))
+        if n
+    ]
+    if not held:
+        return []
+    kind = type(subject)._meta.verbose_name
+    return [
+        f"It holds {' and '.join(held)}, which nobody can make again: archive it instead. Who is sure makes a backup "
+        f"and deletes it on the server: remove {kind} {subject} --with-labels."
+    ]
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def _paths(going: Going) -> list[Path]:
+    """Folders and files that rows own: every model that owns some has `artifact`."""
+    owned = [
+        name
+        for model, rows in going.items()
+        if any(field.name == "artifact" for field in model._meta.concrete_fields)
+        for name in rows.values_list("artifact", flat=True)
+    ]
+    return [artifact_path(name) for name in dict.fromkeys(owned) if name]
+
+
+def files_below(path: Path) -> list[Path]:
+    """The files of an artifact, be it a file or a folder; none before it is written. Half-written ones are left out."""
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+
+
+def _delete_files(paths: list[Path]) -> None:
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,248 @@
+"""A backup put into an empty place: nothing is written before all of it was read and found whole."""
+
+import gzip
+import json
+import shutil
+import tarfile
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import pyarrow as pa
+from django.conf import settings
+from django.db import DatabaseError, transaction
+
+from core.files.artifacts import ArtifactError, sha256_of
+from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, Reader, Tell, Written
+from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
+
+_CHUNK = 2**20
+_LEFT = ".restore-"  # begins the folder of a restore that is under way, or was killed
+
+
+def restore(path: Path, tell: Tell) -> Written:
+    """Fill the migrated, empty database and the empty artifact folder from an archive, and compare them with it.
+
+    BackupError, and nothing changed, where the archive is damaged or of another version, the place is not empty, or
+    what was written is not what the archive says. Rows are one transaction; files are written aside and renamed
+    before its end.
+    """
+    every = {table.name: table for table in tables()}
+    _check_empty(every.values())
+    manifest = read_manifest(path, tell)
+    _check_version(manifest, every)
+    aside = Path(settings.ARTIFACT_ROOT) / f"{_LEFT}{uuid.uuid4().hex[:8]}"
+    moved: list[Path] = []
+    try:
+        with transaction.atomic():
+            files = _fill(path, every, aside, manifest, tell)
+            reset_sequences(every.values())
+            _compare(every, aside, manifest, tell)
+            moved += _move_in(aside)
+    except BaseException as error:
+        for place in moved:  # the rows are not there either
+            shutil.rmtree(place, ignore_errors=True)
+        if isinstance(error, DatabaseError):
+            raise BackupError(f"The database refused {path.name}: {error}. Nothing was restored.") from error
+        if isinstance(error, OSError):
+            raise ArtifactError(
+                f"The files could not be written to {settings.ARTIFACT_ROOT}: {error.strerror or error}. Nothing was "
+                "restored."
+            ) from error
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    rows = sum(table["rows"] for table in manifest["tables"].values())
+    return Written(rows, files, path.stat().st_size, manifest.get("missing", {}))
+
+
+def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
+    """Read all of an archive; its manifest, if every member is as the manifest says. Writes nothing."""
+    try:
+        manifest, found = _read(path, tell)
+    except OSError as error:  # also what a damaged .zst or .gz gives
+        raise BackupError(
+            f"{path} cannot be read: {error.strerror or error}. Nothing was restored."
+        ) from error
+    if not isinstance(manifest, dict):
+        raise BackupError(f"{path.name} is no whole backup: its manifest is missing. Nothing was restored.")
+    if manifest.get("format") != FORMAT:
+        raise BackupError(
+            f"{path.name} has format {manifest.get('format')!r}, and this version of the program reads {FORMAT}: "
+            "restore it with the version that made it. Nothing was restored."
+        )
+    if lacking := [key for key in ("migrations", "tables", "members") if key not in manifest]:
+        raise BackupError(
+            f"{path.name} is no whole backup: its manifest has no {lacking[0]}. Nothing was restored; take another "
+            "backup."
+        )
+    told = manifest["members"]
+    if wrong := sorted(name for name in {*told, *found} if told.get(name) != found.get(name)):
+        more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+        raise BackupError(
+            f"{path.name} is damaged: {wrong[0]}{more} missing or changed since it was written. Nothing was restored; "
+            "take another backup."
+        )
+    return manifest
+
+
+def _read(path: Path, tell: Tell) -> tuple[Any, dict[str, dict[str, Any]]]:
+    """The manifest, None where there is none, and size and checksum of every other member."""
+    found: dict[str, dict[str, Any]] = {}
+    manifest: Any = None
+    size = path.stat().st_size if path.is_file() else 0
+    with _opened(path) as (raw, archive):
+        for member in archive:
+            _check_name(member)
+            tell("checksums of the archive", min(raw.tell(), size - 1), size)
+            file = archive.extractfile(member)
+            assert file is not None  # a regular file
+            if member.name == MANIFEST:
+                manifest = json.loads(file.read())
+            elif member.name in found:
+                raise BackupError(f"{path.name} holds {member.name} twice. Nothing was restored.")
+            else:
+                found[member.name] = {"bytes": member.size, "sha256": _drain(Reader(file))}
+    tell("checksums of the archive", size, size)
+    return manifest, found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], tarfile.TarFile]]:
+    """The archive as a stream, whatever it is packed with; what goes wrong in reading it becomes a BackupError."""
+    try:
+        with path.open("rb") as raw:
+            start = raw.read(4)
+            raw.seek(0)
+            stream: Any = raw
+            if start.startswith(b"\x1f\x8b"):
+                stream = gzip.GzipFile(fileobj=raw)
+            elif start == b"\x28\xb5\x2f\xfd":
+                stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                yield raw, archive
+    except (tarfile.TarError, EOFError, zlib.error, pa.ArrowException, ValueError) as error:
+        raise BackupError(f"{path.name} is damaged, or no backup: {error}. Nothing was restored.") from error
+
+
+def _check_name(member: tarfile.TarInfo) -> None:
+    path = PurePosixPath(member.name)
+    inside = member.name == MANIFEST or (len(path.parts) > 1 and path.parts[0] in ("database", "artifacts"))
+    plain = (
+        not path.is_absolute()
+        and ".." not in path.parts
+        and "\\" not in member.name
+        and "\0" not in member.name
+    )
+    if not (inside and plain and member.isreg() and str(path) == member.name):
+        raise BackupError(
+            f"The archive holds {member.name[:200]!r}, which no backup has. Nothing was restored."
+        )
+
+
+def _check_empty(every: Any) -> None:
+    held = [t for t in every if not t.comes_with_migrations and t.model._base_manager.exists()]
+    if held:
+        names = ", ".join(str(table.model._meta.verbose_name_plural) for table in held[:5])
+        raise BackupError(
+            f"The database is not empty (it has {names}). Restore into a new one: set DATABASE_URL or TRIPLEPOOL_VAR."
+        )
+    root = Path(settings.ARTIFACT_ROOT)
+    there = [entry for entry in root.iterdir() if not entry.name.startswith(_LEFT)] if root.is_dir() else []
+    if there:
+        raise BackupError(
+            f"The artifact folder {root} is not empty ({there[0].name}). Restore into a new one: set ARTIFACT_ROOT or "
+            "TRIPLEPOOL_VAR."
+        )
+
+
+def _check_version(manifest: dict[str, Any], every: dict[str, Table]) -> None:
+    ours, theirs = set(migrations()), set(manifest["migrations"])
+    columns = {name: table["columns"] for name, table in manifest["tables"].items()}
+    if ours != theirs or columns != {name: table.columns for name, table in every.items()}:
+        odd = sorted(ours ^ theirs) or [f"table {name}" for name in sorted(columns.keys() ^ every.keys())]
+        which = f" ({odd[0]} is on one side only)" if odd else ""
+        raise BackupError(
+            f"The backup is of another version of the program{which}: restore it with that version, then update and "
+            "run migrate. Nothing was restored."
+        )
+    for member in manifest["members"]:
+        kind, _, below = member.partition("/")
+        if kind == "database" and below.partition("/")[0] not in every:
+            raise BackupError(
+                f"The backup holds {member}, and the program has no table {below.partition('/')[0]}: it was changed by "
+                "hand, or comes from another program. Nothing was restored; take another backup."
+            )
+
+
+def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: Tell) -> int:
+    """Insert all rows, and write the files to `aside`; how many files these were."""
+    for table in every.values():
+        if table.comes_with_migrations:
+            table.model._base_manager.all()._raw_delete(table.model._base_manager.db)
+    total, files = len(manifest["members"]) + 1, 0  # the manifest is one too
+    aside.mkdir(parents=True)
+    with _opened(path) as (_, archive):
+        for done, member in enumerate(archive):
+            tell("restoring", done, total)
+            file = archive.extractfile(member)
+            assert file is not None
+            kind, _, name = member.name.partition("/")
+            if kind == "database":
+                _insert(every[name.partition("/")[0]], member.name, file.read())
+            elif kind == "artifacts":
+                target = aside / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as out:
+                    shutil.copyfileobj(file, out, _CHUNK)
+                files += 1
+    tell("restoring", total, total)
+    return files
+
+
+def _insert(table: Table, member: str, lines: bytes) -> None:
+    try:
+        table.insert(lines.decode().rstrip("\n").split("\n"))
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise BackupError(
+            f"{member} has a row that table {table.name} cannot hold: {error}. It was changed by hand, or comes from "
+            "another program. Nothing was restored; take another backup."
+        ) from error
+
+
+def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: Tell) -> None:
+    """Read back what was written: each table by number and checksum of its rows, each file by its checksum."""
+    wrong = []
+    for done, (name, told) in enumerate(manifest["tables"].items()):
+        tell("comparing", done, len(manifest["tables"]))
+        found = every[name].sum()
+        if (found.rows, found.sha256) != (told["rows"], told["sha256"]):
+            wrong.append(f"{name}: {found.rows:,} rows of {told['rows']:,}")
+    for name, told in manifest["members"].items():
+        kind, _, below = name.partition("/")
+        if kind == "artifacts" and sha256_of(aside / below) != told["sha256"]:
+            wrong.append(below)
+    tell("comparing", len(manifest["tables"]), len(manifest["tables"]))
+    if wrong:
+        raise BackupError(
+            f"What was restored is not what the backup holds: {'; '.join(wrong[:5])}. Nothing was kept."
+        )
+
+
+def _move_in(aside: Path) -> list[Path]:
+    """Give the restored folders their places, all in a row; the artifact folder itself may be a mounted disk."""
+    moved = []
+    for entry in sorted(aside.iterdir()):
+        place = aside.parent / entry.name
+        entry.rename(place)
+        moved.append(place)
+    return moved
+
+
+def _drain(reader: Reader) -> str:
+    while reader.read(_CHUNK):
+        pass
+    return reader.sum.hexdigest()

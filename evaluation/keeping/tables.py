@@ -1,0 +1,137 @@
+"""Rows of the whole database as lines of JSON, the same for SQLite and PostgreSQL; and back."""
+
+import base64
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.apps import apps
+from django.core.management.color import no_style
+from django.db import connection, models
+from django.db.migrations.recorder import MigrationRecorder
+
+from core.database.bulk_insert import insert_rows
+
+# who is signed in, who failed to, and which workers live: of the moment, and of this machine
+_LEFT_OUT = ("sessions.", "axes.", "pooling.Worker")
+# what migrations write into a new database; a restore puts its own in their place
+_OF_MIGRATIONS = ("contenttypes.ContentType", "auth.Permission", "auth.Group", "auth.Group_permissions")
+_ROWS = 2000  # read at a time
+
+Coder = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+_CODERS: dict[str, Coder] = {
+    "DateTimeField": (datetime.isoformat, datetime.fromisoformat),
+    "DateField": (date.isoformat, date.fromisoformat),
+    "UUIDField": (str, uuid.UUID),
+    "DecimalField": (str, Decimal),
+    "BinaryField": (lambda value: base64.b64encode(bytes(value)).decode(), base64.b64decode),
+}
+
+
+@dataclass
+class Sum:
+    """Rows of a table and their checksum, which does not depend on their order: a database sorts text as it likes."""
+
+    rows: int = 0
+    total: int = 0
+
+    def add(self, text: str) -> None:
+        self.rows += 1
+        self.total = (self.total + int.from_bytes(hashlib.sha256(text.encode()).digest())) % 2**256
+
+    @property
+    def sha256(self) -> str:
+        return f"{self.total:064x}"
+
+
+class Table:
+    """A table of ours; its rows as lines of JSON, a list of the values of its columns each."""
+
+    def __init__(self, model: type[models.Model]) -> None:
+        self.model = model
+        self.name = model._meta.label
+        self.fields = list(model._meta.concrete_fields)
+        self.columns = [field.attname for field in self.fields]
+        self._coders = [_CODERS.get(_kind(field)) for field in self.fields]
+        # what a driver takes as it is, numbers and text, needs no field to prepare it
+        self._prepared = [(i, f) for i, f in enumerate(self.fields) if _kind(f) in (*_CODERS, "JSONField")]
+        self._json = [i for i, field in enumerate(self.fields) if _kind(field) == "JSONField"]
+
+    @property
+    def comes_with_migrations(self) -> bool:
+        return self.name in _OF_MIGRATIONS
+
+    def lines(self, into: Sum) -> Iterator[str]:
+        """Every row as a line, without holding them all; `into` counts and sums them."""
+        rows = self.model._base_manager.order_by("pk").values_list(*self.columns)
+        for row in rows.iterator(chunk_size=_ROWS):
+            values = [
+                value if value is None or coder is None else coder[0](value)
+                for value, coder in zip(row, self._coders, strict=True)
+            ]
+            line = _text(values)
+            for i in self._json:
+                values[i] = _plain(values[i])
+            into.add(_text(values) if self._json else line)
+            yield line
+
+    def insert(self, lines: Iterable[str]) -> None:
+        """Add rows as `lines` gave them. The caller holds the transaction."""
+        insert_rows(self.model, self.columns, (self._row(json.loads(line)) for line in lines))
+
+    def sum(self) -> Sum:
+        """That of the rows there are now."""
+        found = Sum()
+        for _ in self.lines(found):
+            pass
+        return found
+
+    def _row(self, values: list[Any]) -> tuple[Any, ...]:
+        for i, field in self._prepared:
+            coder = self._coders[i]
+            value = values[i] if coder is None or values[i] is None else coder[1](values[i])
+            values[i] = field.get_db_prep_save(value, connection)
+        return tuple(values)
+
+
+def tables() -> list[Table]:
+    """Every table whose rows a backup holds, those of many-to-many fields among them, always in the same order."""
+    every = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
+    kept = [model for model in every if not model._meta.label.startswith(_LEFT_OUT) and not model._meta.proxy]
+    return [Table(model) for model in sorted(kept, key=lambda model: model._meta.label)]
+
+
+def migrations() -> list[str]:
+    """What makes the database what it is: the migrations that were applied, by name."""
+    return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
+
+
+def reset_sequences(every: Iterable[Table]) -> None:
+    """New rows are numbered after those that were inserted with their ids; SQLite knows by itself."""
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), [table.model for table in every]):
+            cursor.execute(statement)
+
+
+def _kind(field: Any) -> str:
+    while isinstance(field, models.ForeignKey):
+        field = field.target_field
+    return str(field.get_internal_type())
+
+
+def _text(values: list[Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    """JSON as every database gives it back: PostgreSQL has one kind of number."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

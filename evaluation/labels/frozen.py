@@ -1,0 +1,202 @@
+"""What frozen qrels know of each triple: its state, how that came about, who found it, which labels counted.
+
+All of it is written when they are frozen, so that an export of later says the same, whatever has been labelled,
+withdrawn or pooled in the meantime. Labels are append-only: their ids are enough.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotation.enums import JudgementOrigin, Verdict
+from annotation.judging.judgements import live_labels
+from annotation.models import Campaign, ImportedLabel
+from annotation.models.slot import ADJUDICATION
+from annotation.simulation.simulate import simulated_labels
+from evaluation.labels.pool_table import triple_codes
+from pooling.enums import FilterReason
+from pooling.graphs.imports import open_graph
+from pooling.models import Pool
+from pooling.pools.kernels.gathering import PROVENANCE
+from pooling.pools.rows import read_rows
+from pooling.scoring.rank_rows import find
+
+# how a triple came to its state; "undecided": people, or imported labels, came to no answer
+SETTLED = ("open", "seed", "filtered", "agreed", "adjudicated", "imported", "undecided")
+REASONS = tuple(FilterReason.values)
+
+
+class Ragged(NamedTuple):
+    """Several values a triple: those of triple i are values[indptr[i]:indptr[i + 1]]."""
+
+    values: np.ndarray
+    indptr: np.ndarray  # int64[n + 1]
+
+    def of(self, triple: int) -> np.ndarray:
+        return self.values[self.indptr[triple] : self.indptr[triple + 1]]
+
+    def keep(self, kept: np.ndarray) -> Ragged:
+        """The same of some triples, bool[n]."""
+        lengths = np.diff(self.indptr)
+        return Ragged(self.values[np.repeat(kept, lengths)], _indptr(lengths[kept]))
+
+    @property
+    def triple(self) -> np.ndarray:
+        """The triple of each value, int64."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+
+class Frozen(NamedTuple):
+    """n triples, seeds first: int32[n, 3]; state int8[n] (LabelState); settled, reason int8[n], indices into SETTLED
+    and REASONS; depth int32[n], 0 where no system found it; findings: PROVENANCE records; labels, imported: ids of
+    Label and ImportedLabel, ascending within a triple. `about`: the pool as it was."""
+
+    triples: np.ndarray
+    state: np.ndarray
+    settled: np.ndarray
+    reason: np.ndarray
+    depth: np.ndarray
+    findings: Ragged
+    labels: Ragged
+    imported: Ragged
+    about: dict[str, Any]
+
+    def keep(self, kept: np.ndarray) -> Frozen:
+        """The same of some triples, bool[n]."""
+        return Frozen(
+            self.triples[kept], self.state[kept], self.settled[kept], self.reason[kept], self.depth[kept],
+            self.findings.keep(kept), self.labels.keep(kept), self.imported.keep(kept), self.about,
+        )  # fmt: skip
+
+
+def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:
+    """What is known now of these triples int32[n, 3], seeds and pooled ones, beside their states int8[n]."""
+    graph = open_graph(pool.graph)
+    codes = triple_codes(triples, graph)
+    order = np.argsort(codes)
+    ids, gathered, why = read_rows(pool)
+    place = find(codes[order], triple_codes(gathered.triples, graph))
+    found = place >= 0  # a pool that has grown holds more than older qrels
+    at = order[place[found]]
+    depth, reason = np.zeros(len(triples), np.int32), np.zeros(len(triples), np.int8)
+    depth[at] = gathered.depth[found]
+    reason[at] = [REASONS.index(one) for one in why[found]]
+    settled = np.zeros(len(triples), np.int8)
+    settled[reason > 0] = SETTLED.index("filtered")
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+    settled[np.isin(codes, triple_codes(seeds, graph))] = SETTLED.index("seed")
+    of_id = dict(zip(ids[found].tolist(), at.tolist(), strict=True))
+    _judged(pool, of_id, settled)
+    findings = Ragged(gathered.findings, gathered.indptr).keep(found)
+    return Frozen(
+        triples, state, settled, reason, depth,
+        _ragged(len(triples), at[findings.triple], findings.values),
+        _by_triple(len(triples), of_id, live_labels().filter(item__campaign__pool=pool).order_by("pk").values_list(
+            "item__triple_id", "pk"
+        )),
+        _by_triple(len(triples), of_id, ImportedLabel.objects.filter(triple__pool=pool).order_by("pk").values_list(
+            "triple_id", "pk"
+        )),
+        about_pool(pool),
+    )  # fmt: skip
+
+
+def _judged(pool: Pool, of_id: dict[int, int], settled: np.ndarray) -> None:
+    """Write how the triples that have a judgement came to it."""
+    third = live_labels().filter(item__campaign__pool=pool, slot__number=ADJUDICATION)
+    adjudicated = set(third.values_list("item__triple_id", flat=True))
+    rows = pool.judgements.order_by().values_list("triple_id", "verdict", "origin")
+    for triple, verdict, origin in rows.iterator(chunk_size=5000):
+        if triple in of_id:
+            settled[of_id[triple]] = SETTLED.index(
+                "undecided" if verdict == Verdict.UNDECIDED
+                else "imported" if origin == JudgementOrigin.IMPORT
+                else "adjudicated" if triple in adjudicated
+                else "agreed"
+            )  # fmt: skip
+
+
+def about_pool(pool: Pool) -> dict[str, Any]:
+    rules = Campaign.objects.filter(pool=pool).values("evidence_rule", "order").first()
+    return {
+        "contributors": list(pool.contributors), "depth": pool.depth, "filters": list(pool.filters),
+        "seed_source": pool.seed_source, "rules": rules, "simulated": simulated_labels(pool),
+    }  # fmt: skip
+
+
+def _by_triple(n: int, of_id: dict[int, int], rows: Any) -> Ragged:
+    pairs = [(of_id[triple], pk) for triple, pk in rows.iterator(chunk_size=5000) if triple in of_id]
+    columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return _ragged(n, columns[:, 0], columns[:, 1])
+
+
+def _ragged(n: int, triple: np.ndarray, values: np.ndarray) -> Ragged:
+    """Values in their order, by triple."""
+    order = np.argsort(triple, kind="stable")
+    return Ragged(values[order], _indptr(np.bincount(triple, minlength=n)))
+
+
+def _indptr(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+# -- as a file ---------------------------------------------------------------------------------------------------
+
+
+def frozen_table(frozen: Frozen) -> pa.Table:
+    """The columns of a qrels file beside those that each has (qrels.py)."""
+    table = pa.table({
+        "settled": _named(frozen.settled, SETTLED), "reason": _named(frozen.reason, REASONS), "depth": frozen.depth,
+        "findings": _lists(Ragged(frozen.findings.values.view("<u4"), frozen.findings.indptr)),
+        "labels": _lists(frozen.labels), "imported": _lists(frozen.imported),
+    })  # fmt: skip
+    return table.replace_schema_metadata({"pool": json.dumps(frozen.about)})
+
+
+def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
+    """The same from the columns of a qrels file."""
+    findings = _arrays(column_of(path, "findings"))
+    return Frozen(
+        triples, state, indices(column_of(path, "settled"), _places(SETTLED)),
+        indices(column_of(path, "reason"), _places(REASONS)), column_of(path, "depth").to_numpy(),
+        findings._replace(values=findings.values.astype("<u4", copy=False).view(PROVENANCE)),
+        _arrays(column_of(path, "labels")), _arrays(column_of(path, "imported")),
+        json.loads(pq.read_schema(path).metadata[b"pool"]),
+    )  # fmt: skip
+
+
+def column_of(path: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+    """One column; read one after the other, a million rows never stand in memory twice."""
+    words = ["state", "settled", "reason"]  # as numbers of a few distinct ones
+    return pq.read_table(path, columns=[name], read_dictionary=words, use_threads=False)[name]
+
+
+def _places(names: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}
+
+
+def _named(index: np.ndarray, names: Iterable[str]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(index, list(names)).cast(pa.string())
+
+
+def indices(column: pa.ChunkedArray, values: dict[str, Any]) -> np.ndarray:
+    """The number of each text, int8[n]; without a Python object a row."""
+    words = column.combine_chunks().dictionary_encode()
+    numbers = np.array([int(values[word]) for word in words.dictionary.to_pylist()], dtype=np.int8)
+    return numbers[words.indices.to_numpy()] if len(numbers) else np.zeros(0, np.int8)
+
+
+def _lists(ragged: Ragged) -> pa.Array:
+    return pa.LargeListArray.from_arrays(ragged.indptr, ragged.values)
+
+
+def _arrays(column: pa.ChunkedArray) -> Ragged:
+    lists = column.combine_chunks()
+    return Ragged(lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64, copy=False))

@@ -1,0 +1,202 @@
+"""The rank table of a pool: every pooled and test triple on both its sides, under every system that has a run."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from annotation.judging.judgements import labels_version
+from core.errors import UserError
+from evaluation.measures.prepared import Prepared, prepare
+from evaluation.measures.rank_table import RankTable, without_known
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Pool, PooledTriple, Run
+from pooling.pools.report import contents_version
+from pooling.questions.kernel import Questions, answers_csr, questions_of
+from pooling.runs.files import RunError, read_ranks
+from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
+from pooling.training.train import shown_systems, systems_with_runs
+
+KEPT = 4
+Key = TypeVar("Key")
+Made = TypeVar("Made")
+_tables: OrderedDict[tuple[int, str], "PoolTable"] = OrderedDict()
+_lock = threading.RLock()
+
+
+class EvaluationError(UserError):
+    """An evaluation cannot be made as asked."""
+
+
+@dataclass(frozen=True)
+class PoolTable:
+    """n distinct triples (seeds, pooled, test; ordered), and what is known of them without any label.
+
+    triples int32[n, 3]; is_seed, is_test bool[n]; pooled_id int64[n], 0 where not pooled; depth int[n], 0 for seeds;
+    filtered bool[n]. question_keys int64, sorted: the questions of the rank tables. `systems` name the rows of the
+    rank tables, `left_out` those without complete rank rows.
+    """
+
+    graph: GraphArrays
+    triples: np.ndarray
+    is_seed: np.ndarray
+    is_test: np.ndarray
+    pooled_id: np.ndarray
+    depth: np.ndarray
+    filtered: np.ndarray
+    systems: list[str]
+    left_out: list[str]
+    question_keys: np.ndarray
+    ranks: RankTable
+
+    @cached_property
+    def pool(self) -> Prepared:
+        """Positions among the pool's candidates: unsampled test answers are known facts, and gone."""
+        return prepare(without_known(self.ranks, self.is_test & ~self.is_seed))
+
+    def pool_of(self, seeds: np.ndarray) -> Prepared:
+        """The same as when these, bool[n], were the seeds: qrels that are older than a seed stay as they were."""
+        if np.array_equal(seeds, self.is_seed):
+            return self.pool
+        return remembered(
+            self._earlier, seeds.tobytes(), lambda: prepare(without_known(self.ranks, self.is_test & ~seeds))
+        )
+
+    @cached_property
+    def _earlier(self) -> OrderedDict[bytes, Prepared]:
+        return OrderedDict()
+
+    @cached_property
+    def full_test(self) -> Prepared:
+        """Positions among E without train and valid, for the full test set; rows of its own triples only."""
+        return prepare(self.ranks).only(self.is_test)
+
+    @cached_property
+    def position_of(self) -> dict[int, int]:
+        """Place of each PooledTriple id in `triples`."""
+        places = np.flatnonzero(self.pooled_id)
+        return dict(zip(self.pooled_id[places].tolist(), places.tolist(), strict=True))
+
+
+def ranks_version(pool: Pool) -> str:
+    """Changes when a run changes, a system is added or archived, triples are pooled or filtered anew."""
+    runs = (
+        Run.objects.filter(system__in=shown_systems(pool))
+        .order_by("system_id")
+        .values_list("sha256", flat=True)
+    )
+    return hashlib.sha256(f"{list(runs)} {contents_version(pool)}".encode()).hexdigest()[:16]
+
+
+def version(pool: Pool) -> str:
+    """Everything that a figure of this pool rests on: its labels and its ranks."""
+    return f"{labels_version(pool)}/{ranks_version(pool)}"
+
+
+def pool_table(pool: Pool) -> PoolTable:
+    """The table, from memory while no run and no pooled triple has changed."""
+    return remembered(_tables, (pool.pk, ranks_version(pool)), lambda: _build(pool))
+
+
+def evaluated(pool: Pool) -> list[str]:
+    """Systems with all rank rows of the pool; labels can be taken away without any."""
+    try:
+        return pool_table(pool).systems
+    except RunError:
+        return []
+
+
+def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made]) -> Made:
+    """From memory, or made and kept; what was asked for longest ago goes. Who comes second waits for the first."""
+    with _lock:
+        found = memory[key] if key in memory else make()
+        memory[key] = found
+        memory.move_to_end(key)
+        while len(memory) > KEPT:
+            memory.popitem(last=False)
+    return found
+
+
+def triple_codes(triples: np.ndarray, graph: GraphArrays) -> np.ndarray:
+    """One number int64[n] a triple int[n, 3]; they sort as head, relation, tail do."""
+    codes = triples[:, 0].astype(np.int64)
+    codes *= graph.num_relations
+    codes += triples[:, 1]
+    codes *= graph.num_entities
+    codes += triples[:, 2]
+    return codes
+
+
+def _build(pool: Pool) -> PoolTable:
+    graph = open_graph(pool.graph)
+    e, r = graph.num_entities, graph.num_relations
+    rows = np.array(
+        PooledTriple.objects.filter(pool=pool)
+        .order_by("id")
+        .values_list("head", "relation", "tail", "id", "depth"),
+        dtype=np.int64,
+    ).reshape(-1, 5)
+    filtered_ids = PooledTriple.objects.filter(pool=pool).exclude(reason="").values_list("id", flat=True)
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
+    of_rows, of_seeds = triple_codes(rows, graph), triple_codes(seeds, graph)
+    codes = np.unique(np.concatenate([of_rows, of_seeds, triple_codes(graph.test, graph)]))
+    head_relation, tail = np.divmod(codes, e)
+    head, relation = np.divmod(head_relation, r)
+    triples = np.stack([head, relation, tail], axis=1).astype(np.int32)
+    place = np.searchsorted(codes, of_rows)
+    pooled_id, depth = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    pooled_id[place], depth[place] = rows[:, 3], rows[:, 4]
+    questions, systems, left_out, ranks = _ranks(pool, graph, triples)
+    return PoolTable(
+        graph=graph, triples=triples, is_seed=np.isin(codes, of_seeds),
+        is_test=np.isin(codes, triple_codes(graph.test, graph)),
+        pooled_id=pooled_id, depth=depth,
+        filtered=np.isin(pooled_id, np.fromiter(filtered_ids, dtype=np.int64)) & (pooled_id > 0),
+        systems=systems, left_out=left_out, question_keys=question_keys(questions, e, r), ranks=ranks,
+    )  # fmt: skip
+
+
+def _ranks(
+    pool: Pool, graph: GraphArrays, triples: np.ndarray
+) -> tuple[Questions, list[str], list[str], RankTable]:
+    """Rank rows of both sides of the triples, ordered by question."""
+    questions, tail_question, head_question = questions_of(triples)
+    question = np.concatenate([tail_question, head_question])
+    order = np.argsort(question, kind="stable")
+    rows = rows_of(triples)
+    keys = row_keys(rows, graph.num_entities, graph.num_relations)
+    names, left_out, parts = [], [], []
+    for system in systems_with_runs(pool):
+        run = read_ranks(system.run)
+        at = find(run.keys, keys)
+        if (at < 0).any():
+            left_out.append(system.name)
+            continue
+        names.append(system.name)
+        parts.append(run.ranks[:, at[order]])
+    if not names:
+        raise RunError(
+            f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}"
+            + (
+                f" (incomplete: {', '.join(left_out)})."
+                if left_out
+                else f", after train_systems {pool.graph.name}."
+            )
+        )
+    ranks = np.stack(parts)
+    known = np.concatenate([graph.train, graph.valid])
+    answers = answers_csr(questions, known, graph.num_entities, graph.num_relations)
+    triple = np.tile(np.arange(len(triples), dtype=np.int32), 2)
+    table = RankTable(
+        question=question[order].astype(np.int32), entity=rows.candidate[order].astype(np.int32),
+        triple=triple[order], strict=ranks[:, 0], optimistic=ranks[:, 1], pessimistic=ranks[:, 2],
+        side=questions.side.astype(np.int8), relation=questions.relation.astype(np.int32),
+        candidates=(graph.num_entities - np.diff(answers.indptr)).astype(np.int32),
+    )  # fmt: skip
+    return questions, names, left_out, table

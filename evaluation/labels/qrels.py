@@ -1,0 +1,190 @@
+"""Qrels: judgements under a name, in a file that never changes: frozen here, or imported (import_qrels.py)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.judging.judgements import current_verdicts
+from core.database.row_locks import held
+from core.database.snapshot import one_moment
+from core.enums import AuditAct
+from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, writing
+from core.people.audit_log import record
+from evaluation.enums import QrelsOrigin
+from evaluation.labels.frozen import Frozen, column_of, facts, frozen_of, frozen_table, indices
+from evaluation.labels.pool_table import EvaluationError, PoolTable, evaluated, triple_codes
+from evaluation.measures.label_state import LabelState
+from evaluation.models import Qrels
+from pooling.enums import PoolState
+from pooling.models import Pool
+
+STATE_NAMES = {
+    LabelState.POSITIVE: "positive",
+    LabelState.NEGATIVE: "negative",
+    LabelState.ASSUMED_NEGATIVE: "assumed_negative",
+    LabelState.UNJUDGED: "unjudged",
+}
+
+
+def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds, then pooled triples: int32[n, 3], and their states now, int8[n]. Needs no runs."""
+    rows = list(pool.triples.order_by("id").values_list("id", "head", "relation", "tail", "reason"))
+    seeds = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
+    triples = np.array([*seeds, *[row[1:4] for row in rows]], dtype=np.int32).reshape(-1, 3)
+    state = np.full(len(triples), LabelState.UNJUDGED, dtype=np.int8)
+    state[: len(seeds)] = LabelState.POSITIVE
+    state[len(seeds) :][[bool(row[4]) for row in rows]] = LabelState.ASSUMED_NEGATIVE
+    place = {row[0]: len(seeds) + i for i, row in enumerate(rows)}
+    ids, verdicts, _ = current_verdicts(pool)
+    value = {
+        "positive": LabelState.POSITIVE,
+        "negative": LabelState.NEGATIVE,
+        "undecided": LabelState.UNJUDGED,
+    }
+    for triple, verdict in zip(ids.tolist(), list(verdicts), strict=True):
+        state[place[triple]] = value[str(verdict)]
+    return triples, state
+
+
+def state_counts(state: np.ndarray) -> dict[str, int]:
+    """positive, negative, assumed_negative, unjudged; they add up to the number of triples."""
+    return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
+
+
+def freeze_qrels(
+    pool: Pool, name: str, user: User | None = None, *, licence: str = "", citation: str = ""
+) -> Qrels:
+    """Write the present judgements of the pool under a name. A name is used once and for all.
+
+    licence, citation: what the test set will say of itself; they are frozen with it.
+    """
+    check_new(pool, name)
+    if pool.state != PoolState.READY:
+        raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")
+    with one_moment():
+        triples, state = pooled_state(pool)
+        known = frozen_table(facts(pool, triples, state))
+    said = {"licence": licence, "citation": citation, "systems": _systems(pool)}
+    with transaction.atomic():
+        qrels = write_qrels(
+            pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said
+        )
+        record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
+    return qrels
+
+
+def _systems(pool: Pool) -> list[str] | None:
+    """Those with complete runs; None, not known, where a file of a run is damaged: labels do not wait for it."""
+    try:
+        return evaluated(pool)
+    except ArtifactError:
+        return None
+
+
+def check_new(pool: Pool, name: str) -> None:
+    """Raise EvaluationError unless qrels of this pool can be given that name."""
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise EvaluationError(f"Qrels name {name!r}: use letters, digits, - and _, at most 80.")
+    taken = pool.qrels.filter(name=name).first()
+    if taken is not None:
+        raise _taken(taken)
+
+
+def _taken(qrels: Qrels) -> EvaluationError:
+    return EvaluationError(
+        f"Pool {qrels.pool.name} has qrels {qrels.name!r} already; {qrels.origin} qrels never change: "
+        "choose a new name."
+    )
+
+
+def write_qrels(
+    pool: Pool, name: str, triples: np.ndarray, state: np.ndarray, *, origin: QrelsOrigin, user: User | None,
+    notes: Sequence[str] = (), known: pa.Table | None = None, said: Mapping[str, Any] = MappingProxyType({}),
+) -> Qrels:  # fmt: skip
+    """Write triples int32[n, 3] and their states int8[n] under a new name. The caller holds the transaction.
+
+    `known`: more columns (frozen.py); `said`: more fields of the row.
+    """
+    held(pool)
+    codes = sorted(STATE_NAMES)
+    names = pa.DictionaryArray.from_arrays(np.searchsorted(codes, state), [STATE_NAMES[c] for c in codes])
+    content = pa.table([*triples.T, names.cast(pa.string())], names=["head", "relation", "tail", "state"])
+    for name_of, column in zip(known.column_names, known.columns, strict=True) if known else ():
+        content = content.append_column(name_of, column)
+    content = content.replace_schema_metadata(known.schema.metadata if known else None)
+    qrels, made = Qrels.objects.get_or_create(
+        pool=pool, name=name, defaults={
+            "artifact": "", "sha256": "", "created_by": user, "origin": origin, "notes": list(notes),
+            **{f"num_{key}": count for key, count in state_counts(state).items()}, **said,
+        },
+    )  # fmt: skip
+    if not made:  # somebody else was faster
+        raise _taken(qrels)
+    qrels.artifact = f"qrels/{qrels.pk}.parquet"
+    path = artifact_path(qrels.artifact)
+    with writing(path) as aside:
+        pq.write_table(content, aside, compression="zstd")
+    qrels.sha256 = sha256_of(path)
+    qrels.save(update_fields=["artifact", "sha256"])
+    return qrels
+
+
+def get_qrels(pool: Pool, name: str, origin: QrelsOrigin = QrelsOrigin.FROZEN) -> Qrels:
+    """EvaluationError that names those that there are."""
+    there = pool.qrels.filter(origin=origin)
+    qrels = there.filter(name=name).first()
+    if qrels is None:
+        known = ", ".join(there.order_by("name").values_list("name", flat=True)) or "none yet"
+        kind = "qrels" if origin == QrelsOrigin.FROZEN else "imported qrels"
+        raise EvaluationError(f"Pool {pool.name} has no {kind} {name[:80]!r}. {kind.capitalize()}: {known}.")
+    return qrels
+
+
+def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
+    """Triples int32[n, 3] and states int8[n] of qrels; the checksum is checked."""
+    path = _file(qrels)
+    return _triples(path), _states(path)
+
+
+def read_frozen(qrels: Qrels) -> Frozen:
+    """All that was frozen. Qrels of an earlier version know triples and states only: the rest is that of now."""
+    path = _file(qrels)
+    triples, state = _triples(path), _states(path)
+    if "settled" in pq.read_schema(path).names:
+        return frozen_of(path, triples, state)
+    with one_moment():
+        return facts(qrels.pool, triples, state)
+
+
+def _file(qrels: Qrels) -> Path:
+    path = artifact_path(qrels.artifact)
+    check_sha256(path, qrels.sha256)
+    return path
+
+
+def _triples(path: Path) -> np.ndarray:
+    triples = np.empty((pq.read_metadata(path).num_rows, 3), dtype=np.int32)
+    for i, name in enumerate(("head", "relation", "tail")):
+        triples[:, i] = column_of(path, name)
+    return triples
+
+
+def _states(path: Path) -> np.ndarray:
+    return indices(column_of(path, "state"), {name: value for value, name in STATE_NAMES.items()})
+
+
+def qrels_state(table: PoolTable, qrels: Qrels) -> np.ndarray:
+    """State of every triple of the table under qrels, int8[triples]."""
+    triples, state = read_qrels(qrels)
+    result = np.full(len(table.triples), LabelState.NOT_POOLED, dtype=np.int8)
+    codes = triple_codes(table.triples, table.graph)
+    result[np.searchsorted(codes, triple_codes(triples, table.graph))] = state
+    return result

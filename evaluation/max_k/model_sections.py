@@ -1,0 +1,280 @@
+"""Max-k: systems side by side, and the protocols of one of them against the limits of an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.labels.label_sets import LabelSet
+from evaluation.max_k.kernel import Goodness
+from evaluation.max_k.performance import KS, PROTOCOLS, Performance, Read, limits, performance
+from evaluation.max_k.stored_runs import WHICH, RightAnswers, Stored, Which, right_answers
+from evaluation.measures.registry import parse_measure
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    numbers,
+)
+from evaluation.sections.wording import best_of, words
+
+SHOWN = (1, 5, 10, 50, 100)  # ks of the tables
+CONVENTIONAL = ("micro_hits@10", "micro_mr", "micro_mrr")
+SAID = {
+    "filtered": "Filtered: answers of train and valid count as wrong",
+    "raw": "Raw: answers of train and valid count as right",
+}
+PARTS = {"precision": "P", "recall": "R", "f1": "F1"}
+LIMITS = ("top-k limit", "max-k limit")
+
+
+@dataclass(frozen=True)
+class Side:
+    """The systems that can be shown, by name in the order of the page, under one label set."""
+
+    key: str  # labels or against
+    labels: LabelSet
+    right: RightAnswers
+    stored: Mapping[str, Stored]
+
+    @property
+    def n(self) -> int:
+        return len(self.right.keys)
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, Which], Performance]:
+        return {}
+
+    def read(self, system: str, which: Which = "filtered") -> Read:
+        return Read(self.stored[system], self.right, which)
+
+    def performance(self, system: str, which: Which) -> Performance:
+        if (system, which) not in self._kept:
+            self._kept[system, which] = performance(system, self.read(system, which))
+        return self._kept[system, which]
+
+    def found(self, which: Which) -> list[Performance]:
+        return [self.performance(system, which) for system in self.stored]
+
+    def caption(self, context: Context) -> str:
+        return f"{label_caption(self.labels, context.settings)} n = {self.n:,} questions."
+
+
+def side_of(context: Context, key: str, labels: LabelSet, stored: Mapping[str, Stored]) -> Side:
+    return Side(key, labels, right_answers(context.table, labels), stored)
+
+
+def best_system(side: Side, which: Which, k: int) -> Performance:
+    """By F1@k under Greedy; the first of equal ones."""
+    return max(side.found(which), key=lambda one: float(np.asarray(one.protocols["Greedy"].f1)[k - 1]))
+
+
+def at(found: Goodness, part: str, k: int) -> float:
+    return float(np.asarray(getattr(found, part))[k - 1])
+
+
+# -- beside the usual measures ----------------------------------------------------------------------------------
+
+
+def conventional(context: Context, side: Side) -> Section:
+    """Table 4 of the paper."""
+    k = context.settings.k
+    of = (
+        "" if side.labels.key == "full-test" else f": {side.labels.name}"
+    )  # a title says so of the full test set
+    return Section(
+        f"usual-{side.key}", f"Usual measures and max-k{of}",
+        "Mean rank, MRR and Hits@10 look at one answer at a time. Max-k asks what a system would return if it may"
+        f" return at most {k} entities, and how much of that is right.",
+        f"{side.caption(context)} P, R and F1 are filtered, at k = {k}, means over the questions.",
+        [_conventional_table(context, side, k)], finding=_who_leads(context, side, k),
+    )  # fmt: skip
+
+
+def _conventional_table(context: Context, side: Side, k: int) -> Table:
+    measures = [parse_measure(name) for name in CONVENTIONAL]
+    values = side.labels.values(CONVENTIONAL, context.settings.assumed_is_judged)
+    columns = [
+        Column("system", "System", "system"),
+        *(Column(measure.name, measure.label, "value", measure.description) for measure in measures),
+        *(
+            Column(f"{name.lower()}_{part}", f"{name} {short}@{k}", "value")
+            for name in PROTOCOLS for part, short in PARTS.items()
+        ),
+    ]  # fmt: skip
+    grid, rows, places = [], list[list[Cell]](), [context.systems.index(name) for name in side.stored]
+    for one, place in zip(side.found("filtered"), places, strict=True):
+        own = [at(one.protocols[name], part, k) for name in PROTOCOLS for part in PARTS]
+        usual = [float(values[measure.name].mean()[place]) for measure in measures]
+        why = [values[measure.name].reasons()[place] for measure in measures]
+        grid.append([*usual, *own])
+        rows.append([one.system, *map(cell, usual, why), *own])
+    found = np.array(grid)
+    best = [(row, i + 1) for i, measure in enumerate(measures) for row in best_of(found[:, i], measure)]
+    best += _best(found[:, len(measures) :], 1 + len(measures))
+    title = f"Usual measures and max-k at {k} under {side.labels.name}"
+    return Table(f"usual-{side.key}", title, columns, rows, best)
+
+
+def _best(found: np.ndarray, first: int) -> list[tuple[int, int]]:
+    """The highest of every column of [rows, columns], where they differ; columns are counted from `first`."""
+    most = found.max(axis=0)
+    return [
+        (row, first + column)
+        for row, column in np.argwhere((found == most) & (found.min(axis=0) < most)).tolist()
+    ]
+
+
+def _who_leads(context: Context, side: Side, k: int) -> str:
+    values = side.labels.values(["micro_mrr"], context.settings.assumed_is_judged)["micro_mrr"].mean()
+    names = list(side.stored)
+    by_rank = max(names, key=lambda name: np.nan_to_num(values[context.systems.index(name)], nan=-1.0))
+    by_max = best_system(side, "filtered", k)
+    value = at(by_max.protocols["Greedy"], "f1", k)
+    told = "the same system leads" if by_max.system == by_rank else f"{by_rank} leads"
+    return (
+        f"Under {side.labels.name} {by_max.system} has the highest filtered F1@{k} under Greedy ({value:.3f}); by Micro"
+        f" MRR {told}."
+    )
+
+
+# -- at every k -------------------------------------------------------------------------------------------------
+
+
+def models(context: Context, sides: Sequence[Side]) -> Section:
+    """Figure 4 of the paper, and P, R and F1 of every system and protocol."""
+    side, which = sides[0], which_of(context)
+    top, most = limits(side.right.of(which))
+    series = [
+        {
+            "system": context.systems.index(one.system), "name": one.system, "x": KS.tolist(), "plain": True,
+            "y": numbers(np.asarray(one.protocols["Greedy"].f1)),
+        }
+        for one in side.found(which)
+    ]  # fmt: skip
+    return Section(
+        "models", "F1 of every system and the limits",
+        "F1 of what Greedy returns when at most k entities are allowed. An oracle that knows the answers and must"
+        " return k entities is at the top-k limit; one that may return fewer is at the max-k limit.",
+        f"{side.caption(context)} {SAID[which]}. Greedy, α of each system chosen on validation.",
+        [_models_table(one, each) for one in sides for each in WHICH],
+        _k_chart(f"F1@k of every system under Greedy, {which}", series, (top.f1, most.f1), "F1@k"),
+        _against_limits(side, which, context.settings.k),
+    )  # fmt: skip
+
+
+def which_of(context: Context) -> Which:
+    return "filtered" if context.settings.answers == "filtered" else "raw"
+
+
+def _models_table(side: Side, which: Which) -> Table:
+    columns = [
+        Column("system", "System", "system"), Column("protocol", "Protocol", "text"),
+        *(Column(f"{part}_{k}", f"{short}@{k}", "value") for k in SHOWN for part, short in PARTS.items()),
+    ]  # fmt: skip
+    lines = [(one.system, name, one.protocols[name]) for one in side.found(which) for name in PROTOCOLS]
+    bounds = zip(("limit", "limit"), LIMITS, limits(side.right.of(which)), strict=True)
+    values = [[at(found, part, k) for k in SHOWN for part in PARTS] for _, _, found in lines]
+    rows: list[list[Cell]] = [
+        [name, protocol, *own] for (name, protocol, _), own in zip(lines, values, strict=True)
+    ]
+    rows += [
+        [name, bound, *(at(found, part, k) for k in SHOWN for part in PARTS)] for name, bound, found in bounds
+    ]
+    title = f"P, R and F1 under {side.labels.name}, {which}"
+    return Table(f"models-{side.key}-{which}", title, columns, rows, _best(np.array(values), 2))
+
+
+def _against_limits(side: Side, which: Which, k: int) -> str:
+    top, most = limits(side.right.of(which))
+    one = best_system(side, which, k)
+    above = [
+        found.system
+        for found in side.found(which)
+        if at(found.protocols["Greedy"], "f1", k) > at(top, "f1", k)
+    ]
+    told = (
+        f"Greedy of {words(above)} is above what any system can reach that must return {k}."
+        if above
+        else f"No system is above what an oracle reaches that must return {k}."
+    )
+    return (
+        f"At k = {k} the limits of F1 are {at(top, 'f1', k):.3f} (exactly k) and {at(most, 'f1', k):.3f} (at most k);"
+        f" the best system has {at(one.protocols['Greedy'], 'f1', k):.3f} ({one.system}). {told}"
+    )
+
+
+def _k_chart(label: str, series: list[Json], bounds: Sequence[object], y: str) -> Chart:
+    drawn = [
+        *series,
+        *(
+            {
+                "name": name, "x": KS.tolist(), "y": numbers(np.asarray(bound)), "quiet": True, "plain": True,
+                "dash": dash,
+            }
+            for name, bound, dash in zip(LIMITS, bounds, ("dot", "dash"), strict=True)
+        ),
+    ]  # fmt: skip
+    return Chart("lines", label, {"series": drawn, "x": "k", "y": y, "yrange": [0, 1.02]})
+
+
+# -- protocols --------------------------------------------------------------------------------------------------
+
+
+TEXTS = {
+    "precision": "The share of what is returned that is right. TopK returns the k best entities, Sampling the distinct"
+    " ones of k draws from the softmax of the scores, Greedy the first ones, as many as the draws would leave.",
+    "recall": "The share of the right answers that is returned. The table has the exact mean of Sampling beside what"
+    " its draws gave.",
+    "f1": "The harmonic mean of both, of each question. Who must return k entities is bounded by the top-k limit; who"
+    " may return fewer by the max-k limit.",
+}
+
+
+def protocols(context: Context, side: Side, system: str) -> Iterator[Section]:
+    """Figure 3 of the paper: P, R and F1 of one system by k."""
+    which = which_of(context)
+    one = side.performance(system, which)
+    bounds = limits(side.right.of(which))
+    for part, text in TEXTS.items():
+        series = [
+            {
+                "measure": i, "name": name, "x": KS.tolist(), "plain": True,
+                "y": numbers(getattr(one.protocols[name], part)),
+            }
+            for i, name in enumerate(PROTOCOLS)
+        ]  # fmt: skip
+        limit = [getattr(bound, part) for bound in bounds]
+        title = f"{'F1' if part == 'f1' else part.capitalize()} of the protocols: {system}"
+        yield Section(
+            f"protocol-{part}", title, text, f"{side.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
+            [_protocol_table(one, part, limit)],
+            _k_chart(f"{title}, by k", series, limit, f"{PARTS[part]}@k"),
+            _protocols_said(one, bounds, context.settings.k) if part == "f1" else "",
+        )  # fmt: skip
+
+
+def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Table:
+    named = [(name, np.asarray(getattr(one.protocols[name], part))) for name in PROTOCOLS]
+    if part == "recall":
+        named.append(("Sampling, expected", one.expected_recall))
+    named += [(name, np.asarray(bound)) for name, bound in zip(LIMITS, limit, strict=True)]
+    columns = [Column("k", "k", "count"), *(Column(name, name, "value") for name, _ in named)]
+    rows: list[list[Cell]] = [[int(k), *(float(values[k - 1]) for _, values in named)] for k in KS]
+    return Table(f"protocol-{part}", f"{PARTS[part]}@k of {one.system}", columns, rows)
+
+
+def _protocols_said(one: Performance, bounds: Sequence[Goodness], k: int) -> str:
+    values = {name: at(one.protocols[name], "f1", k) for name in PROTOCOLS}
+    told = ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+    top, most = (at(bound, "f1", k) for bound in bounds)
+    return f"F1@{k} of {one.system}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."

@@ -1,0 +1,190 @@
+"""What a run is worth at at most k entities, under the right answers of a label set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evaluation.labels.label_sets import label_set
+from evaluation.labels.pool_table import EvaluationError, pool_table
+from evaluation.max_k.kernel import (
+    Goodness,
+    expected_recall,
+    greedy_sizes_by_k,
+    of_draws,
+    of_first,
+    oracle_limits,
+    total_mass,
+)
+from evaluation.max_k.stored_runs import (
+    WHICH,
+    RightAnswers,
+    Stored,
+    Which,
+    find_runs,
+    left_out,
+    right_answers,
+    stored_run,
+)
+from evaluation.measures.rank_table import Flags, Floats, Ints
+from pooling.models import Pool
+from pooling.questions.kernel import Csr
+from pooling.scoring.distributions import ALPHAS, TOP
+from pooling.scoring.rank_rows import find
+
+KS = np.arange(1, TOP + 1)
+PROTOCOLS = ("TopK", "Sampling", "Greedy")
+
+
+def check_ks(ks: Sequence[int]) -> None:
+    """EvaluationError for a k that no run can answer."""
+    if not ks or min(ks) < 1 or max(ks) > TOP:
+        asked = ", ".join(map(str, ks)) or "nothing"
+        raise EvaluationError(
+            f"k is {asked}: a run keeps the first {TOP} entities of a question; give 1 to {TOP}."
+        )
+
+
+class Read:
+    """One run at the questions of some right answers, filtered or raw."""
+
+    def __init__(self, stored: Stored, right: RightAnswers, which: Which) -> None:
+        held, csr = stored.predictive, right.of(which)
+        self.alpha = held.alpha
+        self._held = held
+        self._stored = stored
+        self._at = find(held.keys, right.keys)
+        self._start = csr.indptr[:-1]
+        self.answers = np.diff(csr.indptr)
+        self._question = np.repeat(self._at, self.answers)  # of each answer, in the run
+        self._place = find(stored.answer_codes, self._question * stored.num_entities + csr.indices)
+        if (self._at < 0).any() or (self._place < 0).any():
+            raise EvaluationError("The run lacks questions of these labels: have it scored again.")
+        self._is_right = np.zeros(len(held.answer_score) + 1, dtype=bool)  # the last: no known answer
+        self._is_right[self._place] = True
+
+    @cached_property
+    def _hits(self) -> Flags:
+        return self._is_right[self._stored.top[self._at]]
+
+    @cached_property
+    def _available(self) -> Ints:
+        """How many entities a list holds, int64[q, 1]: fewer than TOP where the graph is small."""
+        return (self._held.top_entity[self._at] >= 0).sum(axis=1)[:, None]
+
+    def _p_answers(self, alpha: float) -> Floats:
+        log_all = self._held.log_normaliser[:, ALPHAS.index(alpha)][self._question]
+        return np.minimum(
+            np.exp(alpha * self._held.answer_score[self._place].astype(np.float64) - log_all), 1.0
+        )
+
+    def topk(self) -> Goodness:
+        return of_first(self._hits, np.minimum(KS, self._available), self.answers)
+
+    def greedy(self, alpha: float | None = None, ks: Ints = KS) -> Goodness:
+        """Under a parameter of the softmax, that of the run by default."""
+        chosen = self.alpha if alpha is None else alpha
+        log_all = self._held.log_normaliser[self._at, ALPHAS.index(chosen)]
+        p = np.exp(chosen * self._held.top_score[self._at].astype(np.float64) - log_all[:, None])
+        sizes = np.minimum(greedy_sizes_by_k(np.minimum(p, 1.0), ks), self._available)
+        return of_first(self._hits, sizes, self.answers)
+
+    def sampling(self) -> Goodness:
+        hits = self._is_right[self._stored.drawn[self._at]]
+        return of_draws(hits, self._stored.first[self._at], KS, self.answers)
+
+    def expected_recall(self, alpha: float | None = None, ks: Ints = KS) -> Floats:
+        """Of Sampling, the mean over questions, [ks]."""
+        chosen = self.alpha if alpha is None else alpha
+        return expected_recall(self._p_answers(chosen), self._start, ks).mean(axis=0)
+
+    def mass(self, alpha: float | None = None) -> float:
+        """Total probability mass of the right answers, the mean over questions."""
+        return float(total_mass(self._p_answers(self.alpha if alpha is None else alpha), self._start).mean())
+
+    def tvd(self) -> float:
+        return float(self._held.tvd[self._at, ALPHAS.index(self.alpha)].mean())
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A system under a label set, means over the questions; goodness by protocol, each [KS]."""
+
+    system: str
+    alpha: float
+    protocols: dict[str, Goodness]
+    expected_recall: Floats
+    mass: float
+    tvd: float
+
+
+def means(found: Goodness) -> Goodness:
+    """Over the questions: [ks]."""
+    return Goodness(*(np.mean(part, axis=0) for part in found))
+
+
+def performance(system: str, read: Read) -> Performance:
+    protocols = dict(zip(PROTOCOLS, (read.topk(), read.sampling(), read.greedy()), strict=True))
+    return Performance(
+        system, read.alpha, {name: means(found) for name, found in protocols.items()}, read.expected_recall(),
+        read.mass(), read.tvd(),
+    )  # fmt: skip
+
+
+def limits(answers: Csr) -> tuple[Goodness, Goodness]:
+    """The oracle limits of top-k and of max-k, means over the questions, [KS]."""
+    counts, number = np.unique(np.diff(answers.indptr), return_counts=True)
+    top, most = oracle_limits(counts[:, None], KS)
+    share = number / number.sum()
+    return Goodness(*(share @ part for part in top)), Goodness(*(share @ part for part in most))
+
+
+# -- for scripts ------------------------------------------------------------------------------------------------
+
+
+def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown") -> dict[str, Any]:
+    """{labels, name, questions, limits, systems: {name: {alpha, tvd, filtered: {mass, protocols}, raw}}, left_out}.
+
+    A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has expected_recall too. EvaluationError where
+    no system has its distributions, or no question an answer.
+    """
+    check_ks(ks)
+    table = pool_table(pool)
+    chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
+    if not found.ready:
+        raise EvaluationError(
+            f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}."
+        )
+    right = right_answers(table, chosen)
+    if not len(right.keys):
+        raise EvaluationError(f"No question has an answer under {chosen.name}.")
+    systems: dict[str, dict[str, Any]] = {}
+    for name, run in found.ready:
+        stored = stored_run(run, table.graph.num_entities)
+        both = {which: performance(name, Read(stored, right, which)) for which in WHICH}
+        systems[name] = {
+            "alpha": stored.predictive.alpha, "tvd": both["raw"].tvd,
+            "filtered": _as_json(both["filtered"], ks), "raw": _as_json(both["raw"], ks),
+        }  # fmt: skip
+    bounds = {which: zip(("top-k", "max-k"), limits(right.of(which)), strict=True) for which in WHICH}
+    return {
+        "labels": labels, "name": chosen.name, "questions": len(right.keys),
+        "limits": {which: {name: _by_k(of, ks) for name, of in pair} for which, pair in bounds.items()},
+        "systems": systems, "left_out": left_out(pool, found),
+    }  # fmt: skip
+
+
+def _as_json(one: Performance, ks: Sequence[int]) -> dict[str, Any]:
+    protocols = {name: _by_k(found, ks) for name, found in one.protocols.items()}
+    for k in ks:
+        protocols["Sampling"][str(k)]["expected_recall"] = float(one.expected_recall[k - 1])
+    return {"mass": one.mass, "protocols": protocols}
+
+
+def _by_k(found: Goodness, ks: Sequence[int]) -> dict[str, dict[str, float]]:
+    parts = found._asdict()
+    return {str(k): {name: float(np.asarray(part)[k - 1]) for name, part in parts.items()} for k in ks}

@@ -1,0 +1,127 @@
+"""Max-k: precision, recall and F1 of what a system returns when it may return at most k entities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.max_k.alpha_sections import contrast, effect
+from evaluation.max_k.model_sections import (
+    Side,
+    best_system,
+    conventional,
+    models,
+    protocols,
+    side_of,
+    which_of,
+)
+from evaluation.max_k.performance import check_ks
+from evaluation.max_k.stored_runs import WHICH, Found, find_runs, left_out, scoring_jobs, stored_run
+from evaluation.sections.section import (
+    Action,
+    Analysis,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    beside,
+    evaluated,
+    label_caption,
+)
+from evaluation.sections.wording import set_notes, words
+
+
+def under_labels(context: Context) -> list[Section]:
+    found = find_runs(context.pool, context.table)
+    keys = ["labels"] if context.labels.key == context.against.key else ["labels", "against"]
+    sides = _sides(context, found, keys)
+    if not found.ready:
+        return _absent(context, found)
+    if not all(side.n for side in sides):
+        return [_unanswered(context), *_absent(context, found)]
+    first, *others = _shown(context, sides)
+    noted = replace(first, notes=set_notes(context.labels, context.against))
+    return [noted, *others, *_absent(context, found)]
+
+
+def of_full_test(context: Context) -> list[Section]:
+    """The test set as it was published: its answers are all there are."""
+    found = find_runs(context.pool, context.table)
+    if not found.ready:
+        return beside(_absent(context, found), "full-test")
+    (side,) = _sides(context, found, ["labels"])
+    if not side.n:
+        return beside([_unanswered(context)], "full-test")
+    tell = context.progress or (lambda done, total: None)
+    for done, name in enumerate(side.stored):  # what takes long; the sections find it there
+        for which in WHICH:
+            side.performance(name, which)
+        tell(done + 1, len(side.stored) + 1)
+    return beside(_shown(context, [side]), "full-test")
+
+
+def _shown(context: Context, sides: Sequence[Side]) -> list[Section]:
+    side = sides[0]
+    system = _system(context, side)
+    return [
+        *(conventional(context, one) for one in sides), models(context, sides), *protocols(context, side, system),
+        *effect(context, side, system), contrast(context, sides),
+    ]  # fmt: skip
+
+
+def _sides(context: Context, found: Found, keys: list[str]) -> list[Side]:
+    check_ks([context.settings.k])
+    stored = {name: stored_run(run, context.table.graph.num_entities) for name, run in found.ready}
+    return [side_of(context, key, getattr(context, key), stored) for key in keys]
+
+
+def _system(context: Context, side: Side) -> str:
+    """Whose protocols are drawn: the one that is asked for, or the best."""
+    asked = context.settings.system
+    if not asked:
+        return best_system(side, which_of(context), context.settings.k).system
+    if asked not in side.stored:
+        raise EvaluationError(
+            f"There is no distribution of a system {asked!r}: choose {words(list(side.stored))}."
+        )
+    return asked
+
+
+def _unanswered(context: Context) -> Section:
+    return Section(
+        "unanswered", "No question has an answer",
+        "Precision and recall need questions with a right answer, and under one of these label sets there is none.",
+        f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}.", [],
+    )  # fmt: skip
+
+
+def _absent(context: Context, found: Found) -> list[Section]:
+    """Systems that are not shown, why, and the button that changes it."""
+    why = left_out(context.pool, found)
+    if not why:
+        return []
+    action = Action("Score what is missing", "max-k-score", {})
+    columns = [Column("system", "System", "system"), Column("why", "Why", "text")]
+    return [
+        Section(
+            "absent", "Systems that are not shown",
+            "Max-k needs the probability of every entity, of which a run keeps a few numbers for each question. A"
+            " system whose run lacks them is scored once more; ranks and labels stay as they are.",
+            f"Pool {context.pool.name}.", [Table("absent", "Systems that are not shown", columns, list(why.items()))],
+            finding=f"Not shown: {words(list(why))}.", actions=[action] if found.missing else [],
+        )
+    ]  # fmt: skip
+
+
+ANALYSIS = Analysis(
+    "max-k", "Max-k", "Max-k",
+    "How good is what a system returns when it may return fewer than k entities?",
+    "max-k", ("labels", "against", "questions", "k", "answers", "system"),
+    (
+        Part("figures", under_labels),
+        Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
+    ),
+    docs_page="lenses", jobs=scoring_jobs,
+)  # fmt: skip

@@ -1,0 +1,172 @@
+"""Max-k on a pool: the predictive distributions of runs read against the right answers of a label set."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+from django.contrib.auth.models import User
+
+from core.enums import LIVE, JobKind, JobState
+from core.jobs.lifecycle import start_job
+from evaluation.labels.label_sets import LabelSet
+from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.max_k.kernel import first_drawn
+from evaluation.measures.label_state import LabelState, positive
+from evaluation.measures.rank_table import Flags, Ints
+from pooling.models import Job, Pool, Run
+from pooling.questions.kernel import Csr, answers_csr
+from pooling.runs.distributions import Predictive, has_predictive, read_predictive
+from pooling.runs.score import wanted_triples
+from pooling.scoring.rank_rows import find, questions_from_keys
+from pooling.training.train import systems_with_runs
+
+Which = Literal["filtered", "raw"]
+WHICH: tuple[Which, ...] = ("filtered", "raw")
+KEPT = 24  # runs in memory
+
+
+@dataclass(frozen=True)
+class RightAnswers:
+    """q questions (sorted keys int64[q]) and what answers each: by labels or test (`filtered`), or train or valid too.
+
+    A test triple that the labels call negative is no answer. Every question has a filtered answer.
+    """
+
+    keys: Ints
+    filtered: Csr
+    raw: Csr
+
+    def of(self, which: Which) -> Csr:
+        return self.filtered if which == "filtered" else self.raw
+
+
+def right_answers(table: PoolTable, chosen: LabelSet) -> RightAnswers:
+    """Of the questions that have an answer under a label set, and are asked."""
+    ranks, graph = table.ranks, table.graph
+    is_positive = positive(chosen.state)
+    asked = np.zeros(ranks.questions, dtype=bool)
+    asked[ranks.question[is_positive[ranks.triple]]] = True
+    if chosen.asked is not None:
+        asked &= chosen.asked
+    held_out = is_positive | (table.is_test & (chosen.state != LabelState.NEGATIVE))
+    rows = held_out[ranks.triple] & asked[ranks.question]
+    keys = table.question_keys[asked]
+    own = (np.cumsum(asked) - 1)[ranks.question[rows]] * graph.num_entities + ranks.entity[rows]
+    known = answers_csr(
+        questions_from_keys(keys, graph.num_entities, graph.num_relations),
+        np.concatenate([graph.train, graph.valid]), graph.num_entities, graph.num_relations,
+    )  # fmt: skip
+    codes = _codes(known, graph.num_entities)
+    return RightAnswers(
+        keys, _csr(np.unique(own), len(keys), graph.num_entities),
+        _csr(np.union1d(own, codes), len(keys), graph.num_entities),
+    )  # fmt: skip
+
+
+def _codes(csr: Csr, num_entities: int) -> Ints:
+    row = np.repeat(np.arange(len(csr.indptr) - 1), np.diff(csr.indptr))
+    return row * num_entities + csr.indices
+
+
+def _csr(codes: Ints, questions: int, num_entities: int) -> Csr:
+    row, entity = np.divmod(codes, num_entities)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=questions))]).astype(np.int64)
+    return Csr(indptr, entity.astype(np.int32))
+
+
+# -- runs -------------------------------------------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """Systems by whether the page can show them; `imported` have no scores of all entities and never will."""
+
+    ready: list[tuple[str, Run]]
+    missing: list[str]
+    imported: list[str]
+
+
+def find_runs(pool: Pool, table: PoolTable) -> Found:
+    """The evaluated systems of a pool, and those of them whose run lacks the predictive distributions."""
+    found, wanted = Found([], [], []), wanted_triples(pool, table.graph)
+    for system in systems_with_runs(pool):
+        if system.name not in table.systems:
+            continue
+        if system.is_imported:
+            found.imported.append(system.name)
+        elif has_predictive(system.run, wanted):
+            found.ready.append((system.name, system.run))
+        else:
+            found.missing.append(system.name)
+    return found
+
+
+def left_out(pool: Pool, found: Found) -> dict[str, str]:
+    """Why each system is not shown."""
+    again = f"its run lacks its distributions; score_runs {pool.name} stores them"
+    outside = "an imported run has the scores of what it returned, and not those of all entities"
+    return dict.fromkeys(found.missing, again) | dict.fromkeys(found.imported, outside)
+
+
+def score_missing(pool: Pool, user: User | None = None) -> list[Job]:
+    """A job for each system whose run lacks its distributions; one that is on its way already is it."""
+    missing = find_runs(pool, pool_table(pool)).missing
+    systems = [system for system in systems_with_runs(pool) if system.name in missing]
+    return [start_job(JobKind.SCORE, pool=pool, system=system, user=user) for system in systems]
+
+
+def scoring_jobs(pool: Pool) -> list[Job]:
+    """Jobs that store distributions for a pool: the last of each system, if live or failed, and live ones of all."""
+    kinds = (JobKind.SCORE, JobKind.BUILD_POOL, JobKind.EXTEND_POOL)
+    jobs = pool.jobs.filter(kind__in=kinds).select_related("system").order_by("pk")
+    last = {(job.kind, job.system_id): job for job in jobs if job.params.get("predictive", True)}
+    return [
+        job for job in last.values()
+        if job.state in LIVE or (job.state == JobState.FAILED and job.kind == JobKind.SCORE)
+    ]  # fmt: skip
+
+
+class Stored:
+    """What a run holds, and where the entities that it returned stand among the known answers."""
+
+    def __init__(self, predictive: Predictive, num_entities: int) -> None:
+        self.predictive = predictive
+        self.num_entities = num_entities
+
+    @cached_property
+    def answer_codes(self) -> Ints:
+        return _codes(self.predictive.answers, self.num_entities)
+
+    def _places(self, entity: Ints) -> Ints:
+        """Place of entities [n, m] in answers.indices, int32; -1: no known answer. Of padding any: it never counts."""
+        codes = np.arange(len(entity))[:, None] * self.num_entities + entity
+        return find(self.answer_codes, codes.ravel()).reshape(entity.shape).astype(np.int32)
+
+    @cached_property
+    def top(self) -> Ints:
+        return self._places(self.predictive.top_entity)
+
+    @cached_property
+    def drawn(self) -> Ints:
+        return self._places(self.predictive.draws)
+
+    @cached_property
+    def first(self) -> Flags:
+        return first_drawn(self.predictive.draws)
+
+
+_stored: OrderedDict[tuple[int, str], Stored] = OrderedDict()
+
+
+def stored_run(run: Run, num_entities: int) -> Stored:
+    """From memory while the run has not changed."""
+    key = (run.pk, run.sha256)
+    found = _stored.get(key) or Stored(read_predictive(run), num_entities)
+    _stored[key] = found
+    _stored.move_to_end(key)
+    while len(_stored) > KEPT:
+        _stored.popitem(last=False)
+    return found

@@ -1,0 +1,79 @@
+"""How far the labels reach: what stands at the top of each system's lists, label by label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.measures.label_state import LabelState, States
+from evaluation.measures.measure import Family
+from evaluation.measures.prepared import Labelled, Prepared
+from evaluation.measures.rank_table import Flags, Floats, Ints
+
+
+def judged_share(answers: Labelled, k: int | None) -> Floats:
+    """Judged share of the first min(k, |C(q)|) positions, [systems, evaluated questions].
+
+    A position that a run left empty counts as not judged.
+    """
+    assert k is not None
+    judged = answers.nonrelevant | (answers.state == LabelState.POSITIVE)
+    counted = _count_top(answers, judged[answers.table.triple], k)
+    return counted / np.minimum(answers.table.candidates[answers.question], k)
+
+
+@dataclass(frozen=True)
+class TopShares:
+    """Parts [systems] of the first k positions of all evaluated questions together; they add up to 1."""
+
+    original: Floats  # answers that were positive before any label
+    new: Floats  # answers found by labels
+    negative: Floats
+    assumed_negative: Floats
+    unjudged: Floats  # in the pool, no judgement
+    not_pooled: Floats  # also the positions that a run left empty
+    positions: int  # how many positions the shares are taken of
+
+
+def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) -> TopShares:
+    """What stands at the first min(k, |C(q)|) positions of evaluated questions; `original` [triples]."""
+    answers = Labelled(prepared, state)
+    positions = int(np.minimum(prepared.table.candidates[answers.question], k).sum())
+
+    def share(triples: Flags) -> Floats:
+        counted = _count_top(answers, triples[prepared.table.triple], k).sum(axis=1)
+        return counted / positions if positions else np.full(prepared.table.systems, np.nan)
+
+    is_positive = state == LabelState.POSITIVE
+    named = (
+        share(is_positive & original),
+        share(is_positive & ~original),
+        share(state == LabelState.NEGATIVE),
+        share(state == LabelState.ASSUMED_NEGATIVE),
+        share(state == LabelState.UNJUDGED),
+    )
+    return TopShares(*named, 1.0 - np.sum(named, axis=0), positions)
+
+
+def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:
+    """Flagged rows (bool [rows]) among the first k positions of each evaluated question, [systems, e]."""
+    table = answers.table
+    top = (table.strict > 0) & (table.strict <= k) & flag
+    counts = [np.bincount(table.question, weights=row, minlength=table.questions) for row in top]
+    counted = np.array(counts).reshape(table.systems, table.questions)
+    return counted[:, answers.question].astype(np.int64)
+
+
+FAMILIES = (
+    Family(
+        "judged", "Judged@{k}", "macro", "required", 0.0, 1.0, True,
+        "Share of the first {k} candidates that carry a judgement. "
+        "Where it is low, the other measures at the same cut-off say little about the system.",
+        "mean over q of (judged in the first {k}) / min({k}, candidates)",
+        "spec/metrics.md §2; ir_measures Judged@k", judged_share,
+        parameters="k = {k}: the first {k} candidates are looked at",
+        caution="It says how far the labels reach, not how good a system is: do not order systems by it.",
+        answers_only=False,
+    ),
+)  # fmt: skip

@@ -1,0 +1,251 @@
+"""A rank table sorted once, and the answers of one label state read from it without sorting again.
+
+Thousands of label subsets (stability, depth, bootstrap) share one `Prepared`; each costs a few passes over
+the rows. All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf
+<= k is false, which is what spec/metrics.md §1 asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.measures.label_state import States, nonrelevant, positive, unjudged
+from evaluation.measures.rank_table import (
+    Flags,
+    Floats,
+    Ints,
+    Order,
+    RankTable,
+    keep_rows,
+    order_within_question,
+    tie_span,
+)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A `RankTable` with its two orders: by strict position, and by score. Build it with `prepare`."""
+
+    table: RankTable
+    strict_order: Order  # [systems, rows] row indices by (question, strict)
+    score_order: Order  # [systems, rows] row indices by (question, optimistic)
+    strict: Floats  # [systems, rows] in strict_order
+    realistic: Floats  # [systems, rows] in score_order; mean of optimistic and pessimistic
+
+    @cached_property
+    def tied_rows(self) -> tuple[Order, Order] | None:
+        """First and last place of the rows with the same score, 2 x [systems, rows]; None if none are tied."""
+        optimistic = np.take_along_axis(self.table.optimistic, self.score_order, axis=1)
+        same = np.zeros(optimistic.shape, dtype=bool)
+        same[:, 1:] = (optimistic[:, 1:] == optimistic[:, :-1]) & (
+            self.table.question[1:] == self.table.question[:-1]
+        )
+        return tie_span(same) if same.any() else None
+
+    def only(self, triples: Flags) -> Prepared:
+        """The same for the rows of some triples, bool [triples]: faster where no other can be an answer."""
+        return prepare(keep_rows(self.table, triples[self.table.triple]))
+
+
+def prepare(table: RankTable) -> Prepared:
+    strict_order = order_within_question(table, table.strict)
+    score_order = order_within_question(table, table.optimistic)
+    strict = np.take_along_axis(table.strict, strict_order, axis=1).astype(np.float64)
+    realistic = np.take_along_axis((table.optimistic + table.pessimistic) / 2.0, score_order, axis=1)
+    _refuse_impossible(table, strict)
+    strict[strict == 0] = np.inf
+    realistic[realistic == 0] = np.inf
+    return Prepared(table, strict_order, score_order, strict, realistic)
+
+
+def _refuse_impossible(table: RankTable, strict: Floats) -> None:
+    """Two entities at one position, or a position outside its tie, would quietly make ranks below 1."""
+    repeated = (strict[:, 1:] == strict[:, :-1]) & (table.question[1:] == table.question[:-1])
+    if np.any(repeated & (strict[:, 1:] > 0)):
+        raise ValueError("two entities of a question share a strict position")
+    if np.any(table.strict < table.optimistic) or np.any(table.strict > table.pessimistic):
+        raise ValueError("a strict position lies outside its optimistic and pessimistic position")
+    if np.any((table.strict == 0) != (table.pessimistic == 0)) or table.strict.min(initial=0) < 0:
+        raise ValueError("positions start at 1; 0 in all three means that the run did not return the entity")
+
+
+class FilteredRanks(NamedTuple):
+    """Ranks with the question's other answers filtered out, each [systems, n]; inf where not returned."""
+
+    optimistic: Floats
+    realistic: Floats
+    pessimistic: Floats
+
+
+class Labelled:
+    """The answers of one label state (int8 [triples], LabelState) under every system.
+
+    n answers (every positive triple once on each side) lie in e evaluated questions (those with an answer).
+    An array "by position" has the n answers grouped by question and, inside it, in the order of the system
+    in question: group g is at start[g] … start[g] + count[g] - 1 for every system, only the order inside
+    differs.
+    """
+
+    def __init__(self, prepared: Prepared, state: States, assumed_is_judged: bool = True) -> None:
+        self.prepared = prepared
+        self.table = prepared.table
+        self.state = state
+        self.assumed_is_judged = assumed_is_judged
+        self._is_answer = positive(state)[self.table.triple]
+        self.answer_row: Order = np.flatnonzero(self._is_answer)  # [n]
+        asked = self.table.question[self.answer_row]
+        begins = np.ones(asked.shape, dtype=bool)
+        begins[1:] = asked[1:] != asked[:-1]
+        self._begins = begins
+        self.start: Order = np.flatnonzero(begins)  # [e]
+        self.count: Order = np.diff(np.append(self.start, asked.size))  # [e]
+        self.question = asked[self.start]  # [e]
+        self.answer_question = asked  # [n]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.table.systems, self.answer_row.size
+
+    @cached_property
+    def answers_above(self) -> Order:
+        """How many answers of the question stand before each position, [n], the same for every system."""
+        return np.arange(self.answer_row.size) - np.repeat(self.start, self.count)
+
+    @cached_property
+    def _strict_at(self) -> Order:
+        """Where the answers stand in strict_order, flat indices [systems, n]."""
+        return np.flatnonzero(self._is_answer[self.prepared.strict_order]).reshape(self.shape)
+
+    @cached_property
+    def _score_at(self) -> Order:
+        """Where the answers stand in score_order, flat indices [systems, n]."""
+        return np.flatnonzero(self._is_answer[self.prepared.score_order]).reshape(self.shape)
+
+    @cached_property
+    def strict(self) -> Floats:
+        """Strict positions [systems, n] by position: ascending within each question, inf if not returned."""
+        return self.prepared.strict.ravel()[self._strict_at]
+
+    @cached_property
+    def first(self) -> Floats:
+        """Strict position of the best answer, [systems, e]."""
+        return self.strict[:, self.start]
+
+    @cached_property
+    def _realistic(self) -> Floats:
+        """Realistic positions [systems, n] in the order of the score, nothing filtered."""
+        return self.prepared.realistic.ravel()[self._score_at]
+
+    @cached_property
+    def _tied_answers(self) -> tuple[Order, Order] | None:
+        """First and last place of the answers with the same score, 2 x [systems, n]; None if none are tied."""
+        realistic = self._realistic
+        tied = np.zeros(self.shape, dtype=bool)
+        tied[:, 1:] = realistic[:, 1:] == realistic[:, :-1]
+        tied &= ~self._begins & (realistic < np.inf)
+        return tie_span(tied) if tied.any() else None
+
+    def _by_answer(self, by_score: Floats) -> Floats:
+        """[systems, n] in the order of the score to the order of answer_row."""
+        place = np.cumsum(self._is_answer) - 1  # row -> its index in answer_row
+        to = place[self.prepared.score_order.ravel()[self._score_at]]
+        to += np.arange(self.table.systems)[:, None] * self.shape[1]
+        ranks = np.empty(self.shape, dtype=np.float64)
+        ranks.ravel()[to] = by_score
+        return ranks
+
+    @cached_property
+    def micro_rank(self) -> Floats:
+        """Realistic rank with the other answers filtered out, [systems, n] in the order of answer_row."""
+        above: Order | Floats = self.answers_above
+        if self._tied_answers is not None:
+            first, last = self._tied_answers
+            above = self.answers_above + (first + last) / 2.0 - np.arange(self.shape[1])
+        return self._by_answer(self._realistic - above)
+
+    def filtered_ranks(self) -> FilteredRanks:
+        """All three ranks of PyKEEN, [systems, n] in the order of answer_row; measures need the realistic one."""
+        rows = self.answer_row
+        returned = self.table.strict[:, rows] > 0
+        higher: Order = np.broadcast_to(self.answers_above, self.shape)
+        higher_or_equal = higher
+        if self._tied_answers is not None:
+            first, last = self._tied_answers
+            here = np.arange(self.shape[1])
+            higher, higher_or_equal = higher + (first - here), higher + (last - here)
+        optimistic = self.table.optimistic[:, rows] - self._by_answer(higher.astype(np.float64))
+        pessimistic = self.table.pessimistic[:, rows] - self._by_answer(higher_or_equal.astype(np.float64))
+        return FilteredRanks(
+            np.where(returned, optimistic, np.inf), self.micro_rank, np.where(returned, pessimistic, np.inf)
+        )
+
+    def count_above(self, flagged: Flags) -> Ints:
+        """Flagged triples (bool [triples]) above each answer in its question, [systems, n] by position."""
+        flag = flagged[self.table.triple]
+        counted = np.cumsum(flag[self.prepared.strict_order], axis=1, dtype=np.int32).ravel()[self._strict_at]
+        before = np.concatenate(([0], np.cumsum(flag)))[self.table.start[self.answer_question]]
+        return counted - before
+
+    @cached_property
+    def nonrelevant_above(self) -> Ints:
+        """Judged negatives above each answer, [systems, n] by position."""
+        return self.count_above(self.nonrelevant)
+
+    def count_in_question(self, flagged: Flags) -> Order:
+        """Flagged triples (bool [triples]) per evaluated question, ranked or not, [e]."""
+        asked = self.table.question[flagged[self.table.triple]]
+        return np.bincount(asked, minlength=self.table.questions)[self.question]
+
+    def sum_by_question(self, by_position: Floats | Flags) -> Floats:
+        """[systems, n] by position to [systems, e]."""
+        if self.start.size == 0:
+            return np.zeros((self.table.systems, 0))
+        return np.add.reduceat(by_position.astype(np.float64, copy=False), self.start, axis=1)
+
+    @cached_property
+    def nonrelevant(self) -> Flags:
+        return nonrelevant(self.state, self.assumed_is_judged)
+
+    @cached_property
+    def unjudged(self) -> Flags:
+        return unjudged(self.state, self.assumed_is_judged)
+
+    @cached_property
+    def condensed(self) -> Condensed:
+        return Condensed(self)
+
+
+class Condensed(Labelled):
+    """The same answers in lists from which the unjudged candidates were removed (evaluation/measures/condensed.py)."""
+
+    def __init__(self, whole: Labelled) -> None:
+        super().__init__(whole.prepared, whole.state, whole.assumed_is_judged)
+        self._whole = whole
+
+    @cached_property
+    def strict(self) -> Floats:
+        whole = self._whole
+        condensed = (whole.answers_above + 1 + whole.nonrelevant_above).astype(np.float64)
+        condensed[whole.strict == np.inf] = np.inf
+        return condensed
+
+    @cached_property
+    def micro_rank(self) -> Floats:
+        """1 + negatives with a higher score + half of those with the same score; no other answer is left."""
+        whole = self._whole
+        at, line = whole._score_at, np.arange(self.table.systems)[:, None]
+        flag = whole.nonrelevant[self.table.triple]
+        counted = np.zeros((self.table.systems, self.table.rows + 1), dtype=np.int32)  # before a place
+        np.cumsum(flag[self.prepared.score_order], axis=1, out=counted[:, 1:])
+        first = last = at - line * self.table.rows
+        if self.prepared.tied_rows is not None:
+            first, last = (places.ravel()[at] for places in self.prepared.tied_rows)
+        higher, higher_or_equal = counted[line, first], counted[line, last + 1]
+        before_question = counted[0, self.table.start[self.answer_question]]
+        rank = 1.0 + (higher + higher_or_equal) / 2.0 - before_question
+        rank[whole._realistic == np.inf] = np.inf
+        return whole._by_answer(rank)

@@ -1,0 +1,79 @@
+"""Values of a measure summed by question: all that means, resampling of questions and live updates need.
+
+A micro measure has several units (answers) in a question, a macro measure one. A resample of questions is then one
+product of a weight matrix with `sums`, whatever the measure (spec/metrics.md §4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.measure import Chance
+from evaluation.measures.rank_table import Flags, Floats, Ints
+from evaluation.measures.values import Values
+
+
+@dataclass(frozen=True)
+class QuestionSums:
+    """One measure of all systems: per evaluated question the sum over its units, and how many these are."""
+
+    sums: Floats  # [systems, e]; nan where a unit is undefined
+    counts: NDArray[np.int64]  # [e] units
+    question: Ints  # [e] ascending
+    unit: Literal["answer", "question"]
+    higher_is_better: bool
+    finish: Callable[[Floats], Floats] | None = None
+    chance: Chance | None = None  # of adjusted ranks: the level that the units were adjusted by
+
+    @property
+    def units(self) -> int:
+        return int(self.counts.sum())
+
+    def mean(self) -> Floats:
+        """[systems]; nan where a unit is undefined or there is none."""
+        if not self.question.size:
+            return np.full(self.sums.shape[0], np.nan)
+        # rows in order, and no matrix product: the last digit is then the same on every machine and way here
+        mean = np.ascontiguousarray(self.sums).sum(axis=1) / self.units
+        return self.finish(mean) if self.finish else mean
+
+    def weighted_mean(self, times: Floats) -> Floats:
+        """Means [draws, systems] when question j counts times[:, j] times; `times` [draws, e], 0 leaves it out.
+
+        Every draw of an adjusted rank is adjusted by the chance level of all questions here; `keep` has its own.
+        """
+        units = (times @ self.counts)[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):  # a draw without a unit has no mean: nan
+            mean = (times @ self.sums.T) / units
+        return self.finish(mean) if self.finish else mean
+
+    def keep(self, questions: Flags) -> QuestionSums:
+        """The same for some of the questions of the rank table, bool [questions]; chance is that among these."""
+        kept = questions[self.question]
+        sums, counts, chance = self.sums[:, kept], self.counts[kept], None
+        if self.chance:
+            chance = self.chance.keep(np.repeat(kept, self.counts))
+            sums = counts * self.chance.move(
+                sums / counts, chance
+            )  # a sum of n values moves as n times their mean
+        return replace(self, sums=sums, counts=counts, question=self.question[kept], chance=chance)
+
+
+def question_sums(values: Values) -> QuestionSums:
+    """Sum per-unit values by question."""
+    question = values.unit_question
+    starts = np.flatnonzero(np.diff(question, prepend=-1))
+    counts = np.diff(np.append(starts, question.size))
+    sums = (
+        np.add.reduceat(values.per_unit, starts, axis=1)
+        if starts.size
+        else np.zeros((len(values.per_unit), 0))
+    )
+    return QuestionSums(
+        sums, counts, question[starts], values.unit, values.higher_is_better, values.finish, values.chance
+    )

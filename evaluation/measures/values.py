@@ -1,0 +1,151 @@
+"""All measures of all systems under one label state: the door to the measure kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures import adjusted, condensed, ir, judged, macro, micro
+from evaluation.measures.label_state import States
+from evaluation.measures.measure import Chance, Family
+from evaluation.measures.prepared import Labelled, Prepared
+from evaluation.measures.rank_table import Flags, Floats, Ints
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for families in (micro, macro, ir, judged, condensed, adjusted)
+    for family in families.FAMILIES
+}
+NO_ANSWER = "no question has an answer under these labels"
+_NAME = re.compile(r"(?P<family>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
+
+
+def known_names() -> list[str]:
+    """Every way to write a measure, with k where a cut-off goes: "micro_hits@k", "map", "map@k", …"""
+    names = []
+    for family in FAMILIES.values():
+        names += [family.name] if family.cutoff != "required" else []
+        names += [f"{family.name}@k"] if family.cutoff != "none" else []
+    return names
+
+
+def parse_name(name: str) -> tuple[Family, int | None]:
+    """Family and cut-off of "micro_hits@10"; ValueError naming what is known otherwise."""
+    match = _NAME.fullmatch(name)
+    family = FAMILIES.get(match["family"]) if match else None
+    if match is None or family is None:
+        raise ValueError(f"unknown measure {name!r}; known, with k from 1, are {', '.join(known_names())}")
+    k = int(match["k"]) if match["k"] else None
+    if k is None and family.cutoff == "required":
+        raise ValueError(f"the measure {name!r} needs a cut-off, for example {name}@10")
+    if k is not None and family.cutoff == "none":
+        raise ValueError(f"the measure {family.name!r} takes no cut-off; write {family.name!r}, not {name!r}")
+    return family, k
+
+
+@dataclass(frozen=True)
+class Values:
+    """One measure of all systems, unit by unit; a unit is an answer (micro) or a question (macro)."""
+
+    per_unit: Floats  # [systems, n]
+    unit: Literal["answer", "question"]
+    unit_question: NDArray[np.int32]  # [n] the question of each unit, ascending
+    unit_row: NDArray[np.intp] | None  # [n] the row of each answer in the rank table; None for questions
+    higher_is_better: bool
+    finish: Callable[[Floats], Floats] | None = None  # of the family: turns means into the value
+    missing: str = ""  # of the family: why units are undefined, with {missing} and {n}
+    chance: Chance | None = None  # of adjusted ranks: units depend on the set that they are adjusted within
+
+    @property
+    def n(self) -> int:
+        return self.per_unit.shape[1]
+
+    def mean(self) -> Floats:
+        """[systems]; nan where a unit is undefined or there is none, never inf. `reasons` says why."""
+        mean = self.per_unit.mean(axis=1) if self.n else np.full(self.per_unit.shape[0], np.nan)
+        return self.finish(mean) if self.finish else mean
+
+    def reasons(self) -> list[str]:
+        """Per system why its mean is undefined, "" where it is defined."""
+        systems = self.per_unit.shape[0]
+        if self.n == 0:
+            return [NO_ANSWER] * systems
+        if self.chance and self.chance.reason:
+            return [self.chance.reason] * systems
+        missing = np.isnan(self.per_unit).sum(axis=1).tolist()
+        return [self.missing.format(missing=count, n=self.n) if count else "" for count in missing]
+
+    def keep(self, questions: Flags) -> Values:
+        """The same for some of the questions of the rank table, bool [questions]; chance is that among these."""
+        kept = questions[self.unit_question]
+        per_unit = self.per_unit[:, kept]
+        chance = self.chance.keep(kept) if self.chance else None
+        return replace(
+            self,
+            per_unit=self.chance.move(per_unit, chance) if self.chance and chance else per_unit,
+            unit_question=self.unit_question[kept],
+            unit_row=None if self.unit_row is None else self.unit_row[kept],
+            chance=chance,
+        )
+
+    def mean_by(self, group: Ints, groups: int) -> GroupMeans:
+        """Means per group of questions: `group` [questions] gives each a group, -1 to leave it out."""
+        return self.mean_by_unit(group[self.unit_question], groups)
+
+    def mean_by_unit(self, group: Ints, groups: int) -> GroupMeans:
+        """Means per group of units: `group` [n], -1 to leave one out. Chance is that within each group."""
+        kept = group >= 0
+        count = np.bincount(group[kept], minlength=groups)
+        sums = [np.bincount(group[kept], row[kept], minlength=groups) for row in self.per_unit]
+        means = np.array(sums).reshape(-1, groups) / np.where(count > 0, count, np.nan)
+        if self.chance:
+            for g in np.flatnonzero(count):
+                means[:, g] = self.chance.move(means[:, g], self.chance.keep(group == g))
+        return GroupMeans(self.finish(means) if self.finish else means, count)
+
+
+@dataclass(frozen=True)
+class GroupMeans:
+    """`mean` [systems, groups] (nan for an empty group) and `count` [groups], the units in each."""
+
+    mean: Floats
+    count: NDArray[np.int64]
+
+
+def values(
+    prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
+) -> dict[str, Values]:
+    """Per-unit values of the named measures under `state` (int8 [triples], LabelState)."""
+    labelled = Labelled(prepared, state, assumed_is_judged)
+    found = {}
+    for name in names:
+        family, k = parse_name(name)
+        micro_units = family.kind == "micro"
+        found[name] = Values(
+            per_unit=family.compute(labelled, k),
+            unit="answer" if micro_units else "question",
+            unit_question=labelled.answer_question if micro_units else labelled.question,
+            unit_row=labelled.answer_row if micro_units else None,
+            higher_is_better=family.higher_is_better,
+            finish=family.finish,
+            missing=family.missing,
+            chance=family.chance(labelled) if family.chance else None,
+        )
+    return found
+
+
+def means(
+    prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
+) -> dict[str, Floats]:
+    """Mean [systems] of each named measure; nan where it is undefined."""
+    return {name: value.mean() for name, value in values(prepared, state, names, assumed_is_judged).items()}
+
+
+def side_by_category(side: Ints, category: Ints, categories: int) -> NDArray[np.int64]:
+    """Groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is."""
+    return np.where(category >= 0, side.astype(np.int64) * categories + category, -1)

@@ -1,0 +1,223 @@
+"""DataFrames of runs and labels as a rank table: what notebooks give, checked, with the row that is wrong named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evaluation.measures.label_state import LabelState, States
+from evaluation.measures.prepared import Prepared, prepare
+from evaluation.measures.rank_table import Ints, Ranks, RankTable, tie_span
+
+LABELS: dict[object, LabelState] = {
+    1: LabelState.POSITIVE, 0: LabelState.NEGATIVE, -1: LabelState.UNJUDGED,
+    "positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE,
+    "assumed negative": LabelState.ASSUMED_NEGATIVE, "unjudged": LabelState.UNJUDGED,
+}  # fmt: skip
+Keys = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RankedRuns:
+    """Where each system puts each labelled candidate of each question, and the labels. Build it with `rank_table`.
+
+    A row of the table is one (question, candidate) of the labels, and a triple of its own.
+    """
+
+    prepared: Prepared
+    state: States  # [rows]
+    systems: tuple[object, ...]
+    questions: pd.Index  # [questions]
+    candidates: NDArray[np.object_]  # [rows]
+
+    def relabelled(self, qrels: pd.DataFrame) -> RankedRuns:
+        """The same positions under other labels; what `qrels` does not name counts as not pooled.
+
+        ValueError if it names a candidate that the table has no position of.
+        """
+        _check_labels(qrels)
+        names = pd.MultiIndex.from_arrays([self.questions[self.prepared.table.question], self.candidates])
+        at = names.get_indexer(pd.MultiIndex.from_arrays([qrels["question"], qrels["candidate"]]))
+        if (at < 0).any():
+            raise ValueError(
+                f"qrels {_row(qrels, np.argmax(at < 0))} is not in the table, which has no position of it: "
+                "build the table from labels that hold every candidate of both label sets"
+            )
+        state = np.full(self.state.shape, LabelState.NOT_POOLED, dtype=np.int8)
+        state[at] = _states(qrels)
+        return replace(self, state=state)
+
+
+def rank_table(
+    runs: pd.DataFrame,
+    qrels: pd.DataFrame,
+    candidates: int | Mapping[object, int] | None = None,
+    rng: np.random.Generator | None = None,
+) -> RankedRuns:
+    """Positions of the labelled candidates in the runs.
+
+    `runs` has the columns system, question, candidate, and score (higher is better) or rank (from 1, none twice
+    in a list). `qrels` has question, candidate, label: 1 positive, 0 negative, -1 in the pool but unjudged, or
+    these words, or "assumed negative". Lists must not hold candidates that are known facts. What a run does not
+    list, it did not return: 1/rank and hits are 0, mean ranks undefined. Questions without a label are left out.
+
+    Equal scores keep their optimistic and pessimistic positions; where one order is needed they are ordered by a
+    random permutation of all candidates from `rng` (default: seed 0), the same for every system and question.
+    `candidates` is how many a question has, for measures adjusted for chance and judged@k: a number, or one by
+    question; by default as many as the runs and labels name for it.
+
+    ValueError names the column, or the row by its index label, that is wrong.
+    """
+    by_rank = _check_runs(runs)
+    _check_labels(qrels)
+    systems = tuple(pd.unique(runs["system"]))
+    questions = pd.Index(pd.unique(qrels["question"]), name="question")
+    asked: Keys = questions.get_indexer(pd.Index(runs["question"])).astype(np.int64)
+    if len(runs) and len(qrels) and (asked < 0).all():
+        raise ValueError(
+            "no question of runs is in qrels: "
+            f"runs has {_plain(runs['question'].iloc[0])!r}, qrels {_plain(questions[0])!r}"
+        )
+    code, names = pd.factorize(pd.concat([qrels["candidate"], runs["candidate"]], ignore_index=True))
+    code = code.astype(np.int64)
+    labelled, listed = code[: len(qrels)], code[len(qrels) :][asked >= 0]
+    runs, asked = runs[asked >= 0], asked[asked >= 0]
+    question: Keys = questions.get_indexer(pd.Index(qrels["question"])).astype(np.int64)
+    order = np.argsort(question, kind="stable")
+    question, labelled = question[order], labelled[order]
+    system: Keys = pd.Index(systems).get_indexer(pd.Index(runs["system"])).astype(np.int64)
+    lists = system * len(questions) + asked
+    if by_rank:
+        strict = optimistic = pessimistic = runs["rank"].to_numpy().astype(np.int64)
+    else:
+        tie = (rng or np.random.default_rng(0)).permutation(len(names))
+        strict, optimistic, pessimistic = _positions(lists, runs["score"].to_numpy(float), tie[listed])
+    row_key, key = question * len(names) + labelled, asked * len(names) + listed
+    ranks = [
+        _at(row_key, system, key, position, len(systems)) for position in (strict, optimistic, pessimistic)
+    ]
+    zeros = np.zeros(len(questions), dtype=np.int32)
+    named = np.bincount(
+        np.unique(np.concatenate([row_key, key])) // max(len(names), 1), minlength=len(questions)
+    )
+    longest = np.zeros(len(questions), dtype=np.int64)
+    np.maximum.at(longest, asked, pessimistic)
+    table = RankTable(
+        question=question.astype(np.int32), entity=labelled.astype(np.int32),
+        triple=np.arange(question.size, dtype=np.int32), strict=ranks[0], optimistic=ranks[1], pessimistic=ranks[2],
+        side=zeros.astype(np.int8), relation=zeros,
+        candidates=_sizes(candidates, questions, np.maximum(named, longest)),
+    )  # fmt: skip
+    state = _states(qrels)[order]
+    return RankedRuns(prepare(table), state, systems, questions, np.asarray(names, dtype=object)[labelled])
+
+
+def _positions(lists: Keys, score: NDArray[np.float64], tie: Ints) -> tuple[Keys, Keys, Keys]:
+    """Strict, optimistic and pessimistic position of each line in its list."""
+    order = np.lexsort((tie, -score, lists))
+    its_list, its_score = lists[order], score[order]
+    same_list = np.zeros(order.shape, dtype=bool)
+    same_list[1:] = its_list[1:] == its_list[:-1]
+    same_score = same_list.copy()
+    same_score[1:] &= its_score[1:] == its_score[:-1]
+    begin, _ = tie_span(same_list)
+    first, last = tie_span(same_score)
+    found = np.empty((3, order.size), dtype=np.int64)
+    found[:, order] = np.stack([np.arange(order.size), first, last]) - begin + 1
+    return found[0], found[1], found[2]
+
+
+def _at(row_key: Keys, system: Keys, key: Keys, position: Keys, systems: int) -> Ranks:
+    """Positions [systems, rows] of the labelled candidates; 0 where the system's list has none."""
+    sorter = np.argsort(row_key)
+    place = np.searchsorted(row_key, key, sorter=sorter)
+    row = sorter[np.minimum(place, row_key.size - 1)] if row_key.size else np.zeros(key.shape, dtype=np.intp)
+    found = row_key[row] == key if row_key.size else np.zeros(key.shape, dtype=bool)
+    ranks = np.zeros((systems, row_key.size), dtype=np.int32)
+    ranks[system[found], row[found]] = position[found]
+    return ranks
+
+
+def _sizes(
+    given: int | Mapping[object, int] | None, questions: pd.Index, least: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Candidates of each question, at least as many as its runs and labels name."""
+    if given is None:
+        return least.astype(np.int32)
+    if isinstance(given, Mapping):
+        missing = [question for question in questions if question not in given]
+        if missing:
+            raise ValueError(f"candidates has no number for question {missing[0]!r}")
+        sizes = np.array([given[question] for question in questions], dtype=np.int64)
+    else:
+        sizes = np.full(len(questions), given, dtype=np.int64)
+    short = np.flatnonzero(sizes < least)
+    if short.size:
+        q = short[0]
+        raise ValueError(
+            f"question {questions[q]!r} has {sizes[q]} candidates, but runs and labels need {least[q]}"
+        )
+    return sizes.astype(np.int32)
+
+
+# -- checks ----------------------------------------------------------------------------------------------------
+
+
+def _check_runs(runs: pd.DataFrame) -> bool:
+    """Whether the runs are given by rank, not by score."""
+    _check_keys(runs, "runs", ["system", "question", "candidate"])
+    given = [column for column in ("score", "rank") if column in runs.columns]
+    if len(given) != 1:
+        raise ValueError(
+            f"runs needs a column 'score' or a column 'rank', not {'both' if given else 'neither'}"
+        )
+    if not pd.api.types.is_numeric_dtype(runs[given[0]]):
+        raise ValueError(f"column '{given[0]}' of runs holds no numbers but {runs[given[0]].dtype}")
+    value = runs[given[0]].to_numpy(dtype=float, na_value=np.nan)
+    _refuse(~np.isfinite(value), runs, "runs", f"the {given[0]} is not a finite number")
+    if given == ["score"]:
+        return False
+    _refuse((value < 1) | (value != np.floor(value)), runs, "runs", "a rank is a whole number from 1")
+    twice = runs.duplicated(["system", "question", "rank"]).to_numpy()
+    _refuse(twice, runs, "runs", "another candidate of the same list has the same rank")
+    return True
+
+
+def _check_labels(qrels: pd.DataFrame) -> None:
+    _check_keys(qrels, "qrels", ["question", "candidate"], needed=["label"])
+    known = "1, 0, -1, " + ", ".join(repr(name) for name in LABELS if isinstance(name, str))
+    bad = ~qrels["label"].map(lambda label: label in LABELS).to_numpy(dtype=bool)
+    _refuse(bad, qrels, "qrels", f"the label is none of {known}")
+
+
+def _check_keys(frame: pd.DataFrame, name: str, keys: list[str], needed: list[str] | None = None) -> None:
+    missing = [column for column in [*keys, *(needed or [])] if column not in frame.columns]
+    if missing:
+        raise ValueError(f"{name} has no column '{missing[0]}'; it has {', '.join(map(str, frame.columns))}")
+    for column in keys:
+        _refuse(frame[column].isna().to_numpy(), frame, name, f"the {column} is empty")
+    twice = frame.duplicated(keys).to_numpy()
+    _refuse(twice, frame, name, f"the {', '.join(keys)} stand in an earlier row too")
+
+
+def _refuse(bad: NDArray[np.bool_], frame: pd.DataFrame, name: str, reason: str) -> None:
+    if bad.any():
+        raise ValueError(f"{name} {_row(frame, np.argmax(bad))}: {reason}")
+
+
+def _row(frame: pd.DataFrame, place: np.intp) -> str:
+    """The row, for a message: its label in the index and what it holds."""
+    held = ", ".join(f"{column} {_plain(value)!r}" for column, value in frame.iloc[int(place)].items())
+    return f"row {_plain(frame.index[int(place)])!r} ({held})"
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _states(qrels: pd.DataFrame) -> States:
+    return np.array([LABELS[label] for label in qrels["label"]], dtype=np.int8)

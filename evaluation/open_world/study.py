@@ -1,0 +1,253 @@
+"""Open-world studies: the same facts at several densities, systems trained on each, their checkpoints evaluated.
+
+A study is made in two steps that may be repeated: its graphs and systems (`prepare_study`), then one job a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+
+from core.enums import LIVE, JobKind
+from core.errors import UserError
+from core.files.artifacts import artifact_path, sha256_of
+from core.jobs.lifecycle import Progress, handles, start_job
+from evaluation.models import Study, StudyRun
+from evaluation.open_world.study_files import Ranks, rank_answers, read_ranks, untrained, write_ranks
+from evaluation.open_world.study_questions import open_answers
+from pooling.enums import SystemState
+from pooling.graphs.bundled import FamilyOptions, family_tree
+from pooling.graphs.imports import get_graph, import_graph
+from pooling.models import Graph, Job, System
+from pooling.systems import SystemSpec, get_system
+from pooling.training.train import create_systems, settings_of_kinds, train_system
+
+Tell = Callable[[str, int, int], None]  # stage, done, total
+LONGEST_NAME = 60
+
+
+class StudyError(UserError):
+    """A study does not exist, or cannot be made as asked."""
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """What a study is asked for; the defaults are the paper's sizes."""
+
+    families: int = 20
+    people: int = 300  # most people of one family
+    densities: tuple[float, ...] = (0.95, 0.85, 0.75, 0.65)
+    train_share: float = 0.7  # η: of the facts that are not missing
+    systems: tuple[str, ...] = ("rotate", "protate", "complex", "distmult", "transe", "betae")
+    settings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # other than the preset, for systems that have them
+    questions: int = 500
+    min_answers: int = 10  # of a question, in the full graph
+    checkpoints: int = 24  # evaluated of each system, denser in the first epochs
+    seed: int = 42
+    device: str = "auto"
+
+    def check(self) -> None:
+        """StudyError names every value that makes no study."""
+        problems = [
+            text
+            for bad, text in (
+                (not self.densities, "name one density at least"),
+                (
+                    any(not 0 < d < 1 for d in self.densities),
+                    "a density must lie within 0 and 1 (at 1 nothing is missing)",
+                ),
+                (
+                    len(set(map(density_name, self.densities))) < len(self.densities),
+                    "a density is there twice",
+                ),
+                (not self.systems, "name one system at least"),
+                (len(set(self.systems)) < len(self.systems), "a system is there twice"),
+                (self.questions < 1, f"questions must be 1 or more, not {self.questions}"),
+                (self.min_answers < 2, f"answers of a question must be 2 or more, not {self.min_answers}"),
+                (
+                    not 2 <= self.checkpoints <= 500,
+                    f"checkpoints must be from 2 to 500, not {self.checkpoints}",
+                ),
+            )
+            if bad
+        ]
+        if problems:
+            raise StudyError(f"Open-world study: {'; '.join(problems)}.")
+        for kind in settings_of_kinds(self.systems, self.settings):
+            if not isinstance(get_system(kind), SystemSpec):
+                raise StudyError(f"{kind} is not trained by epochs, so it has no checkpoints: leave it out.")
+        self.family(self.densities[0]).check()
+
+    def family(self, density: float) -> FamilyOptions:
+        return FamilyOptions(self.families, self.people, self.seed, density, self.train_share, grown=True)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "densities": list(self.densities), "systems": list(self.systems)}
+
+
+SMALL = StudyOptions(
+    families=2,
+    densities=(0.95, 0.75, 0.65),
+    systems=("complex", "distmult", "transe", "rotate"),
+    settings={"learning_rate": "0.005", "epochs": "30"},  # slow enough for a curve
+)
+
+
+def options_of(study: Study) -> StudyOptions:
+    kept = {f.name: study.options[f.name] for f in fields(StudyOptions) if f.name in study.options}
+    return StudyOptions(**{**kept, "densities": tuple(kept["densities"]), "systems": tuple(kept["systems"])})
+
+
+def density_name(density: float) -> str:
+    """How a density is written in names: d95, d7-5 for 0.075 (a name has no dot)."""
+    return "d" + f"{density * 100:.6g}".replace(".", "-")
+
+
+def get_study(name: str) -> Study:
+    """The study of this name; StudyError names those that exist."""
+    try:
+        return Study.objects.get(name=name)
+    except Study.DoesNotExist:
+        names = ", ".join(Study.objects.values_list("name", flat=True)) or "none yet"
+        raise StudyError(f"There is no open-world study {name}. Studies: {names}.") from None
+
+
+def create_study(name: str, options: StudyOptions, user: User | None = None) -> Study:
+    """The row of a new study; its graphs and systems are made by `prepare_study`."""
+    try:
+        validate_slug(name)
+    except ValidationError:
+        raise StudyError(f"{name!r} cannot name a study: use letters, digits, - and _ only.") from None
+    if len(name) > LONGEST_NAME:
+        raise StudyError(f"{name!r} is too long for a study's name: {LONGEST_NAME} characters at most.")
+    options.check()
+    with transaction.atomic():
+        if Study.objects.filter(name=name).exists():
+            raise StudyError(f"There is a study {name} already: choose another name, or go on with that one.")
+        taken = [graph_name(name, d) for d in options.densities]
+        if found := Graph.objects.filter(name__in=taken).values_list("name", flat=True):
+            raise StudyError(f"There is a graph {found[0]} already: choose another name for the study.")
+        return Study.objects.create(name=name, options=options.to_json(), created_by=user)
+
+
+def change_asked(study: Study, given: Mapping[str, Any]) -> None:
+    """StudyError where what is `given` (fields of StudyOptions) is not what the study was made with."""
+    options = options_of(study)
+    if other := [key for key, value in given.items() if getattr(options, key) != value]:
+        raise StudyError(
+            f"Study {study.name} was made with other {', '.join(other)}: leave that away to go on with it, or "
+            "choose another name."
+        )
+
+
+def graph_name(study: str, density: float) -> str:
+    return f"{study}-{density_name(density)}"
+
+
+def prepare_study(study: Study, tell: Tell | None = None) -> list[StudyRun]:
+    """The graphs of all densities and their systems; what is there already stays. Returns all runs."""
+    options = options_of(study)
+    tell = tell or (lambda stage, done, total: None)
+    # patience 0: a curve goes on to the last epoch
+    overrides = {"patience": "0", **options.settings}
+    for done, density in enumerate(options.densities):
+        tell("make graphs", done, len(options.densities))
+        graph = _graph(study, density, options)
+        for system in create_systems(graph, options.systems, overrides, device=options.device):
+            run, _ = StudyRun.objects.get_or_create(
+                system=system, defaults={"study": study, "graph": graph, "density": density}
+            )
+            if not run.artifact:
+                StudyRun.objects.filter(pk=run.pk).update(artifact=f"studies/{study.pk}/{run.pk}.npz")
+    tell("make graphs", len(options.densities), len(options.densities))
+    return list(study.runs.select_related("graph", "system"))
+
+
+def _graph(study: Study, density: float, options: StudyOptions) -> Graph:
+    name = graph_name(study.name, density)
+    if Graph.objects.filter(name=name).exists():
+        return get_graph(name)
+    family = options.family(density)
+    asked = {"family_tree": vars(family), "study": study.name}
+    return import_graph(name, family_tree(family), options=asked, created_by=study.created_by)
+
+
+def start_preparing(study: Study, user: User | None = None) -> Job:
+    """Have a job make graphs and systems; it then starts the jobs of the systems."""
+    return start_job(JobKind.OPEN_WORLD, params={"study": study.name}, user=user)
+
+
+def start_study(study: Study, user: User | None = None) -> list[Job]:
+    """A job for every system that is not finished; those under way are as they are."""
+    waiting = study.runs.filter(sha256="").select_related("graph", "system__graph")
+    return [
+        start_job(
+            JobKind.OPEN_WORLD, graph=run.graph, system=run.system, params={"study": study.name}, user=user
+        )
+        for run in waiting
+    ]
+
+
+def jobs_of(study: Study) -> list[Job]:
+    """All jobs of a study, the newest first."""
+    jobs = Job.objects.filter(kind=JobKind.OPEN_WORLD, params={"study": study.name})
+    return list(jobs.select_related("graph", "system__graph").defer("log").order_by("-pk"))
+
+
+def is_under_way(study: Study) -> bool:
+    return any(job.state in LIVE for job in jobs_of(study))
+
+
+def checkpoint_epochs(epochs: int, checkpoints: int) -> set[int]:
+    """Which epochs are evaluated: 0, which is before training, and 1 … epochs at equal ratios."""
+    return {0, epochs, *np.rint(np.geomspace(1, epochs, min(checkpoints, epochs))).astype(int).tolist()}
+
+
+@handles(JobKind.OPEN_WORLD)
+def run_study(job: Job, progress: Progress) -> None:
+    """Without a system: make graphs and systems, and start their jobs. With one: train and evaluate it."""
+    study = get_study(job.params["study"])
+    if job.system is None:
+        prepare_study(study, lambda stage, done, total: progress.report(stage, done, total, "graphs"))
+        start_study(study, job.created_by)
+    else:
+        run_system(
+            StudyRun.objects.select_related("study", "graph").get(system=job.system), job.system, progress
+        )
+
+
+def run_system(run: StudyRun, system: System, progress: Progress) -> None:
+    """Train a system from its last checkpoint on and rank the open answers at the epochs that are evaluated."""
+    options, path = options_of(run.study), artifact_path(run.artifact)
+    row = StudyRun.objects.filter(pk=run.pk)
+    answers = open_answers(
+        run.graph, questions=options.questions, least=options.min_answers, seed=options.seed
+    )
+    kept = read_ranks(path) or Ranks.of(answers)
+    wanted = checkpoint_epochs(int(system.settings["epochs"]), options.checkpoints)
+
+    def on_epoch(epoch: int, scorer: Callable[[], Any]) -> None:
+        nonlocal kept
+        if epoch in wanted and epoch not in kept.epochs:
+            kept = kept.with_epoch(epoch, rank_answers(scorer(), answers, options.seed))
+            write_ranks(path, kept)
+            row.update(checkpoints=len(kept.epochs))
+
+    if system.state != SystemState.TRAINED:
+        on_epoch(0, lambda: untrained(run.graph, system))
+        train_system(system, progress, on_epoch)
+    if not len(kept.epochs):
+        raise StudyError(
+            f"{system.name} was trained by another job, and none of its checkpoints was evaluated: make a study of "
+            "another name."
+        )
+    row.update(checkpoints=len(kept.epochs), sha256=sha256_of(path))

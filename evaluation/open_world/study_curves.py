@@ -1,0 +1,182 @@
+"""What the checkpoints of a study say: sparse and full metrics of each, under three divisions of the open answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from core.files.artifacts import artifact_path, check_sha256
+from evaluation.measures.prepared import Prepared
+from evaluation.measures.rank_table import Flags, Floats
+from evaluation.models import Study, StudyRun
+from evaluation.open_world.kernels.study import (
+    correlation,
+    divide_by_prediction,
+    filtered_ranks,
+    metric_values,
+    prepare_answers,
+)
+from evaluation.open_world.kernels.theory import expected_metric, expected_simulated
+from evaluation.open_world.study import StudyError, options_of
+from evaluation.open_world.study_files import Ranks, read_ranks
+
+DIVISIONS = {  # how it is told which of the open answers are missing
+    "independent": "drawn",
+    "predicted-present": "what {chooser} predicts is there",
+    "predicted-missing": "what {chooser} predicts is missing",
+}
+
+
+class Values(NamedTuple):
+    """Of one system under one division: a value per checkpoint, in the order of the epochs."""
+
+    epochs: list[int]
+    full: dict[str, Floats]  # by metric, [checkpoints]
+    sparse: dict[str, Floats]
+    strength: (
+        Floats  # ℓ: share of the open answers above or level with which no wrong entity stands, [checkpoints]
+    )
+    rho: float  # of "missing" and "predicted" at the last checkpoint
+    asked: int  # questions with an open answer
+    asked_sparse: int  # with a test answer
+    open: int  # answers
+    test: int
+
+
+class Curve(NamedTuple):
+    """The values of a run."""
+
+    run: StudyRun
+    values: Values
+
+    @property
+    def system(self) -> str:
+        return self.run.system.name
+
+
+@dataclass(frozen=True)
+class Density:
+    """All systems of one density under one division; `chooser`: whose predictions divide, left out of `curves`."""
+
+    density: float
+    curves: list[Curve]
+    chooser: str = ""
+
+
+def chooser_of(study: Study, asked: str = "") -> str:
+    """The system whose predictions divide: the one asked for, else the paper's ComplEx, else the first."""
+    systems = options_of(study).systems
+    names = [run.system.name for run in study.runs.select_related("system")] or list(systems)
+    if asked and asked not in names:
+        raise StudyError(
+            f"Study {study.name} has no system {asked[:40]}: it has {', '.join(dict.fromkeys(names))}."
+        )
+    return asked or ("complex" if "complex" in names else names[0])
+
+
+def densities_of(study: Study, division: str = "independent", chooser: str = "") -> list[Density]:
+    """What was evaluated so far, the highest density first; StudyError for a division that there is not."""
+    if division not in DIVISIONS:
+        raise StudyError(f"There is no division {division[:40]!r}: there are {', '.join(DIVISIONS)}.")
+    runs = list(study.runs.filter(checkpoints__gt=0).select_related("study", "graph", "system"))
+    chosen = "" if division == "independent" else chooser_of(study, chooser)
+    found = []
+    for density in dict.fromkeys(run.density for run in runs):
+        here = [run for run in runs if run.density == density]
+        by = next((run for run in here if run.system.name == chosen and run.sha256), None)
+        if chosen and by is None:
+            continue  # it divides by its last checkpoint, which is not there yet
+        curves = [_curve(run, division, by) for run in here if run != by]
+        found.append(Density(density, curves, chosen))
+    return found
+
+
+def _curve(run: StudyRun, division: str, by: StudyRun | None) -> Curve:
+    chooser = (artifact_path(by.artifact), _stamp(by)) if by else (None, "")
+    return Curve(run, _values(artifact_path(run.artifact), _stamp(run), division, *chooser))
+
+
+def _stamp(run: StudyRun) -> str:
+    return f"{run.sha256}/{run.checkpoints}"
+
+
+@lru_cache(maxsize=512)
+def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: str) -> Values:
+    ranks, prepared = _opened(path, stamp)
+    every = np.ones_like(ranks.test)
+    test = ranks.test if by is None else _divided(ranks, *_opened(by, by_stamp), division)
+    found = filtered_ranks(prepared, every) <= 1
+    return Values(
+        ranks.epochs.tolist(), metric_values(prepared, every), metric_values(prepared, test), found.mean(axis=1),
+        correlation(~test, found[-1]), np.unique(ranks.question).size, np.unique(ranks.question[test]).size,
+        len(test), int(np.count_nonzero(test)),
+    )  # fmt: skip
+
+
+def _opened(path: Path, stamp: str) -> tuple[Ranks, Prepared]:
+    if sha256 := stamp.partition("/")[0]:
+        check_sha256(path, sha256)
+    ranks = read_ranks(path)
+    if ranks is None:
+        raise StudyError(f"{path.name} of the study is missing: restore the artifact folder.")
+    return ranks, prepare_answers(
+        ranks.question, ranks.entity, ranks.strict, ranks.optimistic, ranks.pessimistic
+    )
+
+
+def _divided(ranks: Ranks, chooser: Ranks, prepared: Prepared, division: str) -> Flags:
+    """Test answers where the last checkpoint of a system divides; equal ranks are drawn alike for all systems."""
+    if not np.array_equal(ranks.entity, chooser.entity):
+        raise StudyError("Two systems of one density were asked different questions: make the study anew.")
+    last = filtered_ranks(prepared, np.ones_like(ranks.test))[-1]
+    missing = division == "predicted-missing"
+    return divide_by_prediction(ranks.question, last, ranks.test, missing, np.random.default_rng(0))
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a study is looked at: one density under one division of the open answers."""
+
+    density: float
+    division: str
+    chooser: str  # whose predictions divide, where they do
+
+    @property
+    def words(self) -> str:
+        return DIVISIONS[self.division].format(chooser=self.chooser)
+
+
+def view_of(study: Study, asked: Mapping[str, str]) -> View:
+    """From the fields of an address; StudyError says what there is instead of what was asked for."""
+    densities = options_of(study).densities
+    text = asked.get("density", "").strip()
+    try:
+        density = float(text) if text else densities[len(densities) // 2]
+    except ValueError:
+        density = 0.0
+    if density not in densities:
+        known = ", ".join(f"{d:g}" for d in densities)
+        raise StudyError(f"Study {study.name} has no density {text[:20]}: it has {known}.")
+    division = asked.get("division", "") or "independent"
+    if division not in DIVISIONS:
+        raise StudyError(f"There is no division {division[:40]!r}: there are {', '.join(DIVISIONS)}.")
+    return View(density, division, chooser_of(study, asked.get("chooser", "")))
+
+
+def theory_curve(run: StudyRun, metric: str, points: int = 26) -> tuple[Floats, Floats]:
+    """Full and sparse metric [points] that the theory expects of strengths 0 … 1 on the questions of a run.
+
+    Averaged over the questions, each with its own number of open answers; one β, the share of missing ones.
+    """
+    ranks, _ = _opened(artifact_path(run.artifact), _stamp(run))
+    strength = np.linspace(0, 1, points)
+    answers, count = np.unique(np.unique(ranks.question, return_counts=True)[1], return_counts=True)
+    beta, entities = float((~ranks.test).mean()), int(ranks.entities[0])
+    full = [expected_metric(int(n), 0.0, strength, metric, entities=entities) for n in answers]
+    sparse = [expected_simulated(int(n), beta, strength, metric, entities=entities) for n in answers]
+    return np.average(full, axis=0, weights=count), np.average(sparse, axis=0, weights=count)

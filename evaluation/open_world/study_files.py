@@ -1,0 +1,101 @@
+"""The file of one system of a study: open answers, and their positions at each checkpoint that was evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files.artifacts import writing
+from evaluation.open_world.study_questions import OpenAnswers
+from pooling.graphs.imports import open_graph
+from pooling.models import Graph, System
+from pooling.questions.kernel import Csr
+from pooling.systems import get_model
+
+if TYPE_CHECKING:
+    from pooling.scoring.ranks import Scored
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """w open answers, ordered by question, and c checkpoints."""
+
+    question: Ids  # [w]
+    entity: Ids  # [w]
+    test: NDArray[np.bool_]  # [w]: in the graph's test set; the others are missing
+    entities: Ids  # [1]: of the graph
+    epochs: Ids  # [c], ascending
+    strict: Ids  # [c, w] positions among the entities that are no answers in train or valid
+    optimistic: Ids  # [c, w]
+    pessimistic: Ids  # [c, w]
+
+    @classmethod
+    def of(cls, answers: OpenAnswers) -> Ranks:
+        """Of no checkpoint yet."""
+        none = np.zeros((0, len(answers.test)), np.int32)
+        size = np.array([answers.entities], np.int32)
+        return cls(
+            answers.question,
+            answers.open.indices,
+            answers.test,
+            size,
+            np.zeros(0, np.int32),
+            none,
+            none,
+            none,
+        )
+
+    def with_epoch(self, epoch: int, scored: Scored) -> Ranks:
+        def more(name: str) -> Ids:
+            return np.concatenate([getattr(self, name), getattr(scored, name)[None]])
+
+        return replace(
+            self, epochs=np.append(self.epochs, np.int32(epoch)), strict=more("strict"),
+            optimistic=more("optimistic"), pessimistic=more("pessimistic"),
+        )  # fmt: skip
+
+
+def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> Scored:
+    """Positions of the open answers; `seed` is of the order that breaks ties."""
+    from pooling.scoring.ranking import score_questions
+
+    nothing = Csr(np.zeros(len(answers.open.indptr), np.int64), np.zeros(0, np.int32))
+    return score_questions(
+        scorer,
+        answers.questions,
+        masked=answers.known,
+        top_masked=nothing,
+        wanted=answers.open,
+        top_k=0,
+        seed=seed,
+    )
+
+
+def untrained(graph: Graph, system: System) -> Any:
+    """The scorer of a system before its first epoch."""
+    from pooling.scoring.scorer import Scorer, build_model, resolve_device
+
+    settings = dict(system.settings)
+    device, arrays = resolve_device(settings.pop("device", "auto")), open_graph(graph)
+    spec = get_model(system.kind)
+    model = build_model(spec, arrays.num_entities, arrays.num_relations, settings, system.seed, arrays.train)
+    return Scorer(spec, model, device)
+
+
+def write_ranks(path: Path, ranks: Ranks) -> None:
+    with writing(path) as aside, aside.open("wb") as file:
+        np.savez(file, **{f.name: getattr(ranks, f.name) for f in fields(Ranks)})
+
+
+def read_ranks(path: Path) -> Ranks | None:
+    """None: nothing was evaluated yet."""
+    if not path.exists():
+        return None
+    with np.load(path) as file:
+        return Ranks(**{f.name: file[f.name] for f in fields(Ranks)})

@@ -1,0 +1,139 @@
+"""The counts of a pool over all stages, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+
+from annotation.enums import SlotState, Verdict
+from annotation.models import Campaign, Item, Judgement, Membership, QuestionTemplate, Slot
+from annotation.models.slot import ADJUDICATION
+from annotation.release.next_batch import UNRELEASED
+from core.enums import LIVE, JobKind, JobState
+from evaluation.enums import QrelsOrigin
+from evaluation.models import Qrels
+from pooling.enums import FilterReason, PoolOrigin
+from pooling.models import Job, Pool, System
+
+
+@dataclass(frozen=True)
+class Standing:
+    pool: Pool
+    systems: list[System]  # those of the pool; for an imported pool, those of its graph
+    live_jobs: list[Job]
+    scored: frozenset[int | None]  # systems with a finished job for this pool; None: the pool was built
+    seeds: int
+    pooled: int
+    to_people: int
+    unreleased: int  # of these, those that no batch of the campaign has brought to people yet
+    relations_asked: int
+    relations_worded: int
+    campaign: Campaign | None
+    members: dict[str, int]
+    items: dict[str, int]
+    labels: int
+    third_labels: int
+    positive: int  # with the seeds
+    negative: int
+    judged: int  # by people or import, seeds not among them
+    imported: int
+    judged_since: int
+    qrels: int
+
+    def covers(self, system: System) -> bool:
+        """Whether its run has what this pool asks for: scored since it was made, or by its jobs."""
+        run = getattr(system, "run", None)
+        if run is None:
+            return False
+        built_in = None in self.scored and self.pool.origin == PoolOrigin.BUILT
+        return run.updated_at >= self.pool.created_at or system.pk in self.scored or built_in
+
+    @property
+    def rank_rows(self) -> int:
+        return sum(system.run.num_rank_rows for system in self.systems if hasattr(system, "run"))
+
+
+def standing(pool: Pool) -> Standing:
+    """Count everything that the stages tell of themselves."""
+    triples = pool.triples.aggregate(
+        pooled=Count("id"),
+        to_people=Count("id", filter=Q(reason=FilterReason.NONE)),
+        unreleased=Count("id", filter=UNRELEASED),
+        relations=Count("relation", distinct=True, filter=Q(reason=FilterReason.NONE)),
+    )
+    jobs = list(
+        Job.objects.filter(Q(pool=pool) | Q(kind=JobKind.TRAIN, system__graph=pool.graph))
+        .filter(Q(state__in=LIVE) | Q(state=JobState.DONE, pool=pool))
+        .select_related("system__graph")
+        .defer("log")
+        .order_by("id")
+    )
+    campaign = Campaign.objects.filter(pool=pool).first()
+    slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).aggregate(
+        plain=Count("id", filter=~Q(number=ADJUDICATION)), third=Count("id", filter=Q(number=ADJUDICATION))
+    )
+    frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(
+        n=Count("id"), last=Max("created_at")
+    )
+    judged = _judged(pool, frozen["last"])
+    seeds = pool.seeds.count()
+    return Standing(
+        pool=pool,
+        systems=_systems(pool),
+        live_jobs=[job for job in jobs if job.state != JobState.DONE],
+        scored=frozenset(
+            job.system_id for job in jobs if job.state == JobState.DONE and job.kind != JobKind.EVALUATE
+        ),
+        seeds=seeds,
+        pooled=triples["pooled"],
+        to_people=triples["to_people"],
+        unreleased=triples["unreleased"],
+        relations_asked=triples["relations"],
+        relations_worded=_worded(pool),
+        campaign=campaign,
+        members=_by(Membership.objects.filter(campaign__pool=pool), "role"),
+        items=_by(Item.objects.filter(campaign__pool=pool), "state"),
+        labels=slots["plain"],
+        third_labels=slots["third"],
+        positive=seeds + judged["positive"],
+        negative=judged["negative"],
+        judged=judged["positive"] + judged["negative"],
+        imported=judged["imported"],
+        judged_since=judged["since"],
+        qrels=frozen["n"],
+    )
+
+
+def _systems(pool: Pool) -> list[System]:
+    in_pool = Exists(System.pools.through.objects.filter(pool=pool, system=OuterRef("pk")))
+    systems = (
+        System.objects.filter(graph=pool.graph).select_related("run").annotate(in_pool=in_pool).order_by("id")
+    )
+    imported = pool.origin == PoolOrigin.IMPORTED  # of which any system of the graph may be ranked
+    return [s for s in systems if s.in_pool or (imported and not s.archived)]
+
+
+def _worded(pool: Pool) -> int:
+    """Relations that people are asked about in words that a person wrote or a file gave."""
+    asked = pool.triples.filter(reason=FilterReason.NONE).values("relation")
+    own = QuestionTemplate.objects.filter(
+        relation__graph=pool.graph, relation__index__in=asked, is_default=False
+    )
+    return own.aggregate(n=Count("relation", distinct=True))["n"]
+
+
+def _judged(pool: Pool, since: datetime | None) -> dict[str, int]:
+    later = Q(decided_at__gt=since) if since is not None else Q(pk__isnull=True)
+    return Judgement.objects.filter(pool=pool).aggregate(
+        positive=Count("id", filter=Q(verdict=Verdict.POSITIVE)),
+        negative=Count("id", filter=Q(verdict=Verdict.NEGATIVE)),
+        imported=Count("id", filter=Q(origin="import")),
+        since=Count("id", filter=later),
+    )
+
+
+def _by(rows: QuerySet[Any], column: str) -> dict[str, int]:
+    return dict(rows.order_by().values_list(column).annotate(n=Count("id")))

@@ -1,0 +1,222 @@
+"""The evaluation overview: figures of a pool put into the words, ranks and series that its page shows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.enums import JobKind
+from evaluation.labels.label_sets import label_set
+from evaluation.labels.pool_table import pool_table, version
+from evaluation.measures.judged import top_shares
+from evaluation.measures.registry import Measure, parse_measure
+from evaluation.sections.figure_cache import figure, last_heavy, metrics, version_of
+from evaluation.sections.section import Context, number, numbers
+from evaluation.sections.settings import RANKING, Settings
+from evaluation.statistics.bootstrap import bootstrap_correlations
+from evaluation.statistics.places import bootstrap_places
+from pooling.models import Pool
+
+BESIDE = ("judged@10", "bpref")
+TOP = 10
+WAITING = " waiting"  # of a page whose figures are older than its labels
+SHARES = ("original", "new", "negative", "assumed_negative", "unjudged", "not_pooled")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A system in the two rankings: places from 1 (ties share one), values, series number for its colour."""
+
+    system: str
+    series: int
+    sparse: int
+    completed: int
+    sparse_value: float
+    completed_value: float
+    low: float | None = None  # 95 % interval of the completed place, questions drawn again
+    high: float | None = None
+
+    @property
+    def moved(self) -> int:
+        """Places gained (positive) or lost."""
+        return self.sparse - self.completed
+
+    @property
+    def down(self) -> int:
+        return -self.moved
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the slope chart, in its 0-100 × 0-100 picture."""
+
+    place: Place
+    y1: float
+    y2: float
+
+
+def places(
+    sparse: dict[str, Any], completed: dict[str, Any], measure: Measure, sure: dict[str, Any] | None = None
+) -> list[Place]:
+    """Systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
+    found = []
+    spans = dict(zip(sparse, zip(sure["low"], sure["high"], strict=True), strict=True)) if sure else {}
+    names = [
+        n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None
+    ]
+    sign = 1 if measure.higher_is_better else -1
+
+    def place(values: dict[str, Any], name: str) -> int:
+        own = round(values[name][measure.name], 12)
+        return 1 + sum(sign * (round(values[other][measure.name], 12) - own) > 0 for other in names)
+
+    for series, name in enumerate(sparse, 1):
+        if name in names:
+            found.append(
+                Place(
+                    name, series, place(sparse, name), place(completed, name),
+                    sparse[name][measure.name], completed[name][measure.name], *spans.get(name, (None, None)),
+                )
+            )  # fmt: skip
+    return sorted(found, key=lambda p: (p.completed, p.sparse, p.system))
+
+
+def slopes(found: list[Place], step: float = 40) -> list[Line]:
+    """Lines from each system's place on the left to its place on the right; systems that tie stand beneath
+    each other."""
+    left = sorted(found, key=lambda p: (p.sparse, p.completed, p.system))
+    row = {p.system: i for i, p in enumerate(left)}
+    return [Line(p, (row[p.system] + 0.5) * step, (i + 0.5) * step) for i, p in enumerate(found)]
+
+
+def ordinal(n: int) -> str:
+    suffix = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{suffix}"
+
+
+def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_positives: int) -> str:
+    """What the new labels changed, in words."""
+    if not new_positives:
+        return "No new positive triple yet: the completed ranking is the sparse one."
+    movers = [p for p in found if p.moved]
+    if not movers:
+        return f"{new_positives:,} new positive triples leave the order by {measure.label} as it was."
+    most = max(movers, key=lambda p: abs(p.moved))
+    verb = "rises" if most.moved > 0 else "falls"
+    text = f"{most.system} {verb} from {ordinal(most.sparse)} to {ordinal(most.completed)} by {measure.label}"
+    others = len(movers) - 1
+    text += (
+        f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}."
+        if others
+        else "."
+    )
+    if tau["tau"] is None:
+        return f"{text} Tau is undefined."
+    how_sure = f", 95 % interval {tau['low']:.2f} to {tau['high']:.2f}" if tau["low"] is not None else ""
+    return f"{text} Tau between the two orders is {tau['tau']:.2f}{how_sure} (n = {tau['questions']:,} questions)."
+
+
+def page_version(pool: Pool) -> str:
+    """Changes with the labels, with the ranks, and when a job has begun, ended, or kept a figure."""
+    jobs = pool.jobs.filter(kind=JobKind.EVALUATE).order_by("-pk").values_list("pk", "state")[:3]
+    return f"{version(pool)} {last_heavy(pool)} {' '.join(f'{pk}-{state}' for pk, state in jobs)}".strip()
+
+
+def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
+    """Everything on the page; raises UserError (RunError) where there is no run to evaluate."""
+    measure = parse_measure(measure_name)
+    now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
+    at = version_of(pool)
+    kept = figure(pool, "overview", at, lambda: _compute(pool))
+    if kept.version != at:  # somebody is computing it: what was kept is shown, and the page asks again
+        now += WAITING
+    content = kept.content
+    sparse, completed = content["seeds"], content["current"]
+    sure = content["places"][measure.name]
+    found = places(sparse["systems"], completed["systems"], measure, sure)
+    new = completed["counts"]["positive"] - sparse["counts"]["positive"]
+    lines = slopes(found)
+    return {
+        "version": now, "measure": measure, "measures": [parse_measure(name) for name in RANKING],
+        "lines": lines, "left": sorted(lines, key=lambda line: line.y1), "height": 40 * max(len(found), 1),
+        "sentence": sentence(found, measure, content["taus"][measure.name], new), "new_positives": new,
+        "sure": sure, "undefined": _undefined(content, measure), "left_out": completed["left_out"],
+        "counts": completed["counts"], "seed": Settings().seed,
+        "rows": _rows(content),
+        "columns": [parse_measure(n) for n in (*RANKING, *BESIDE)],
+        "taus": [content["taus"].get(name) for name in (*RANKING, *BESIDE)], "n": completed["n"],
+        "n_before": sparse["n"],
+        "shares": content["shares"],
+    }  # fmt: skip
+
+
+def _compute(pool: Pool) -> dict[str, Any]:
+    table = pool_table(pool)
+    names = (*RANKING, *BESIDE)
+    sets = {key: label_set(pool, table, key) for key in ("seeds", "current")}
+    sums = {key: chosen.sums(RANKING) for key, chosen in sets.items()}
+    # drawn as the page Correlation draws, so that one quantity has one interval
+    rng = Context(pool, Settings()).rng(1)
+    taus = bootstrap_correlations(sums["seeds"], sums["current"], rng, correlations=["tau_b"])
+    spans = bootstrap_places(sums["current"], np.random.default_rng(Settings().seed))
+    found = top_shares(sets["current"].prepared, sets["current"].state, table.is_seed, TOP)
+    return {
+        **{key: metrics(pool, key, names) for key in sets},
+        "taus": {
+            name: {
+                "tau": number(row["tau_b"].value), "low": number(row["tau_b"].low), "high": number(row["tau_b"].high),
+                "questions": row["tau_b"].questions,
+            }
+            for name, row in taus.items()
+        },
+        "places": {
+            name: {
+                "low": numbers(span.low), "high": numbers(span.high), "undecided": span.undecided,
+                "pairs": span.pairs, "questions": span.questions,
+            }
+            for name, span in spans.items()
+        },
+        "shares": {
+            "k": TOP, "positions": found.positions,
+            "systems": {
+                system: {kind: number(getattr(found, kind)[i]) for kind in SHARES}
+                for i, system in enumerate(table.systems)
+            },
+        },
+    }  # fmt: skip
+
+
+def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each system its values under the current labels, how they differ from the seeds', the best marked."""
+    sparse, completed, reasons = (
+        content["seeds"]["systems"],
+        content["current"]["systems"],
+        content["current"]["reasons"],
+    )
+    best = {}
+    for name in RANKING:
+        values = [row[name] for row in completed.values() if row[name] is not None]
+        best[name] = (max if parse_measure(name).higher_is_better else min)(values) if values else None
+    return [
+        {
+            "system": system, "series": series,
+            "cells": [
+                {
+                    "value": row[name], "before": sparse[system][name], "reason": reasons[system].get(name, ""),
+                    "best": row[name] is not None and row[name] == best.get(name),
+                }
+                for name in (*RANKING, *BESIDE)
+            ],
+        }
+        for series, (system, row) in enumerate(completed.items(), 1)
+    ]  # fmt: skip
+
+
+def _undefined(content: dict[str, Any], measure: Measure) -> list[str]:
+    """Systems without a place, and why."""
+    return [
+        f"{system} ({content[key]['name']}): {content[key]['reasons'][system][measure.name]}"
+        for key in ("seeds", "current")
+        for system in content[key]["systems"]
+        if content[key]["systems"][system][measure.name] is None
+    ]

@@ -1,0 +1,139 @@
+"""The overview as the first chapter of a report: two rankings, how sure their places are, what stands on top.
+
+It is always of the seeds and the current labels under the usual settings, as its page is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.measures.registry import Measure
+from evaluation.overview.dashboard import SHARES, overview
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Json, Part, Section, Table
+from evaluation.sections.settings import RANKING, Settings
+from pooling.models import Pool
+
+KEY = "overview"
+RANKINGS = "overview-rankings"  # key of its section, and of its chart on the page
+OVERVIEW = Analysis(
+    KEY, "Overview", "Overview",
+    "What the labels change: the systems ranked by the seeds and by the current labels, whatever label sets the rest"
+    " of the report is of.",
+    "overview", ("measures",),
+    # not kept under its own name: what it shows is kept with the page
+    (Part(KEY, lambda context: overview_sections(context.pool, context.settings)[0]),),
+)  # fmt: skip
+NAMES = dict(zip(
+    SHARES, ("Original answer", "New answer", "Negative", "Assumed negative", "Unjudged", "Not pooled"), strict=True,
+))  # fmt: skip
+
+
+def measure_of(settings: Settings) -> str:
+    """The first chosen measure, if the overview ranks by it."""
+    return settings.measures[0] if settings.measures[0] in RANKING else Settings().measure
+
+
+def overview_sections(pool: Pool, settings: Settings) -> tuple[list[Section], list[str], list[str]]:
+    """The sections, the systems in the order of their colours, and those that are left out.
+
+    UserError where there is no run to evaluate.
+    """
+    found = overview(pool, measure_of(settings))
+    systems = [row["system"] for row in found["rows"]]
+    return [_rankings(found), _top(found)], systems, found["left_out"]
+
+
+def _rankings(found: Json) -> Section:
+    measure: Measure = found["measure"]
+    counts, sure = found["counts"], found["sure"]
+    tau_columns = [
+        Column("measure", "Measure", "measure"), Column("tau", "Tau", "tau"), Column("n", "Questions", "count"),
+    ]  # fmt: skip
+    rows: list[list[Cell]] = [
+        [
+            place.system, place.sparse, {"value": place.completed, "low": place.low, "high": place.high},
+            place.sparse_value, place.completed_value,
+        ]
+        for place in (line.place for line in found["lines"])
+    ]  # fmt: skip
+    columns = [
+        Column("system", "System", "system"), Column("seeds", "Place, seeds", "count"),
+        Column("current", "Place, current", "count", "with its 95 % interval"),
+        Column("value_seeds", f"{measure.label}, seeds"), Column("value", f"{measure.label}, current"),
+    ]  # fmt: skip
+    return Section(
+        RANKINGS, f"Two rankings by {measure.label}",
+        "The places of the systems by the seeds alone and by the current labels; systems that tie share a place."
+        " In brackets the 95 % interval of a place when the questions are drawn again.",
+        f"Labels: seeds only, and current labels ({counts['positive']:,} positive, {counts['negative']:,} negative,"
+        f" {counts['assumed_negative']:,} assumed negative counted as judged, {counts['unjudged']:,} unjudged)."
+        f" n = {found['n_before'][measure.name]:,} (seeds) and {found['n'][measure.name]:,} (current)"
+        f" {'answers' if measure.kind == 'micro' else 'questions'}; 1,000 resamples of {sure['questions']:,} questions,"
+        f" seed {found['seed']}.",
+        [
+            Table("overview-places", f"Places by {measure.label}", columns, rows),
+            Table(
+                "overview-taus", "Kendall's tau-b between the two orders, with its 95 % bootstrap interval",
+                tau_columns, _taus(found),
+            ),
+        ],
+        overview_chart(found) if found["lines"] else None,
+        f"{found['sentence']} {_how_sure(sure)}", found["undefined"],
+    )  # fmt: skip
+
+
+def _how_sure(sure: Json) -> str:
+    if not sure["pairs"]:
+        return "With one system there is nothing to compare."
+    return f"{sure['undecided']:,} of {sure['pairs']:,} pairs of systems are undecided at the level of 95 %."
+
+
+def _taus(found: Json) -> list[list[Cell]]:
+    reason = "fewer than two systems are defined, or one side ties them all"
+    rows: list[list[Cell]] = []
+    for measure, tau in zip(found["columns"], found["taus"], strict=True):
+        if tau is not None:  # those beside the ranking have none
+            cell: Cell = {"value": tau["tau"], "low": tau["low"], "high": tau["high"]}
+            rows.append([
+                measure.label, cell if tau["tau"] is not None else {"value": None, "reason": reason}, tau["questions"],
+            ])  # fmt: skip
+    return rows
+
+
+def overview_chart(found: Json) -> Chart:
+    """The slope chart of what `overview` found; it needs a line."""
+    lines, systems = found["lines"], [row["system"] for row in found["rows"]]
+    rows = {line.place.system: i for i, line in enumerate(found["left"], 1)}
+    return Chart(
+        "slope", f"Places by {found['measure'].label}, from seeds only to current labels",
+        {
+            "left": "seeds only", "right": "current labels",
+            "lines": [
+                {
+                    "system": systems.index(place.system), "name": place.system, "left": place.sparse,
+                    "right": place.completed, "left_row": rows[place.system], "right_row": row,
+                }
+                for row, place in enumerate((line.place for line in lines), 1)
+            ],
+        },
+    )  # fmt: skip
+
+
+def _top(found: Json) -> Section:
+    shares: dict[str, Any] = found["shares"]
+    reason = "no question has an answer under the current labels"
+    rows: list[list[Cell]] = [
+        [
+            system,
+            *({"value": None, "reason": reason} if row[kind] is None else row[kind] for kind in SHARES),
+        ]
+        for system, row in shares["systems"].items()
+    ]
+    columns = [Column("system", "System", "system"), *(Column(kind, NAMES[kind], "share") for kind in SHARES)]
+    return Section(
+        "overview-top", f"What stands in the first {shares['k']}",
+        f"Shares of the first {shares['k']} candidates of all evaluated questions."
+        " Where much is unjudged or not pooled, the labels say little of a system.",
+        f"Labels: current labels. n = {shares['positions']:,} places.",
+        [Table("overview-shares", f"Shares of the first {shares['k']} candidates", columns, rows)],
+    )  # fmt: skip

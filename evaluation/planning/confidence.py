@@ -1,0 +1,147 @@
+"""How sure the order of the systems is, and which pairs are undecided: a piece of the page Planning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.planning.forecast import aim_of
+from evaluation.planning.kernel import OrderConfidence
+from evaluation.planning.work_left import RESAMPLES, confidences, is_reached, order_figure
+from evaluation.sections.coefficients import LEVEL
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Section,
+    Table,
+    cell,
+    evaluated,
+    label_caption,
+    numbers,
+)
+from evaluation.sections.wording import named_ticks, signed
+
+NO_ORDER = "fewer than two systems have a value, or all of them tie"
+
+
+def by_order(context: Context) -> list[Section]:
+    found = confidences(context, context.settings.measures)
+    return [_order(context, found), _undecided(context, found)]
+
+
+def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
+    rows: list[list[Cell]] = []
+    for measure in context.measures:
+        one = found[measure.name]
+        rows.append([
+            measure.label, cell(one.mean, NO_ORDER, **({"low": one.low, "high": one.high} if one.defined else {})),
+            int(one.undecided(LEVEL).size), len(one.pairs), one.questions,
+        ])  # fmt: skip
+    columns = [
+        Column("measure", "Measure", "measure"),
+        Column("tau", "Tau", "tau", "mean over the resamples, with its 95 % interval"),
+        Column("undecided", "Undecided pairs", "count", "in the same order in fewer than 95 % of the resamples"),
+        Column("pairs", "Pairs", "count", "of systems that have a value"), Column("questions", "Questions", "count"),
+    ]  # fmt: skip
+    least = min((one.defined for one in found.values() if one.defined), default=RESAMPLES)
+    notes = [] if least == RESAMPLES else [f"Some resamples tie all systems; the fewest left are {least:,}."]
+    return Section(
+        "order-now", "How sure the order is",
+        "Tau between the order of the systems now and their order when the questions are drawn again. Near 1 the order"
+        " would hold with other questions of the same kind; more labels open more questions.",
+        f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}. Kendall's tau-b, mean and"
+        f" {100 * LEVEL:g} % percentile interval of {RESAMPLES:,} bootstrap resamples of the questions, seed"
+        f" {context.settings.seed}.",
+        [Table("order-now", "Tau between the order now and resampled orders", columns, rows)],
+        _order_chart(context, found), target_says(context), notes,
+    )  # fmt: skip
+
+
+def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
+    series = []
+    for i, measure in enumerate(context.measures):
+        one = found[measure.name]
+        series.append({
+            "measure": i, "name": measure.label, "x": [i], "y": numbers([one.mean]),
+            "low": numbers([one.low]), "high": numbers([one.high]),
+            "hover": [f"{measure.label}: {_with_interval(one)}"],
+        })  # fmt: skip
+    ticks = named_ticks([measure.label for measure in context.measures])
+    data: Json = {
+        "series": series,
+        "y": "tau",
+        "yrange": [min(0.0, _least(found)) - 0.05, 1.05],
+        "xaxis": ticks,
+    }
+    return Chart("points", "Tau between the order now and resampled orders, by measure", data)
+
+
+def _least(found: dict[str, OrderConfidence]) -> float:
+    return min((one.low for one in found.values() if one.defined), default=0.0)
+
+
+def _with_interval(one: OrderConfidence) -> str:
+    return f"{signed(one.mean)} ({signed(one.low)} to {signed(one.high)})" if one.defined else "undefined"
+
+
+def target_says(context: Context) -> str:
+    """Whether the target is reached, from the figure that the release of triples reads."""
+    aim = aim_of(context)
+    content = order_figure(context.pool, aim.measure.name).content
+    if content["low"] is None:
+        return f"By {aim.measure.label} tau is undefined: {NO_ORDER}. Nothing stops at a target."
+    said = (
+        f"By {aim.measure.label} tau is {signed(content['tau'])}, 95 % interval {signed(content['low'])} to"
+        f" {signed(content['high'])}; {content['undecided']} of {content['pairs']} pairs of systems are undecided."
+    )
+    if not aim.is_set:
+        return f"{said} The campaign has no target."
+    if is_reached(content, aim.target):
+        return f"{said} The target of {aim.target:.2f} is reached: no further batch is released by itself."
+    return f"{said} The target is that the interval begins at {aim.target:.2f} or above."
+
+
+def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
+    rows: list[list[Cell]] = []
+    for measure in context.measures:
+        one = found[measure.name]
+        for i in one.undecided(LEVEL).tolist():
+            ahead, behind = (context.systems[s] for s in one.pairs[i].tolist())
+            rows.append([measure.label, ahead, behind, float(one.same[i])])
+    columns = [
+        Column("measure", "Measure", "measure"), Column("ahead", "Ahead now", "text"),
+        Column("behind", "Behind now", "text"), Column("same", "Same order", "share", "share of the resamples"),
+    ]  # fmt: skip
+    counts = {one: int(found[one.name].undecided(LEVEL).size) for one in context.measures}
+    least = min(counts.values(), default=0)
+    surest = [measure.label for measure, count in counts.items() if count == least]
+    enough, first = len(context.systems) > 1, context.measures[0]
+    return Section(
+        "order-pairs", "Undecided pairs",
+        "The pairs of systems whose order the questions do not settle: they stand as now in fewer than 95 % of the"
+        " resamples. Systems that tie are undecided.",
+        f"The same resamples, {len(rows):,} undecided pairs in all. The chart is of {first.label}: how often the system"
+        " of the row is ahead of that of the column.",
+        [Table("order-pairs", "Undecided pairs of systems", columns, rows)],
+        _pairs_chart(context, found[first.name]) if enough else None,
+        f"Fewest pairs, {least}, are undecided by {surest[0]}." if enough and len(counts) > 1 else "",
+        [] if enough else ["One system only: there is no pair."],
+    )  # fmt: skip
+
+
+def _pairs_chart(context: Context, one: OrderConfidence) -> Chart:
+    """The share of the resamples that keep each pair, best systems first."""
+    wins = np.bincount(one.pairs[:, 0], minlength=len(context.systems))
+    order = np.argsort(-wins, kind="stable").tolist()
+    kept = {
+        (ahead, behind): share
+        for (ahead, behind), share in zip(one.pairs.tolist(), one.same.tolist(), strict=True)
+    }
+    names = [context.systems[i] for i in order]
+    data: Json = {
+        "rows": names, "columns": names, "range": [0, 1],
+        "values": [[kept.get((row, column)) for column in order] for row in order],
+    }  # fmt: skip
+    return Chart("matrix", "Share of the resamples in which a system is ahead of another one", data)

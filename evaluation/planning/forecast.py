@@ -1,0 +1,151 @@
+"""What the page Planning rests on: the aim of a campaign, and the labels and hours that are left until it is met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from annotation.models import Campaign
+from evaluation.labels.decision_order import order_of_decision
+from evaluation.measures.label_state import without_labels
+from evaluation.measures.question_sums import question_sums
+from evaluation.measures.registry import Measure, parse_measure
+from evaluation.measures.values import values
+from evaluation.planning.kernel import bootstrap_order, questions_needed
+from evaluation.planning.work_left import CLOSE, LEVEL, RESAMPLES, TARGET, Pace, Span, Work, pace_of, work_of
+from evaluation.sections.growth_curves import asked_rows
+from evaluation.sections.section import Context
+from evaluation.sections.settings import Settings
+
+POINTS = 5  # of the replay, beside the one before any judgement
+
+
+class Point(NamedTuple):
+    """The order after the first judgements: tau against its own resamples."""
+
+    judged: int
+    questions: int
+    tau: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Judgements and labels left until the lower end of tau's interval is at the target.
+
+    `labels` is None where there is no forecast, and `reason` says why; inf is not reached within the pool.
+    """
+
+    measure: str
+    target: float
+    points: list[Point]
+    judgements: Span | None
+    labels: Span | None
+    reason: str = ""
+
+
+def replay(context: Context, measure: str) -> list[Point]:
+    """The order by the first judgements, at none and at five even steps to all of them."""
+    chosen, table, assumed = context.labels, context.table, context.settings.assumed_is_judged
+    decided, _ = order_of_decision(context.pool, len(table.triples), table.position_of)
+    total = int(decided.max(initial=0))
+    rows = asked_rows(chosen)
+    points = []
+    for n in np.unique(np.rint(np.linspace(0, total, POINTS + 1)).astype(np.int64)).tolist():
+        state = without_labels(chosen.state, decided > n)
+        sums = question_sums(values(rows, state, [measure], assumed)[measure])
+        found = bootstrap_order({measure: sums}, context.rng(), RESAMPLES, LEVEL)[measure]
+        points.append(Point(n, found.questions, found.mean, found.low, found.high))
+    return points
+
+
+def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -> Forecast:
+    """The gap 1 - lower end shrinks as 1 / sqrt(questions); judgements open questions as they did so far."""
+
+    def without(reason: str) -> Forecast:
+        return Forecast(measure, target, list(points), None, None, reason)
+
+    first, last = points[0], points[-1]
+    if not math.isfinite(last.low):
+        return without("tau is undefined: fewer than two systems have a value, or all of them tie")
+    if last.low >= target - CLOSE:
+        return Forecast(measure, target, list(points), Span(0, 0, 0), Span(0, 0, 0))
+    if not last.judged:
+        return without("nothing is judged yet, so it is not known how many questions a judgement opens")
+    opened = [
+        (after.questions - before.questions) / (after.judged - before.judged)
+        for before, after in ((first, last), *pairwise(points))
+    ]
+    seen = [point for point in points if point.judged]
+    needed = questions_needed(
+        1.0 - np.array([point.low for point in seen]), np.array([float(point.questions) for point in seen]),
+        1.0 - target,
+    )  # fmt: skip
+    assert needed is not None  # the last point has a lower end
+    left = [
+        _judgements(questions - last.questions, rate, work.to_judge)
+        for questions, rate in zip(needed, (opened[0], max(opened), min(opened)), strict=True)
+    ]
+    judgements = Span(left[0], min(left), max(left))
+    return Forecast(measure, target, list(points), judgements, judgements.times(work.per_judgement))
+
+
+def _judgements(questions: float, per_judgement: float, to_judge: int) -> float:
+    """That open so many questions, at least one; inf: more than are left."""
+    left = max(questions / per_judgement, 1.0) if per_judgement > 0 else math.inf
+    return left if left <= to_judge else math.inf
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the campaign wants: the target of the forecast, whether anybody set it, and the budget."""
+
+    measure: Measure
+    target: float
+    is_set: bool
+    budget: int | None
+
+
+def aim_of(context: Context) -> Aim:
+    campaign = Campaign.objects.filter(pool=context.pool).first()
+    if campaign is None:
+        return Aim(parse_measure(Settings().measure), TARGET, False, None)
+    is_set = campaign.target_tau is not None
+    return Aim(parse_measure(campaign.target_measure), campaign.target_tau or TARGET, is_set, campaign.budget)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is left to do; the spans are labels, hours where a pace was measured."""
+
+    aim: Aim
+    work: Work
+    pace: Pace
+    forecast: Forecast
+
+    @property
+    def to_budget(self) -> Span | None:
+        left = None if self.aim.budget is None else float(max(self.aim.budget - self.work.given, 0))
+        return None if left is None else Span(left, left, left)
+
+    def hours(self, labels: Span | None) -> Span | None:
+        if labels is None or self.pace.seconds is None:
+            return None
+        return Span(*(seconds / 3600 for seconds in labels.times(self.pace.seconds)))
+
+    def ends(self) -> dict[str, Span | None]:
+        return {
+            "target": self.forecast.labels, "budget": self.to_budget, "pool": self.work.labels_left,
+        }  # fmt: skip
+
+
+def plan(context: Context) -> Plan:
+    aim, work = aim_of(context), work_of(context.pool)
+    found = forecast(aim.measure.name, aim.target, replay(context, aim.measure.name), work)
+    return Plan(aim, work, pace_of(context.pool), found)

@@ -1,0 +1,106 @@
+"""How sure the order of the systems is, and how many questions a surer one would take.
+
+Source: spec/pooling.md, "Stopping and planning"; the resamples are those of evaluation/statistics/bootstrap.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.question_sums import QuestionSums
+from evaluation.measures.rank_table import Floats
+from evaluation.statistics.bootstrap import CHUNK, StackedSums, times_drawn
+from evaluation.statistics.correlation import kendall_tau
+
+
+@dataclass(frozen=True)
+class OrderConfidence:
+    """Tau between the order of the systems and that of each resample: mean and percentile interval.
+
+    All three are nan where no resample defines tau, as with fewer than two systems. `pairs` int[p, 2]: systems that
+    both have a value, who is ahead first (of a tie, the first of the table); `same` [p]: the share of the resamples
+    that have them in this order, 0 for a tie.
+    """
+
+    mean: float
+    low: float
+    high: float
+    defined: int  # resamples with a tau
+    resamples: int
+    questions: int
+    pairs: NDArray[np.int64]
+    same: Floats
+
+    def undecided(self, level: float = 0.95) -> NDArray[np.int64]:
+        """The pairs, as places in `pairs`, that stand as now in less than this share; the least sure first."""
+        found = np.flatnonzero(self.same < level)
+        return found[np.argsort(self.same[found], kind="stable")]
+
+
+def bootstrap_order(
+    sums: Mapping[str, QuestionSums], rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
+) -> dict[str, OrderConfidence]:
+    """Draw the evaluated questions with replacement, and compare each order with that of all questions.
+
+    A drawn question brings all its units; the same resamples serve every measure. A system that is undefined on some
+    question is left out. ValueError without a resample.
+    """
+    if resamples < 1:
+        raise ValueError("an interval needs at least one resample")
+    if not sums:
+        return {}
+    stacked = StackedSums(sums.values())
+    n = stacked.questions.size
+    now = stacked.merits(np.ones((1, n)))[0]  # [measures, systems]
+    sizes = [min(CHUNK, resamples - begin) for begin in range(0, resamples, CHUNK)]
+    drawn = np.concatenate([stacked.merits(times_drawn(size, n, rng)) for size in sizes])
+    tau = kendall_tau(drawn, now)  # [draws, measures]
+    return {name: _confidence(now[m], drawn[:, m], tau[:, m], level, n) for m, name in enumerate(sums)}
+
+
+def _confidence(now: Floats, drawn: Floats, tau: Floats, level: float, questions: int) -> OrderConfidence:
+    """Of one measure: merits now [systems] and drawn [draws, systems], tau [draws]."""
+    left, right = np.triu_indices(now.size, k=1)
+    both = np.isfinite(now[left]) & np.isfinite(now[right])
+    left, right = left[both], right[both]
+    behind = now[left] < now[right]
+    ahead, other = np.where(behind, right, left), np.where(behind, left, right)
+    same = (drawn[:, ahead] > drawn[:, other]).mean(axis=0) * (now[ahead] > now[other])
+    finite = tau[np.isfinite(tau)]
+    mean = low = high = float("nan")
+    if finite.size:
+        tail = (1.0 - level) / 2.0
+        mean = float(finite.mean())
+        low, high = (float(end) for end in np.quantile(finite, [tail, 1.0 - tail]))
+    pairs = np.stack([ahead, other], axis=1).astype(np.int64)
+    return OrderConfidence(mean, low, high, finite.size, tau.size, questions, pairs, same)
+
+
+class Needed(NamedTuple):
+    """Questions until the gap is small enough: by the last point, and the least and most by any point."""
+
+    value: float
+    low: float
+    high: float
+
+
+def questions_needed(gap: Floats, questions: Floats, target: float) -> Needed | None:
+    """Questions at which the gap of tau's interval (1 - lower end) has shrunk to `target`.
+
+    `gap`, `questions` [points]: what was seen so far, the last point last. A gap shrinks as 1 / sqrt(questions), as
+    the standard error of a mean does: from each point follow questions * (gap / target)^2, never less than the point
+    has. inf for a target of 0 that is not reached. None where the last gap is undefined; points before it without a
+    gap are left out.
+    """
+    if not gap.size or not np.isfinite(gap[-1]):
+        return None
+    seen = np.isfinite(gap)
+    gap, questions = gap[seen], questions[seen]
+    ratio = np.divide(gap, target, out=np.where(gap > 0, np.inf, 0.0), where=target > 0)
+    needed = questions * np.maximum(ratio, 1.0) ** 2
+    return Needed(float(needed[-1]), float(needed.min()), float(needed.max()))

@@ -1,0 +1,228 @@
+"""Replaying orders of judging on a pool whose labels are known: how soon each finds the positives and the ranking."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from annotation.enums import Verdict
+from annotation.judging.judgements import labels_of_pool, majority
+from evaluation.labels.label_sets import state_of
+from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table
+from evaluation.measures.label_state import LabelState, States
+from evaluation.measures.live_sums import LiveSums
+from evaluation.measures.rank_table import Floats, Order
+from evaluation.sections.section import number
+from evaluation.statistics.correlation import tau_of_means
+from pooling.enums import FilterReason
+from pooling.graphs.imports import closed_world
+from pooling.models import Pool
+from pooling.orders import ORDERS
+from pooling.orders.base import NO, UNLABELLED, YES, OrderPool
+from pooling.orders.replay import replay
+from pooling.pools.to_judge import ToJudge, order_pool
+
+CLOSED_WORLD = "closed-world"
+STEPS = 100  # tau is computed after every hundredth of the triples
+SHARES = (0, 1, 2, 5, *range(10, 101, 10))  # of the steps, which are shown
+POSITIVES, TAU = 0.8, 0.9  # what is to be reached
+LABELS = {Verdict.POSITIVE: YES, Verdict.NEGATIVE: NO, Verdict.UNDECIDED: UNLABELLED}
+ROUNDING = 1e-9
+
+Tell = Callable[[int, int], None]  # triples judged, to judge, over all replays
+
+
+class Truth(NamedTuple):
+    """What people would say, by PooledTriple id (of some filtered triples too); what of a file is not used, and why."""
+
+    verdicts: dict[int, Verdict]
+    notes: list[str]
+
+
+def read_truth(pool: Pool, source: str) -> Truth:
+    """The majority of a label file; or, of the triples for people, what the closed world of the graph says."""
+    if source == CLOSED_WORLD:
+        facts = set(map(tuple, closed_world(pool.graph).tolist()))
+        rows = pool.triples.filter(reason=FilterReason.NONE).values_list("pk", "head", "relation", "tail")
+        verdicts = {
+            pk: Verdict.POSITIVE if (head, relation, tail) in facts else Verdict.NEGATIVE
+            for pk, head, relation, tail in rows
+        }
+        return Truth(verdicts, [])
+    path = Path(source)
+    lines, report = labels_of_pool(pool, path)
+    answers: dict[int, list[str]] = defaultdict(list)
+    for pk, line in lines:
+        answers[pk].append(line.answer)
+    notes = [f"{path.name}:{line.line}: {line.reason}" for line in report.skipped]
+    return Truth({pk: majority(given) for pk, given in answers.items()}, notes)
+
+
+@dataclass(frozen=True)
+class KnownPool:
+    """A pool whose n triples for people have known labels, int8[n] as orders see them.
+
+    `full`: state of every triple of the rank table when all labels are there; `place` int64[n]: where ours are in it.
+    """
+
+    stock: ToJudge
+    table: PoolTable
+    label: np.ndarray
+    full: States
+    place: Order
+
+    @property
+    def steps(self) -> Order:
+        """How many triples are judged after each step, int64[STEPS + 1]."""
+        return np.round(np.linspace(0, len(self.place), STEPS + 1)).astype(np.int64)
+
+    def state(self, judged: Order) -> States:
+        """When only these of ours, int64, are judged: the others are unjudged, filtered ones assumed negative."""
+        state = self.full.copy()
+        state[self.place] = LabelState.UNJUDGED
+        state[self.place[judged]] = self.full[self.place[judged]]
+        return state
+
+
+def known_pool(pool: Pool, truth: Truth, depth_of_runs: bool = False) -> KnownPool:
+    """EvaluationError if nothing positive is known of the triples that people judge.
+
+    `depth_of_runs`: depth is the best rank in the runs that the orders see, instead of the pool's own. A pool that was
+    made by other systems lets orders by depth and orders that follow runs start from different knowledge otherwise.
+    """
+    stock, table = order_pool(pool), pool_table(pool)
+    if depth_of_runs:
+        ranks = stock.pool.ranks
+        beyond = ranks.max(initial=0) + 1
+        depth = np.where(ranks > 0, ranks, beyond).min(axis=0, initial=beyond)
+        stock = stock._replace(pool=OrderPool(ranks, depth, stock.pool.group))
+    verdicts = [truth.verdicts.get(pk, Verdict.UNDECIDED) for pk in stock.triple_id.tolist()]
+    label = np.array([LABELS[verdict] for verdict in verdicts], dtype=np.int8)
+    if not (label == YES).any():
+        raise EvaluationError(
+            f"The truth has no positive among the {len(label):,} triples that people judge in pool {pool.name}: "
+            "there is nothing to find. Give the labels of this very pool."
+        )
+    place = np.array([table.position_of[pk] for pk in stock.triple_id.tolist()], dtype=np.intp)
+    full = state_of(table, list(truth.verdicts), list(truth.verdicts.values()))
+    return KnownPool(stock, table, label, full, place)
+
+
+class Curve(NamedTuple):
+    """One replay: positives found after each number of triples, int64[n + 1]; tau at each step, [measures, steps]."""
+
+    found: Order
+    tau: Floats
+
+
+class Ranker:
+    """Tau-b between the systems under some labels of a known pool and under all of them, for several measures."""
+
+    def __init__(self, known: KnownPool, measures: Sequence[str]) -> None:
+        self.known = known
+        self.live = LiveSums(known.table.pool, known.full, measures)
+        self.goal = self.live.means()
+
+    def taus(self, judged: Order) -> list[float]:
+        self.live.update(self.known.state(judged))
+        now = self.live.means()
+        # whether higher is better turns both sides alike
+        return [tau_of_means(now[name], goal) for name, goal in self.goal.items()]
+
+    def curve(self, judged: Order) -> Curve:
+        """Of all triples int64[n] in the order of judging."""
+        found = np.concatenate([[0], np.cumsum(self.known.label[judged] == YES)])
+        taus = [self.taus(judged[:count]) for count in self.known.steps]
+        return Curve(found, np.array(taus).T)
+
+
+class Spread(NamedTuple):
+    """Mean over the seeds with its 95 % interval (Student's t), which one seed does not have: nan."""
+
+    mean: float
+    low: float
+    high: float
+
+    def json(self) -> dict[str, float | None]:
+        return {name: number(value) for name, value in self._asdict().items()}
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """nan in all three where a value is nan."""
+    mean, n = float(np.mean(values)), len(values)
+    if n < 2:
+        return Spread(mean, math.nan, math.nan)
+    half = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n))
+    return Spread(mean, mean - half, mean + half)
+
+
+def triples_for_positives(found: Order) -> int:
+    """After how many triples POSITIVES of all positives were found."""
+    return int(np.argmax(found >= POSITIVES * found[-1] - ROUNDING))
+
+
+def triples_until_stable(tau: Floats, steps: Order) -> float:
+    """After how many triples tau [steps] is TAU or more at this and every later step; nan if not even at the end."""
+    below = np.flatnonzero(~(tau >= TAU - ROUNDING))
+    if not below.size:
+        return float(steps[0])
+    return float(steps[below[-1] + 1]) if below[-1] + 1 < len(steps) else math.nan
+
+
+def replay_orders(
+    pool: Pool, truth: Truth, orders: Sequence[str], *, measures: Sequence[str], batch: int = 1,
+    whole_groups: bool = False, depth_of_runs: bool = False, seeds: Sequence[int] = (0,),
+    shares: Sequence[int] = SHARES, tell: Tell | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """What `replay_order --json` prints: of each order, over the seeds, recall of positives and tau after shares (in
+    percent) of the triples, the triples for POSITIVES of the positives, and until tau stays at TAU. Nothing is written.
+    """
+    known = known_pool(pool, truth, depth_of_runs)
+    ranker, n = Ranker(known, measures), known.stock.pool.size
+    curves: dict[str, list[Curve]] = {name: [] for name in orders}
+    tasks = [(name, seed) for name in orders for seed in seeds]
+    for before, (name, seed) in enumerate(tasks):
+
+        def judged_more(count: int, before: int = before) -> None:
+            if tell:
+                tell(before * n + count, len(tasks) * n)
+
+        judged = replay(
+            ORDERS[name], known.stock.pool, known.label, batch=batch, whole_groups=whole_groups, seed=seed,
+            tell=judged_more,
+        )  # fmt: skip
+        curves[name].append(ranker.curve(judged))
+    return {
+        "pool": pool.name, "triples": n, "positives": int((known.label == YES).sum()),
+        "systems": known.table.systems, "runs": known.stock.runs, "measures": list(measures),
+        "batch": batch, "whole_groups": whole_groups, "depth_of_runs": depth_of_runs, "seeds": list(seeds),
+        "shares": list(shares), "judged": known.steps[list(shares)].tolist(),
+        "orders": {name: _summary(found, known.steps, measures, shares) for name, found in curves.items()},
+    }  # fmt: skip
+
+
+def _summary(
+    curves: Sequence[Curve], steps: Order, measures: Sequence[str], shares: Sequence[int]
+) -> dict[str, Any]:
+    def over_seeds(value: Callable[[Curve], float]) -> dict[str, float | None]:
+        return spread([value(curve) for curve in curves]).json()
+
+    return {
+        "recall": [over_seeds(lambda c, s=s: c.found[steps[s]] / c.found[-1]) for s in shares],  # type: ignore[misc]
+        "tau": {
+            name: [over_seeds(lambda c, i=i, s=s: c.tau[i, s]) for s in shares]  # type: ignore[misc]
+            for i, name in enumerate(measures)
+        },
+        "triples_for_positives": over_seeds(lambda c: triples_for_positives(c.found)),
+        "triples_until_stable": {
+            name: over_seeds(lambda c, i=i: triples_until_stable(c.tau[i], steps))  # type: ignore[misc]
+            for i, name in enumerate(measures)
+        },
+    }

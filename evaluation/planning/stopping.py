@@ -1,0 +1,51 @@
+"""The rule that stops the release of triples: the order of the systems is sure enough.
+
+A release must not wait for a thousand resamples. The rule reads the figure that was kept, and a job renews it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.models import Campaign
+from evaluation.measures.registry import parse_measure
+from evaluation.planning.sections import ANALYSIS
+from evaluation.planning.work_left import figure_key, is_reached
+from evaluation.sections.figure_cache import kept_figure, version_of
+from evaluation.sections.parts import is_live, may_follow, part_job, start_part
+from evaluation.sections.settings import Settings
+from pooling.models import Pool
+
+
+def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
+    """Why no batch should be released: the campaign's target is reached; empty where it is not, or not known.
+
+    Where the figure is older than the labels, or not there yet, a job is asked for it.
+    """
+    if campaign.target_tau is None:
+        return ""
+    pool = campaign.pool
+    kept = kept_figure(pool, figure_key(campaign.target_measure))
+    is_fresh = kept is not None and kept.version == version_of(pool)
+    if not is_fresh:
+        _ask_for(pool)
+    if kept is None or not is_reached(kept.content, campaign.target_tau):
+        return ""
+    content = kept.content
+    age = (
+        ""
+        if is_fresh
+        else f" This is of the first {content['judged']:,} judgements; later ones wait for a job."
+    )
+    return (
+        f"The target is reached: by {parse_measure(campaign.target_measure).label} the 95 % interval of tau begins at"
+        f" {content['low']:.2f}, and {campaign.target_tau:.2f} was asked for.{age}"
+    )
+
+
+def _ask_for(pool: Pool) -> None:
+    settings = Settings()
+    part = ANALYSIS.part("order")  # it keeps the figure of the target beside its own
+    job = part_job(pool, ANALYSIS, part, settings)
+    if not is_live(job) and may_follow(job):
+        start_part(pool, ANALYSIS, part, settings)

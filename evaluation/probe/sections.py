@@ -1,0 +1,277 @@
+"""PROBE: which system is best when ranks are scored more or less sharply and popular answers count less."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt
+
+from evaluation.measures.rank_table import Floats, Ints
+from evaluation.probe.answer_sections import by_popularity, by_rank, by_score, by_weight, score_measure
+from evaluation.probe.kernel import NOBODY, best_systems, system_places
+from evaluation.probe.side import (
+    MRR,
+    ROBUSTNESSES,
+    SHARPNESSES,
+    ProbeSide,
+    missing_notes,
+    probe_caption,
+    probe_side,
+)
+from evaluation.probe.slices import slices
+from evaluation.sections.section import (
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Part,
+    Section,
+    Table,
+    number,
+)
+from evaluation.sections.settings import Settings
+from evaluation.sections.wording import best_of, set_notes, signed, words
+from pooling.models import Pool
+
+SHOWN = (range(0, 41, 10), range(0, 41, 10))  # points of the grid in the table on the page
+NAMED_FROM = 0.02  # share of the map from which a region has its name written on it
+AXES = {"x": "sharpness a", "y": "robustness b"}
+AT_MRR = (SHARPNESSES.index(MRR[0]), ROBUSTNESSES.index(MRR[1]))
+
+
+def everything(context: Context) -> list[Section]:
+    new = probe_side(context, "labels", context.labels)
+    old = probe_side(context, "against", context.against)
+    same = context.labels.key == context.against.key
+    return [
+        _winners(context, old, new),
+        _surface(context, new),
+        *slices(context, *((new,) if same else (new, old))),
+        by_popularity(context, old, new),
+        by_rank(context, new),
+        by_weight(context, new),
+        by_score(context),
+    ]
+
+
+# -- who is best where ------------------------------------------------------------------------------------------
+
+
+def shares(grid: Floats) -> dict[int, float]:
+    """Share of the points at which each system alone is the best, by its index; NOBODY where several are."""
+    best = best_systems(grid)
+    return {i: float((best == i).mean()) for i in (*range(len(grid)), NOBODY)}
+
+
+def orders(grid: Floats) -> tuple[int, float]:
+    """How many orders of the systems there are on the map, and the share of the points that have that of MRR."""
+    placed = system_places(grid).reshape(len(grid), -1).T
+    counted = Counter(map(tuple, placed.tolist()))
+    return len(counted), float((placed == system_places(grid)[:, *AT_MRR]).all(axis=1).mean())
+
+
+def _winners(context: Context, old: ProbeSide, new: ProbeSide) -> Section:
+    text = (
+        "Each point of the map is one way to score. Further right, an answer that is not at rank 1 counts less"
+        " (sharpness); further up, popular answers weigh less (robustness). The lower edge at sharpness 1 is MRR."
+    )
+    notes = [
+        *set_notes(old.side.labels, new.side.labels), *missing_notes(context, new, old),
+        *(["One system only: there is nothing to compare."] if len(context.systems) == 1 else []),
+    ]  # fmt: skip
+    return Section(
+        "winners", f"Which system is best where, {new.name}", text,
+        f"{probe_caption(context, new, old)} {len(SHARPNESSES)} × {len(ROBUSTNESSES)} points; the map shows"
+        f" {new.name}.",
+        [_wins_table(context, old, new)],
+        Chart("winners", f"Map of the best system by sharpness and robustness, {new.name}", _map(context, new))
+        if new.n else None,
+        _says(context, old, new), notes,
+    )  # fmt: skip
+
+
+def _wins_table(context: Context, old: ProbeSide, new: ProbeSide) -> Table:
+    sides, wins = (new, old), [shares(one.grid) if one.n else {} for one in (new, old)]
+    placed = system_places(new.grid) if new.n else None
+    rows: list[list[Cell]] = []
+    for i, name in enumerate([*context.systems, "shared"]):
+        key = i if i < len(context.systems) else NOBODY
+        if key == NOBODY and not any(of.get(NOBODY) for of in wins):
+            continue
+        won = [one.cell(of.get(key, np.nan)) for one, of in zip(sides, wins, strict=True)]
+        if key == NOBODY or placed is None:
+            rows.append([name, *won, *([new.cell(np.nan)] * 3 if key != NOBODY else ["", "", ""])])
+            continue
+        own = placed[i]
+        rows.append([name, *won, int(own[AT_MRR]), int(own.min()), int(own.max())])
+    return Table(
+        "wins", "Share of the map at which a system is the best",
+        [
+            Column("system", "System", "system"), Column("labels", f"Best, {new.name}", "share"),
+            Column("against", f"Best, {old.name}", "share"),
+            Column("at_mrr", "Place by MRR", "count", f"under {new.name}"),
+            Column("highest", "Best place", "count", f"anywhere on the map, under {new.name}"),
+            Column("lowest", "Worst place", "count", f"anywhere on the map, under {new.name}"),
+        ],
+        rows,
+    )  # fmt: skip
+
+
+def _says(context: Context, old: ProbeSide, new: ProbeSide) -> str:
+    if len(context.systems) < 2 or not new.n:
+        return ""
+    won = shares(new.grid)
+    shared = won.pop(NOBODY)
+    named = [
+        (context.systems[i], share) for i, share in sorted(won.items(), key=lambda one: -one[1]) if share
+    ]
+    if not named:
+        return "No system alone is the best anywhere: the best ones tie."
+    if named[0][1] == 1:
+        first = f"{named[0][0]} is the best at every point of the map."
+    else:
+        parts = [f"{name} at {100 * share:.1f} %" for name, share in named]
+        first = f"Best on the map: {words(parts)} of the points"
+        first += f"; several tie at {100 * shared:.1f} %." if shared else "."
+    count, same = orders(new.grid)
+    told = f"{first} The systems stand in {count} different orders; {100 * same:.1f} % of the points have that of MRR."
+    if count == 1:
+        told = f"{first} The order of the systems is the same everywhere."
+    if not old.n or old.side.labels.key == new.side.labels.key:
+        return told
+    moved = float((best_systems(old.grid) != best_systems(new.grid)).mean())
+    if not moved:
+        return f"{told} Under {old.name} the same systems are the best at the same points."
+    return f"{told} Under {old.name} the best system is another at {100 * moved:.1f} % of the points."
+
+
+def _map(context: Context, side: ProbeSide) -> Json:
+    best = best_systems(side.grid)  # [A, B]
+    ordered = np.sort(side.grid, axis=0)
+    lead = ordered[-1] - ordered[-2] if len(ordered) > 1 else np.zeros(best.shape)
+    regions = []
+    for i, share in shares(side.grid).items():
+        if share:
+            name = context.systems[i] if i != NOBODY else "several tie"
+            label = _middle(best == i) if share >= NAMED_FROM else None
+            regions.append(
+                {"system": i if i != NOBODY else None, "name": name, "share": share, "label": label}
+            )
+    points = [{"name": "MRR", "x": MRR[0], "y": MRR[1]}]
+    settings = context.settings
+    chosen = (settings.sharpness, settings.robustness)
+    if chosen != MRR and chosen[0] <= SHARPNESSES[-1] and chosen[1] <= ROBUSTNESSES[-1]:
+        points.append({"name": "chosen", "x": chosen[0], "y": chosen[1]})
+    return {
+        "x": SHARPNESSES, "y": ROBUSTNESSES, "names": AXES, "best": best.T.tolist(), "lead": _rounded(lead.T),
+        "regions": regions, "points": points,
+    }  # fmt: skip
+
+
+def _middle(region: np.ndarray) -> Json:
+    """The point of a region, bool [A, B], that is furthest from its border and the edge of the map."""
+    inside = distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
+    i, j = np.unravel_index(int(inside.argmax()), region.shape)
+    return {"x": SHARPNESSES[i], "y": ROBUSTNESSES[j]}
+
+
+# -- the surface ------------------------------------------------------------------------------------------------
+
+
+def _surface(context: Context, side: ProbeSide) -> Section:
+    title = f"PROBE by sharpness and robustness, {side.name}"
+    won = shares(side.grid) if side.n else {}
+    shown = [i for i in range(len(context.systems)) if won.get(i)]
+    if side.n and len(shown) < 2:  # one surface alone compares nothing
+        shown = np.argsort(-side.grid[:, *AT_MRR], kind="stable")[:2].tolist()
+    return Section(
+        "surface", title,
+        "The value of every system at every sharpness and robustness; choose the systems that are drawn. Their distance"
+        " is small beside the slope, so read who is best from the map above and values from the tables.",
+        f"{probe_caption(context, side)} PROBE is Σ w · score / Σ w over answers: the score of a rank has the"
+        " sharpness, the weight of an answer the robustness. 1 is the best there is, 0 the last rank for every answer.",
+        [_grid_table(context, side, "grid", f"{title}, every tenth point", SHOWN),
+         _grid_table(context, side, "grid-all", title, (range(41), range(41)), in_files=True)],
+        Chart("surfaces", f"PROBE of the chosen systems over sharpness and robustness, {side.name}", {
+            "x": SHARPNESSES, "y": ROBUSTNESSES, "names": {**AXES, "z": "PROBE"}, "shown": shown,
+            "systems": [
+                {"system": i, "name": name, "z": _rounded(side.grid[i].T)} for i, name in enumerate(context.systems)
+            ],
+        }) if side.n else None,
+        _says_surface(context, side), missing_notes(context, side),
+    )  # fmt: skip
+
+
+def _grid_table(
+    context: Context, side: ProbeSide, key: str, title: str, points: tuple[Sequence[int], Sequence[int]],
+    *, in_files: bool = False,
+) -> Table:  # fmt: skip
+    best = best_systems(side.grid)
+    measure = score_measure(MRR[0])
+    rows: list[list[Cell]] = []
+    bold = []
+    for i in points[0]:
+        for j in points[1]:
+            winner = context.systems[best[i, j]] if best[i, j] != NOBODY else "–"
+            bold += [(len(rows), s + 3) for s in best_of(side.grid[:, i, j], measure)] if not in_files else []
+            rows.append([
+                f"{SHARPNESSES[i]:g}", f"{ROBUSTNESSES[j]:g}", winner,
+                *(side.cell(value) for value in side.grid[:, i, j]),
+            ])  # fmt: skip
+    columns = [
+        Column("sharpness", "Sharpness a", "text"), Column("robustness", "Robustness b", "text"),
+        Column("best", "Best", "text"), *(Column(name, name) for name in context.systems),
+    ]  # fmt: skip
+    return Table(key, title, columns, rows, bold, in_files=in_files)
+
+
+def _says_surface(context: Context, side: ProbeSide) -> str:
+    """What the page's point says, and what it is by MRR."""
+    if not side.n:
+        return ""
+    settings = context.settings
+    own = side.at([settings.sharpness], [settings.robustness])[:, 0, 0]
+    i = int(own.argmax())
+    return (
+        f"At sharpness {settings.sharpness:g} and robustness {settings.robustness:g}"
+        f"{' (MRR, rescaled)' if (settings.sharpness, settings.robustness) == MRR else ''} the highest value is"
+        f" {signed(own[i], 4)}, of {context.systems[i]}."
+    )
+
+
+def _rounded(values: Floats | Ints) -> list[list[float | None]]:
+    return [[number(value) for value in row] for row in np.round(values, 5)]
+
+
+# -- for scripts ------------------------------------------------------------------------------------------------
+
+
+def probe_json(pool: Pool, settings: Settings) -> Json:
+    """Values at the point of the settings, and the shares of the map; null without an answer."""
+    context = Context(pool, settings)
+    side = probe_side(context, "labels", context.labels)
+    point = side.at([settings.sharpness], [settings.robustness])[:, 0, 0]
+    won = shares(side.grid) if side.n else {}
+    count, same = orders(side.grid) if side.n else (None, None)
+    found: dict[str, Any] = {
+        "pool": pool.name, "labels": side.name, "n": side.n, "entities": side.entities,
+        "sharpness": settings.sharpness, "robustness": settings.robustness,
+        "systems": {name: number(value) for name, value in zip(context.systems, point, strict=True)},
+        "best": {name: won.get(i) for i, name in enumerate(context.systems)},
+        "several_best": won.get(NOBODY), "orders": count, "order_of_mrr": same, "left_out": context.table.left_out,
+    }  # fmt: skip
+    return found
+
+
+ANALYSIS = Analysis(
+    "probe", "PROBE", "PROBE",
+    "Which system is best when ranks are scored more or less sharply, and when popular answers count less?",
+    "probe", ("labels", "against", "questions", "sharpness", "robustness"),
+    (Part("probe", everything),),
+    docs_page="lenses",
+)  # fmt: skip

@@ -1,0 +1,92 @@
+"""What every section of PROBE starts from: the ranks and the degrees of the answers of one label set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.labels.label_sets import LabelSet
+from evaluation.measures.rank_table import Floats, Ints
+from evaluation.measures.values import NO_ANSWER
+from evaluation.probe.kernel import probe_surface
+from evaluation.sections.relation_groups import Side, caption
+from evaluation.sections.section import Cell, Context, cell
+from evaluation.sections.wording import words
+from pooling.graphs.kernels.degrees import entity_degree
+
+# 41 x 41 points that hold those of the paper's table
+SHARPNESSES = [i / 20 for i in range(41)]
+ROBUSTNESSES = [i / 40 for i in range(41)]
+PAPER_SHARPNESSES = (0.25, 0.5, 1.0, 2.0)
+PAPER_ROBUSTNESSES = (0.0, 0.25, 0.5, 1.0)
+MRR = (1.0, 0.0)  # the sharpness and robustness at which PROBE is MRR, but for an affine change
+
+
+@dataclass(frozen=True)
+class ProbeSide:
+    """One of the two label sets: filtered ranks [systems, n] and the training triples of each answer, [n]."""
+
+    side: Side
+    ranks: Floats
+    popularity: Ints
+    entities: int
+
+    @property
+    def name(self) -> str:
+        return self.side.labels.name
+
+    @property
+    def n(self) -> int:
+        return self.ranks.shape[1]
+
+    @cached_property
+    def grid(self) -> Floats:
+        """[systems, sharpnesses, robustnesses] of the whole map."""
+        return self.at(SHARPNESSES, ROBUSTNESSES)
+
+    def at(self, sharpnesses: Sequence[float], robustnesses: Sequence[float]) -> Floats:
+        return probe_surface(self.ranks, self.popularity, self.entities, sharpnesses, robustnesses)
+
+    def cell(self, value: float, digits: int = 12, **more: object) -> Cell:
+        """A value, or why there is none."""
+        return cell(round(float(value), digits), NO_ANSWER, **more)
+
+
+def probe_side(context: Context, key: str, chosen: LabelSet) -> ProbeSide:
+    """`key`: labels or against."""
+    graph = context.table.graph
+    values = chosen.values(["micro_mr"])["micro_mr"]
+    assert values.unit_row is not None  # micro: a unit is an answer
+    entity = chosen.prepared.table.entity[values.unit_row]
+    return ProbeSide(
+        Side(key, chosen, values),
+        np.where(np.isnan(values.per_unit), np.inf, values.per_unit),
+        entity_degree(graph.train, graph.num_entities)[entity],
+        graph.num_entities,
+    )
+
+
+def probe_caption(context: Context, *sides: ProbeSide) -> str:
+    return caption(context, *(one.side for one in sides))
+
+
+def missing_notes(context: Context, *sides: ProbeSide) -> list[str]:
+    """Which systems did not return all answers, and what that does."""
+    notes = []
+    for one in sides:
+        missing = np.isinf(one.ranks).sum(axis=1).tolist()
+        named = [f"{name} {count:,}" for name, count in zip(context.systems, missing, strict=True) if count]
+        if named:
+            notes.append(
+                f"{one.name}: not returned, of {one.n:,} answers: {words(named)}. These score 0, as the last rank does."
+            )
+    return notes
+
+
+def with_scores(side: Side, scores: Floats) -> Side:
+    """The same answers with other values, higher is better, that are there for all of them."""
+    values = replace(side.values, per_unit=scores, higher_is_better=True, missing="")
+    return replace(side, values=values)

@@ -1,0 +1,217 @@
+"""Reusability: who found which pooled triple, and how much of what a system returns has been judged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.enums import Verdict
+from annotation.judging.judgements import current_verdicts
+from core.errors import UserError
+from evaluation.labels.label_sets import LabelSet, label_set
+from evaluation.labels.pool_table import PoolTable, triple_codes
+from evaluation.measures.label_state import LabelState
+from evaluation.measures.rank_table import Flags
+from evaluation.sections.figure_cache import Content, FigureBusy, figure, version_of
+from evaluation.sections.section import Context, Json, number
+from evaluation.sections.settings import Settings
+from pooling.graphs.imports import open_graph
+from pooling.models import Pool, System
+from pooling.pools import filtering as filters
+from pooling.pools.build import gather_runs
+from pooling.pools.kernels.gathering import Gathered
+from pooling.pools.report import NO_FAMILY, families_named
+from pooling.pools.rows import read_rows
+from pooling.pools.seeds import seed_array
+from pooling.scoring.rank_rows import find
+from pooling.systems import FAMILIES
+from pooling.training.train import systems_with_runs
+
+TOP = 10
+
+
+def reuse_version(pool: Pool) -> str:
+    """Changes with what the page shows of the pool beside labels and ranks."""
+    about = f"{pool.contributors} {pool.filters} {pool.depth} {pool.frozen_at}"
+    return hashlib.sha256(about.encode()).hexdigest()[:12]
+
+
+# -- who found what ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Findings:
+    """`found` bool [triples of the table, names]; `by_ranks`: not from provenance but from what runs return now."""
+
+    names: list[str]
+    found: Flags
+    by_ranks: bool
+
+    def families(self, pool: Pool) -> dict[str, Flags]:
+        """The families of which there are at least two, and the contributors of each, bool [names]."""
+        of = families_named(pool, self.names)
+        found = {
+            family: np.array([own == family for own in of])
+            for family in (*FAMILIES, NO_FAMILY) if family in of
+        }  # fmt: skip
+        return found if len(found) > 1 else {}
+
+
+def findings(pool: Pool, table: PoolTable) -> Findings:
+    """From the provenance of the pooled triples; where a pool has none, from the candidates of the runs of today."""
+    ids, gathered, _ = read_rows(pool)
+    if not len(gathered.findings):
+        return _by_ranks(pool, table)
+    places = np.array([table.position_of[pk] for pk in ids.tolist()], dtype=np.int64)
+    found = np.zeros((len(table.triples), len(pool.contributors)), dtype=bool)
+    found[np.repeat(places, np.diff(gathered.indptr)), gathered.findings["system"]] = True
+    return Findings(list(pool.contributors), found, by_ranks=False)
+
+
+def _by_ranks(pool: Pool, table: PoolTable) -> Findings:
+    systems = {system.name: system for system in systems_with_runs(pool)}
+    found = np.zeros((len(table.triples), len(table.systems)), dtype=bool)
+    for column, name in enumerate(table.systems):
+        places = places_of(table, candidates_of(pool, systems[name]).triples)
+        found[places[places >= 0], column] = True
+    found[table.pooled_id == 0] = False
+    return Findings(list(table.systems), found, by_ranks=True)
+
+
+def candidates_of(pool: Pool, system: System) -> Gathered:
+    """The triples that a system would bring to the pool: its first candidates, to the pool's depth, for every seed."""
+    return gather_runs([system.name], [system], seed_array(pool), pool.depth, open_graph(pool.graph))
+
+
+def places_of(table: PoolTable, triples: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Place of each triple int[m, 3] in the table, -1 where it is not there."""
+    found: NDArray[np.int64] = find(
+        triple_codes(table.triples, table.graph), triple_codes(triples, table.graph)
+    )
+    return found
+
+
+def contributors_here(pool: Pool) -> set[str]:
+    """The systems of the pool that are here. A name in a file of a pool need not be the system of this name here."""
+    names = set(pool.systems.values_list("name", flat=True))
+    runs = System.objects.filter(graph=pool.graph_id, name__in=pool.contributors)
+    return names | {system.name for system in runs if system.is_imported}
+
+
+# -- what is judged of a system ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How much of the first candidates of a system carries a judgement, on the questions of the seeds.
+
+    `k` is the number of candidates by which it is compared: ten, or the pool's depth where that is less. `at` is
+    {k: share, None where no question is asked}; `outside` its first candidates, to the pool's depth, that are not
+    pooled, `to_people` those of them that no filter takes; `waiting` those that are pooled and have no judgement, not
+    even an undecided one.
+    """
+
+    system: str
+    is_pooled: bool
+    k: int
+    at: dict[int, float | None]
+    outside: int = 0
+    to_people: int = 0
+    waiting: int = 0
+
+    @property
+    def missing(self) -> int:
+        """Triples that people must judge until all of its first candidates are judged."""
+        return self.to_people + self.waiting
+
+    def is_comparable(self, share: float) -> bool:
+        """A system of the pool is; another one when enough of its first k candidates are judged."""
+        at = self.at[self.k]
+        return self.is_pooled or at is None or at >= share
+
+
+def judged_shares(
+    pool: Pool, table: PoolTable, chosen: LabelSet, assumed_is_judged: bool
+) -> dict[str, dict[int, float | None]]:
+    """Judged@k of every system at ten and at the pool's depth. `chosen` must be of the original questions."""
+    cuts = sorted({TOP, pool.depth})
+    found = chosen.values([f"judged@{k}" for k in cuts], assumed_is_judged).values()
+    means = [value.mean() for value in found]
+    return {
+        name: {k: number(mean[i]) for k, mean in zip(cuts, means, strict=True)}
+        for i, name in enumerate(table.systems)
+    }
+
+
+def judged_of(
+    pool: Pool, table: PoolTable, chosen: LabelSet, assumed_is_judged: bool, share: float | None = None
+) -> list[Judged]:
+    """Of every system in the order of the table; with `share` only of those that are not comparable.
+
+    `chosen` must be of the original questions.
+    """
+    systems = {system.name: system for system in systems_with_runs(pool)}
+    seeds, pooled = seed_array(pool), contributors_here(pool)
+    waits = (chosen.state == LabelState.UNJUDGED) & ~undecided_places(pool, table)
+    rows = []
+    for name, at in judged_shares(pool, table, chosen, assumed_is_judged).items():
+        row = Judged(name, name in pooled, min(TOP, pool.depth), at)
+        if share is not None and row.is_comparable(share):
+            continue
+        gathered = candidates_of(pool, systems[name])
+        places = places_of(table, gathered.triples)
+        inside = places >= 0
+        inside[inside] = table.pooled_id[places[inside]] > 0
+        left = filters.reasons(gathered, seeds, table.graph, pool.filters) == ""
+        outside, to_people = int((~inside).sum()), int((left & ~inside).sum())
+        waiting = int(waits[places[inside]].sum())
+        rows.append(replace(row, outside=outside, to_people=to_people, waiting=waiting))
+    return rows
+
+
+def undecided_places(pool: Pool, table: PoolTable) -> Flags:
+    """The triples that people judged without an answer, bool [triples]: unjudged, but nobody is asked again."""
+    verdicts = current_verdicts(pool)
+    found = np.zeros(len(table.triples), dtype=bool)
+    ids = verdicts.triple_id[verdicts.verdict == Verdict.UNDECIDED]
+    found[[table.position_of[i] for i in ids.tolist()]] = True
+    return found
+
+
+def not_comparable(pool: Pool) -> dict[str, Json]:
+    """{system: {judged, k, missing}} of the systems that are not comparable under the usual settings: kept.
+
+    Empty where it cannot be said yet, so that a page that mentions it is never kept from what it is for.
+    """
+
+    def compute() -> Content:
+        context = Context(pool, Settings(questions="original"))
+        rows = judged_of(pool, context.table, context.labels, True, context.settings.share)
+        return {
+            "systems": {
+                row.system: {"judged": row.at[row.k], "k": row.k, "missing": row.missing} for row in rows
+            }
+        }
+
+    try:
+        found: dict[str, Json] = figure(pool, "comparable", version_of(pool), compute).content["systems"]
+    except (FigureBusy, UserError):
+        return {}
+    return found
+
+
+def original(pool: Pool, table: PoolTable, settings: Settings) -> LabelSet:
+    """The chosen labels, on the questions of the seeds."""
+    return label_set(pool, table, settings.labels, "original")
+
+
+def own_places(
+    systems: Sequence[str], names: Sequence[str], group: Flags, here: set[str]
+) -> NDArray[np.int64]:
+    """Where the contributors of a group stand among the evaluated systems; those that are not here do not."""
+    chosen = here & {name for name, own in zip(names, group.tolist(), strict=True) if own}
+    return np.array([i for i, system in enumerate(systems) if system in chosen], dtype=np.int64)

@@ -1,0 +1,92 @@
+"""Reusability: what the labels would say of systems that had not been in the pool.
+
+Source: spec/metrics.md §4 (leave one system out of the pool, rank again); Zobel 1998; Voorhees 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.label_state import LabelState, States, positive
+from evaluation.measures.prepared import Prepared
+from evaluation.measures.rank_table import Flags, Floats
+from evaluation.measures.values import means, parse_name
+from evaluation.statistics.correlation import kendall_tau, merit
+from evaluation.statistics.places import places
+
+
+def found_by_only(found: Flags, group: Flags) -> Flags:
+    """The triples that somebody of a group found and nobody else: bool [triples].
+
+    `found` bool [triples, contributors], `group` bool [contributors]. A triple that nobody is known to have found
+    stays whoever is left out.
+    """
+    return np.logical_and(found[:, group].any(axis=1), ~found[:, ~group].any(axis=1))
+
+
+def without_triples(state: States, dropped: Flags) -> States:
+    """A copy of `state` in which the dropped triples are no longer in the pool, whatever label they had."""
+    return np.where(dropped, LabelState.NOT_POOLED, state).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """One measure with all labels and without the triples of each of g groups.
+
+    `before` [systems] and `after` [g, systems] are means, `tau` [g] compares the order of all systems; places
+    [g, systems] are from 1 and among the systems that have a mean on both sides, nan for the others.
+    """
+
+    before: Floats
+    after: Floats
+    tau: Floats
+    place_before: Floats
+    place_after: Floats
+
+
+def leave_out(
+    prepared: Prepared,
+    state: States,
+    dropped: Sequence[Flags],
+    names: Sequence[str],
+    assumed_is_judged: bool = True,
+) -> dict[str, LeaveOut]:
+    """Score all systems again without the triples bool [triples] of each group: no answers, and not filtered out."""
+    states = [state, *(without_triples(state, gone) for gone in dropped)]
+    short = prepared.only(positive(state))  # a measure of answers alone needs no other rows
+    found: dict[str, list[Floats]] = {name: [] for name in names}
+    for only, rows in ((True, short), (False, prepared)):
+        of_these = [name for name in names if parse_name(name)[0].answers_only == only]
+        for labelled in states:
+            for name, mean in means(rows, labelled, of_these, assumed_is_judged).items():
+                found[name].append(mean)
+    return {name: _compare(np.array(found[name]), parse_name(name)[0].higher_is_better) for name in names}
+
+
+def _compare(mean: Floats, higher_is_better: bool) -> LeaveOut:
+    """`mean` [1 + g, systems], the first with all labels."""
+    merits = merit(mean, higher_is_better)
+    both = np.isfinite(merits[:1]) & np.isfinite(merits[1:])  # [g, systems]
+    return LeaveOut(
+        mean[0], mean[1:], kendall_tau(merits[1:], merits[:1]),
+        places(np.where(both, merits[:1], np.nan)), places(np.where(both, merits[1:], np.nan)),
+    )  # fmt: skip
+
+
+def largest_shift(before: Floats, after: Floats, own: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The system outside each group that moves by most places, int[g]; -1 where none has a place on both sides.
+
+    `before`, `after` [g, systems] places; `own[i]`: the systems of group i. Of equal moves the first.
+    """
+    moves = np.abs(after - before)
+    moves[~np.isfinite(moves)] = -1.0
+    for row, systems in zip(moves, own, strict=True):
+        row[systems] = -1.0
+    if not moves.shape[1]:
+        return np.full(len(moves), -1, dtype=np.int64)
+    most = moves.argmax(axis=1)
+    return np.where(moves.max(axis=1) < 0, -1, most).astype(np.int64)

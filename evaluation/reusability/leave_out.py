@@ -1,0 +1,264 @@
+"""Systems, and families of systems, left out of a pool one by one: a piece of the page Reusability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.measures.label_state import LabelState, nonrelevant
+from evaluation.measures.rank_table import Flags
+from evaluation.measures.registry import Measure
+from evaluation.reusability.judged_shares import Findings, contributors_here, findings, own_places
+from evaluation.reusability.kernels.leave_out import LeaveOut, found_by_only, largest_shift, leave_out
+from evaluation.sections.growth_curves import asked_rows
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    number,
+    numbers,
+)
+from evaluation.sections.wording import beside, named_ticks, signed
+
+NOT_HERE = "it has no run here"
+NO_TAU = "fewer than two systems have a value, or one of the two orders ties them all"
+NOBODY = "no other system has a value"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Contributors that are left out together."""
+
+    name: str
+    dropped: Flags  # [triples] that nobody else found
+    own: NDArray[np.int64]  # places among the evaluated systems
+    triples: int
+    positives: int
+    judged: int
+
+
+@dataclass(frozen=True)
+class Left:
+    """What leaving out each group does, by every measure."""
+
+    groups: list[Group]
+    by_measure: dict[str, LeaveOut]
+
+    def shifted(self, measure: str) -> NDArray[np.int64]:
+        """The system outside each group that moves most; -1: none."""
+        found = self.by_measure[measure]
+        return largest_shift(found.place_before, found.place_after, [group.own for group in self.groups])
+
+
+def groups_of(context: Context, found: Findings, members: dict[str, Flags]) -> list[Group]:
+    state = context.labels.state
+    judged = nonrelevant(state, context.settings.assumed_is_judged) | (state == LabelState.POSITIVE)
+    # without provenance the contributors are the systems that are here
+    here = set(found.names) if found.by_ranks else contributors_here(context.pool)
+    groups = []
+    for name, group in members.items():
+        dropped = found_by_only(found.found, group)
+        positives = int((dropped & (state == LabelState.POSITIVE)).sum())
+        own = own_places(context.systems, found.names, group, here)
+        groups.append(Group(name, dropped, own, int(dropped.sum()), positives, int((dropped & judged).sum())))
+    return groups
+
+
+def left_out(context: Context, groups: list[Group]) -> Left:
+    settings = context.settings
+    dropped = [group.dropped for group in groups]
+    found = leave_out(
+        asked_rows(context.labels),
+        context.labels.state,
+        dropped,
+        settings.measures,
+        settings.assumed_is_judged,
+    )
+    return Left(groups, found)
+
+
+def each_system(context: Context) -> tuple[Findings, Left, Left]:
+    """Findings, each contributor left out, each family left out. EvaluationError for the full test set."""
+    if context.labels.key == "full-test":
+        raise EvaluationError("The full test set was not pooled: choose other labels.")
+    found = findings(context.pool, context.table)
+    alone = {name: np.arange(len(found.names)) == i for i, name in enumerate(found.names)}
+    return (
+        found, left_out(context, groups_of(context, found, alone)),
+        left_out(context, groups_of(context, found, found.families(context.pool))),
+    )  # fmt: skip
+
+
+def by_leaving_out(context: Context) -> list[Section]:
+    found, systems, families = each_system(context)
+    sections = [_section(context, found, systems, "system")]
+    if families.groups:
+        sections.append(_section(context, found, families, "family"))
+    return sections
+
+
+def _section(context: Context, found: Findings, left: Left, what: str) -> Section:
+    plural = {"system": "systems", "family": "families"}[what]
+    source = (
+        "The pool has no provenance: a triple is taken to be found by the systems whose first candidates hold it today,"
+        " and by others where none does."
+        if found.by_ranks else "Who found a triple is known from its provenance."
+    )  # fmt: skip
+    return Section(
+        f"leave-{what}", f"Without one {what}",
+        f"What the order of all systems would be had this {what} not been in the pool: the triples that only it found"
+        " leave the pool with their labels, and all systems are scored again. A large shift of its own says that the"
+        " labels are not fair to a system like it.",
+        f"{label_caption(context.labels, context.settings)} Tau-b between the orders of all {len(context.systems)}"
+        f" systems with and without the labels. {source}",
+        [_table(context, left, measure, what) for measure in context.measures],
+        _chart(context, left, what, plural) if left.groups else None,
+        says(context, left, what),
+        [] if len(context.systems) > 1 else ["One system only: there is no order, tau is undefined."],
+    )  # fmt: skip
+
+
+def _table(context: Context, left: Left, measure: Measure, what: str) -> Table:
+    columns = [
+        Column("left_out", "Left out", "system" if what == "system" else "text"),
+        Column("triples", "Only it found", "count", "pooled triples that nobody else found"),
+        Column("judged", "Of these judged", "count"), Column("positives", "Of these positive", "count"),
+        Column("tau", "Tau", "tau", "between the orders with and without"),
+    ]  # fmt: skip
+    if what == "system":
+        columns += [
+            Column("place", "Own place with all", "count"), Column("place_without", "Own place without", "count"),
+            Column("value", f"{measure.label} with all", "value"), Column("change", "Own change", "change"),
+        ]  # fmt: skip
+    else:
+        columns += [
+            Column("places", "Places of its systems", "text", "with all labels and without"),
+            Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"),
+        ]  # fmt: skip
+    columns += [
+        Column("other", "Largest shift of another", "text"), Column("other_places", "Its places", "text"),
+    ]  # fmt: skip
+    out, shifted = left.by_measure[measure.name], left.shifted(measure.name)
+    rows = []
+    for g, group in enumerate(left.groups):
+        row: list[Cell] = [
+            group.name, group.triples, group.judged, group.positives, cell(out.tau[g], NO_TAU)
+        ]  # fmt: skip
+        row += _own(out, g, group) if what == "system" else _members(context, out, g, group)
+        rows.append([*row, *_other(context, out, g, int(shifted[g]))])
+    return Table(f"leave-{what}-{measure.name.replace('@', '-')}", measure.label, columns, rows)
+
+
+def _own(out: LeaveOut, g: int, group: Group) -> list[Cell]:
+    if not group.own.size:
+        return [cell(float("nan"), NOT_HERE)] * 4
+    own = int(group.own[0])
+    before, after = float(out.place_before[g, own]), float(out.place_after[g, own])
+    no_place = "its value is undefined"
+    return [
+        cell(before, no_place), cell(after, no_place, **({"moved": int(before - after)} if np.isfinite(after) else {})),
+        cell(out.before[own], no_place), cell(out.after[g, own] - out.before[own], no_place),
+    ]  # fmt: skip
+
+
+def _members(context: Context, out: LeaveOut, g: int, group: Group) -> list[Cell]:
+    """The places of the systems of a family, and the mean change of their values."""
+    moves = [
+        f"{context.systems[own]} {out.place_before[g, own]:.0f} → {out.place_after[g, own]:.0f}"
+        for own in group.own.tolist() if np.isfinite(out.place_after[g, own])
+    ]  # fmt: skip
+    change = (out.after[g] - out.before)[group.own]
+    mean = float(change.mean()) if change.size else float("nan")
+    return [
+        ", ".join(moves),
+        cell(mean, "a value is undefined" if change.size else "none of them has a run here"),
+    ]
+
+
+def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:
+    if system < 0:
+        return [NOBODY, ""]
+    before, after = int(out.place_before[g, system]), int(out.place_after[g, system])
+    if before == after:
+        return ["none moves", ""]
+    return [context.systems[system], f"{before} → {after}"]
+
+
+def _chart(context: Context, left: Left, what: str, plural: str) -> Chart:
+    names = [group.name for group in left.groups]
+    series: list[Json] = []
+    for i, measure in enumerate(context.measures):
+        tau, offset = left.by_measure[measure.name].tau, beside(i, len(context.measures))
+        series.append({
+            "measure": i, "name": measure.label, "x": [at + offset for at in range(len(names))], "y": numbers(tau),
+            "hover": [f"without {name}, {measure.label}: {_tau(of)}" for name, of in zip(names, tau, strict=True)],
+        })  # fmt: skip
+    lowest = min((value for one in series for value in one["y"] if value is not None), default=0.0)
+    return Chart(
+        "points", f"Tau with and without each of the {plural}",
+        {
+            "series": series, "y": "tau", "yrange": [min(0.0, lowest) - 0.05, 1.05],
+            "xaxis": named_ticks(names, divided=True),
+        },
+    )  # fmt: skip
+
+
+def _tau(value: float) -> str:
+    return signed(value) if np.isfinite(value) else "undefined"
+
+
+def says(context: Context, left: Left, what: str) -> str:
+    """By the first measure: who of those left out loses or gains most, or that the order holds."""
+    measure = context.measures[0]
+    out = left.by_measure[measure.name]
+    moves = []
+    for g, group in enumerate(left.groups):
+        for own in group.own.tolist():
+            before, after = out.place_before[g, own], out.place_after[g, own]
+            if np.isfinite(before) and np.isfinite(after):
+                moves.append((abs(before - after), context.systems[own], int(before), int(after)))
+    defined = out.tau[np.isfinite(out.tau)]
+    if not moves or not defined.size:
+        return ""
+    most, system, before, after = max(moves, key=lambda move: move[0])
+    whom = {"system": "it", "family": "its family"}[what]
+    least, greatest = signed(defined.min()), signed(defined.max())
+    tau = f"tau is {least} each time" if least == greatest else f"tau is at least {least}"
+    if most == 0:
+        return f"By {measure.label} no system moves when {whom} is left out; {tau}."
+    return f"By {measure.label} {system} moves most when {whom} is left out, from place {before} to {after}; {tau}."
+
+
+def left_json(context: Context, left: Left) -> Json:
+    """By group what leaving it out does; places as [with all labels, without]."""
+    found: Json = {}
+    for g, group in enumerate(left.groups):
+        measures = {}
+        for name, out in left.by_measure.items():
+            other, change = int(left.shifted(name)[g]), out.after[g] - out.before
+            measures[name] = {
+                "tau": number(out.tau[g]),
+                "own": {context.systems[own]: _moved(out, g, own) for own in group.own.tolist()},
+                "change": {context.systems[own]: number(change[own]) for own in group.own.tolist()},
+                "largest_shift_of_another": {context.systems[other]: _moved(out, g, other)} if other >= 0 else {},
+            }  # fmt: skip
+        found[group.name] = {
+            "triples": group.triples, "judged": group.judged, "positives": group.positives, "measures": measures,
+        }  # fmt: skip
+    return found
+
+
+def _moved(out: LeaveOut, g: int, system: int) -> list[int | None]:
+    return [
+        int(place[g, system]) if np.isfinite(place[g, system]) else None
+        for place in (out.place_before, out.place_after)
+    ]

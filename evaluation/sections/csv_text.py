@@ -1,0 +1,38 @@
+"""A table of the evaluation as CSV."""
+
+from typing import Any
+
+from core.files.csv_cells import csv_of
+
+
+def csv_text(table: dict[str, Any]) -> str:
+    """A table of a section as CSV: a column more for low, high, sd where cells have them.
+
+    The foot stays out: a reader would take it for a system called n. It is in the JSON of the page.
+    """
+    columns, rows = table["columns"], table["rows"]
+    more = [
+        [
+            extra
+            for extra in ("low", "high", "sd", "n", "moved")
+            if any(isinstance(r[i], dict) and extra in r[i] for r in rows)
+        ]
+        for i in range(len(columns))
+    ]
+    reasons = any(isinstance(c, dict) and c.get("reason") for row in rows for c in row)
+    head = [name for column, extra in zip(columns, more, strict=True)
+            for name in (column["key"], *(f"{column['key']}_{e}" for e in extra))]  # fmt: skip
+    lines: list[list[Any]] = [[*head, *(["undefined"] if reasons else [])]]
+    for row in rows:
+        line: list[Any] = []
+        for value, extra in zip(row, more, strict=True):
+            inner = value if isinstance(value, dict) else {"value": value}
+            line += [inner.get("value"), *(inner.get(e) for e in extra)]
+        if reasons:
+            said = [
+                f"{column['label']}: {value['reason']}"
+                for column, value in zip(columns, row, strict=True) if isinstance(value, dict) and value.get("reason")
+            ]  # fmt: skip
+            line.append("; ".join(said))
+        lines.append(line)
+    return csv_of(lines)

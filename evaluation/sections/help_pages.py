@@ -1,0 +1,142 @@
+"""The pages of docs/ that the site shows: what the evaluation computes, and how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from annotation.messages.guidelines import alt_text
+
+PAGES = (
+    "evaluation",
+    "measures",
+    "lenses",
+    "notebooks",
+    "keeping",
+    "api",
+)  # file names in docs/, without .md
+FOR_EVERYBODY = ("api",)  # the others are for who may evaluate
+CONTENTS = "h2"  # the headings that the table of contents lists
+
+
+@dataclass(frozen=True)
+class Heading:
+    slug: str
+    text: str
+
+
+@dataclass(frozen=True)
+class HelpPage:
+    title: str
+    contents: Sequence[Heading]
+    html: SafeString
+
+
+def help_page(page: str) -> HelpPage | None:
+    """A page of the documentation; None where there is none of that name."""
+    path = Path(settings.BASE_DIR) / "docs" / f"{page}.md"
+    if page not in PAGES or not path.is_file():
+        return None
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=len(PAGES))
+def _read(path: Path, _changed: int) -> HelpPage:
+    return render_help(path.read_text(encoding="utf-8"))
+
+
+def render_help(text: str) -> HelpPage:
+    """Markdown of our own as HTML: ids on headings (as {{ text|slugify }} makes them), no raw HTML, no images.
+
+    The first heading of level 1 becomes the title. Links to other pages of docs/ that the site shows lead to these;
+    a link to another file stays as its text.
+    """
+    tokens = _READER.parse(text)
+    title, tokens = _title(tokens)
+    headings = _name_headings(tokens)
+    for token in tokens:
+        if token.type == "inline" and token.children:
+            token.children = _within_site(token.children)
+    html = _READER.renderer.render(tokens, _READER.options, {})
+    html = html.replace("<table>", '<div class="table-wrap" tabindex="0"><table>').replace(
+        "</table>", "</table></div>"
+    )
+    html = html.replace("<pre>", '<pre tabindex="0">')  # what scrolls sideways can be reached by key
+    return HelpPage(title, headings, mark_safe(html))  # markdown-it escapes all text; raw HTML is off
+
+
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.add_render_rule("image", alt_text)
+    return reader
+
+
+_READER = _reader()
+
+
+def _plain(token: Token) -> str:
+    return "".join(child.content for child in token.children or [])
+
+
+def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
+    for i, token in enumerate(tokens):
+        if token.type == "heading_open" and token.tag == "h1":
+            return _plain(tokens[i + 1]), tokens[:i] + tokens[i + 3 :]
+    return "Help", tokens
+
+
+def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
+    """Give each heading its id; the second of a name gets -2. Those of the table of contents."""
+    seen: Counter[str] = Counter()
+    found = []
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            text = _plain(inline)
+            slug = slugify(text)
+            seen[slug] += 1
+            token.attrSet("id", slug if seen[slug] == 1 else f"{slug}-{seen[slug]}")
+            if token.tag == CONTENTS:
+                found.append(Heading(str(token.attrGet("id")), text))
+    return found
+
+
+def _within_site(children: Sequence[Token]) -> list[Token]:
+    """Links to pages of docs/ turned into links to those of the site; links to other files taken off their text."""
+    kept: list[Token] = []
+    shown: list[bool] = []  # of the links that are open
+    for child in children:
+        if child.type == "link_open":
+            target = _target(str(child.attrGet("href") or ""))
+            shown.append(target is not None)
+            if target is not None:
+                child.attrSet("href", target)
+                kept.append(child)
+        elif child.type == "link_close":
+            if shown.pop():
+                kept.append(child)
+        else:
+            kept.append(child)
+    return kept
+
+
+def _target(href: str) -> str | None:
+    parts = urlsplit(href)
+    if parts.scheme or parts.netloc:
+        return href if parts.scheme == "https" else None
+    if not parts.path:
+        return href  # a place of this page
+    page = Path(parts.path).name.removesuffix(".md")
+    anchor = f"#{parts.fragment}" if parts.fragment else ""
+    return reverse("help-page", args=[page]) + anchor if page in PAGES else None

@@ -1,0 +1,203 @@
+"""How the mixture of relations differs between label sets, and what a measure is with the mixture of another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.labels.label_sets import LabelSet, label_set
+from evaluation.measures.groups import by_relation, group_means, relation_counts, reweighted
+from evaluation.measures.label_state import positive
+from evaluation.measures.rank_table import Floats, Ints
+from evaluation.measures.registry import Measure
+from evaluation.measures.values import Values
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    number,
+)
+from evaluation.sections.wording import both_captions, place_cell, places, places_on_both, signed
+from pooling.pools.kernels.shares import SMOOTHING, divergence, shares
+
+SHOWN = 20  # relations in the chart
+ALL_TRIPLES = "all triples of the graph"  # train, valid and test
+LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
+
+
+def positives_by_relation(context: Context, chosen: LabelSet) -> Ints:
+    """Positive triples of each relation, [relations]."""
+    return relation_counts(chosen.prepared, positive(chosen.state), context.table.graph.num_relations)
+
+
+def reweighting(context: Context, measure: Measure, values: Values, before: Values) -> Section:
+    """The measure under `labels` with the relation shares of `against`, beside the plain ones."""
+    groups = by_relation(context.table.ranks, context.table.graph.relations)
+    weight = shares(positives_by_relation(context, context.against))
+    found = reweighted(group_means(values, groups), np.nan_to_num(weight))
+    plain, old = values.mean(), before.mean()
+    better = measure.higher_is_better
+    place = [*places_on_both(plain, found.value, better), places(old, better)]
+    reasons, reasons_before = values.reasons(), before.reasons()
+    if np.isnan(found.dropped):
+        no_weight = f"{context.against.name} has no positive triple to take shares from"
+    elif found.dropped < 1:
+        no_weight = "undefined on a relation of those shares"
+    else:
+        no_weight = "no relation of those shares has a unit under these labels"
+    # plain and reweighted places are among the systems that have both values
+    unplaced = ["" if np.isfinite(value) else reasons[i] or no_weight for i, value in enumerate(found.value)]
+    rows: list[list[Cell]] = []
+    for i, system in enumerate(context.systems):
+        row: list[Cell] = [system]
+        for mean, of, why, no_place in (
+            (plain, place[0], reasons[i], unplaced[i]),
+            (found.value, place[1], unplaced[i], unplaced[i]),
+            (old, place[2], reasons_before[i], reasons_before[i]),
+        ):
+            row += [cell(mean[i], why), place_cell(of[i], no_place)]
+        rows.append(row)
+    title = f"{measure.label} with the relation shares of {context.against.name}"
+    dropped = "undefined" if np.isnan(found.dropped) else f"{100 * found.dropped:.1f} %"
+    without = "an answer" if values.unit == "answer" else "a question"
+    columns = [Column("system", "System", "system")]
+    for key, label in (
+        ("plain", context.labels.name),
+        ("reweighted", f"{context.labels.name}, shares of {context.against.name}"),
+        ("against", context.against.name),
+    ):
+        columns += [Column(key, label, "value"), Column(f"{key}_place", "Place", "count")]
+    return Section(
+        "reweighted", title,
+        "The sum over relations of w times the relation's mean, w being the relation's share of the positive triples"
+        f" of {context.against.name}. What is left of the difference between the two label sets is not due to a"
+        " different mixture of relations.",
+        f"{label_caption(context.labels, context.settings)} Weights: {context.against.name}. Weight on relations"
+        f" without {without} under {context.labels.name}: {dropped}, dropped, the rest scaled to 1."
+        f" n = {values.n:,} {values.unit}s.",
+        [Table("reweighted", title, columns, rows)],
+        finding=_reweighted_finding(context, place[0], place[1]),
+    )  # fmt: skip
+
+
+def _reweighted_finding(context: Context, plain: list[int | None], weighted: list[int | None]) -> str:
+    pairs = [(a, b) for a, b in zip(plain, weighted, strict=True) if a is not None and b is not None]
+    if len(pairs) < 2:
+        return ""
+    moved = sum(a != b for a, b in pairs)
+    if not moved:
+        return f"With the relation shares of {context.against.name} the order of the systems stays as it is."
+    return f"With the relation shares of {context.against.name}, {moved} of {len(pairs)} systems change their place."
+
+
+def relation_shares(context: Context) -> Section:
+    """Share of the positive triples of each relation, and how far apart these shares are."""
+    full = label_set(context.pool, context.table, "full-test")
+    sets = (context.against, context.labels, full)
+    counts = [positives_by_relation(context, chosen) for chosen in sets]
+    old, new, whole = (shares(count) for count in counts)
+    reason = "no positive triple under these labels"
+    used = np.flatnonzero(sum(counts))
+    difference = new - old
+    order = used[np.lexsort((used, -np.nan_to_num(np.abs(difference[used]))))]
+    differing = order[np.nan_to_num(np.abs(difference[order])) > 0][:SHOWN]
+    names = context.table.graph.relations
+    rows: list[list[Cell]] = [
+        [
+            names[r], int(counts[0][r]), cell(old[r], reason), int(counts[1][r]), cell(new[r], reason),
+            cell(100 * difference[r], reason), int(counts[2][r]), cell(whole[r], reason),
+        ]
+        for r in order
+    ]  # fmt: skip
+    columns = [Column("relation", "Relation", "text")]
+    for key, chosen in zip(("against", "labels"), sets, strict=False):
+        columns += [
+            Column(f"{key}_n", f"Triples, {chosen.name}", "count"),
+            Column(key, f"Share, {chosen.name}", "share"),
+        ]
+    columns += [
+        Column("difference", "Difference, points", "change", "Percentage points: the second share less the first."),
+        Column("full_test_n", "Triples, full test", "count"), Column("full_test", "Share, full test", "share"),
+    ]  # fmt: skip
+    apart = _divergences(context, *counts)
+    return Section(
+        "shares", "Relation shares",
+        "Which share of the positive triples each relation has. The Kullback-Leibler divergence D(P ‖ Q) of two"
+        " mixtures is 0 where they are equal; seeds, a sample of the test set, should be close to it.",
+        f"{both_captions(context)} D in nats, {SMOOTHING:g} triples added to every relation that either set has."
+        f" {len(used):,} relations have a positive triple in one of the two or in the full test; the chart shows the"
+        f" {differing.size} that differ most.",
+        [
+            Table(
+                "divergence", "Kullback-Leibler divergence of relation shares",
+                [Column("pair", "P ‖ Q", "text"), Column("divergence", "D, nats", "value")],
+                [
+                    [name, cell(value, "one of the two has no positive triple")]
+                    for name, value in apart.items()
+                ],
+            ),
+            Table("shares", "Relation shares", columns, rows),
+        ],
+        _shares_chart(context, differing, old, new),
+        " ".join(
+            [
+                *_moved_most(context, differing, old, new),
+                *(_apart(name, value) for name, value in apart.items()),
+            ]
+        ),
+    )  # fmt: skip
+
+
+def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str, float]:
+    """D of relation counts by name "P ‖ Q", each once: the chosen sets, then seeds, test and the whole graph."""
+    table, graph = context.table, context.table.graph
+    seeds = label_set(context.pool, table, "seeds")
+    every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])
+    counts = {
+        context.against.name: old, context.labels.name: new, "full test": full,
+        seeds.name: positives_by_relation(context, seeds),
+        ALL_TRIPLES: np.bincount(every, minlength=graph.num_relations),
+    }  # fmt: skip
+    pairs = [
+        (context.labels.name, context.against.name), (context.against.name, "full test"),
+        (seeds.name, "full test"), ("full test", ALL_TRIPLES),
+    ]  # fmt: skip
+    return {f"{p} ‖ {q}": divergence(counts[p], counts[q]) for p, q in pairs}
+
+
+def _moved_most(context: Context, differing: Ints, old: Floats, new: Floats) -> list[str]:
+    """The relation whose share differs most; `differing` begins with it."""
+    if not differing.size:
+        return []
+    r = differing[0]
+    return [
+        f"The share of {context.table.graph.relations[r]} differs most: {100 * old[r]:.1f} % of the positive triples of"
+        f" {context.against.name}, {100 * new[r]:.1f} % of those of {context.labels.name}."
+    ]
+
+
+def _apart(name: str, value: float) -> str:
+    return f"D({name}) is {signed(value, 3)} nats." if np.isfinite(value) else f"D({name}) is undefined."
+
+
+def _shares_chart(context: Context, order: Ints, old: Floats, new: Floats) -> Chart:
+    names = [context.table.graph.relations[r] for r in order]
+    series = [
+        {
+            "name": chosen.name, "colour": colour, "x": names,
+            "y": [None if (v := number(share[r])) is None else 100 * v for r in order],
+        }
+        for chosen, colour, share in ((context.against, "--control", old), (context.labels, "--accent", new))
+    ]  # fmt: skip
+    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
+    return Chart(
+        "bars", f"Shares of {len(names)} relations under {context.against.name} and {context.labels.name}",
+        {
+            "series": series, "x": "% of the positive triples", "lying": True,
+            "yaxis": {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
+        },
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""What an analysis is: a page of sections, each a chart with its table, made from label sets and settings.
+
+Pages, JSON, CSV and the report are written from the same sections.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evaluation.labels.label_sets import LabelSet, label_set
+from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.measures.label_state import positive
+from evaluation.measures.registry import Measure, parse_measure
+from evaluation.sections.settings import Settings
+from pooling.models import Job, Pool
+
+Progress = Callable[[int, int], None]  # done, total
+Json = dict[str, Any]
+# A cell: text, a count, a number; or a mapping with value (null: undefined, for its reason), low, high
+Cell = str | int | float | None | Json
+
+
+@dataclass(frozen=True)
+class Column:
+    key: str
+    label: str
+    kind: str = "value"  # text, count, value (decimals by size), share (of 1, as percent), p, system, measure
+    note: str = ""  # what it is, for who points at it
+
+
+@dataclass(frozen=True)
+class Table:
+    key: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    best: Sequence[Sequence[int]] = ()  # cells that are the best of their column: [row, column]
+    foot: Sequence[Cell] = ()  # one more row: n
+    in_files: bool = False  # too long for a page: CSV and JSON have it
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`kind`: lines, slope, matrix, box, bars, points (static/js/lib/charts.js); surfaces, winners (grid_charts.js).
+
+    `data` is what they draw.
+    """
+
+    kind: str
+    label: str  # what a screen reader says
+    data: Json
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button for managers under a section: POST to a route of the pool, with hidden fields."""
+
+    label: str
+    route: str
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Section:
+    key: str
+    title: str
+    text: str  # what is this, two sentences
+    caption: str  # label set, n, alpha, test, correction, seed
+    tables: Sequence[Table]
+    chart: Chart | None = None
+    finding: str = ""  # what it says, in words
+    notes: Sequence[str] = ()  # what to beware of: undefined values and why, systems left out
+    actions: Sequence[Action] = ()
+
+    def content(self) -> Json:
+        found = asdict(self)
+        if not self.actions:
+            del found["actions"]
+        return found
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a part is computed from."""
+
+    pool: Pool
+    settings: Settings
+    progress: Progress | None = None
+
+    @cached_property
+    def table(self) -> PoolTable:
+        return pool_table(self.pool)
+
+    @property
+    def systems(self) -> list[str]:
+        return self.table.systems
+
+    @cached_property
+    def labels(self) -> LabelSet:
+        return label_set(self.pool, self.table, self.settings.labels, self.settings.questions)
+
+    @cached_property
+    def against(self) -> LabelSet:
+        return label_set(self.pool, self.table, self.settings.against, self.settings.questions)
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        return [parse_measure(name) for name in self.settings.measures]
+
+    def rng(self, part: int = 0) -> np.random.Generator:
+        """The same for the same seed and part, whatever else was drawn."""
+        return np.random.default_rng([self.settings.seed, part])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a page that is computed and kept by itself; `heavy`: by a job."""
+
+    key: str
+    compute: Callable[[Context], list[Section]]
+    heavy: bool = False
+    title: str = ""  # of a heavy part: what the button computes
+    labels: str = ""  # the label set that it is always of; empty: that of the settings
+    needs: str = ""  # a section of an earlier part without which there is nothing to compute
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One page of the evaluation. `settings` names those that it takes (fields of Settings)."""
+
+    key: str  # in the address
+    tab: str
+    title: str
+    lead: str
+    docs: str  # heading of its page in docs/
+    settings: tuple[str, ...]
+    parts: tuple[Part, ...] = field(default=())
+    also: tuple[str, ...] = ()  # label sets that it reads whatever the settings say
+    version: Callable[[Pool], str] | None = None  # of what else it rests on beside labels and ranks
+    docs_page: str = "evaluation"  # in docs/, without .md
+    jobs: Callable[[Pool], Sequence[Job]] | None = (
+        None  # that make what the page lacks: live, or failed at last
+    )
+
+    def part(self, key: str) -> Part:
+        return next(part for part in self.parts if part.key == key)
+
+
+def beside(sections: Sequence[Section], labels: str) -> list[Section]:
+    """The same sections once more on a page, of a label set that is not the chosen one."""
+    return [
+        replace(
+            section, key=f"{section.key}-{labels}", title=f"{section.title}: {labels.replace('-', ' ')}",
+            tables=[replace(table, key=f"{table.key}-{labels}") for table in section.tables],
+        )
+        for section in sections
+    ]  # fmt: skip
+
+
+# -- how values are written into sections -----------------------------------------------------------------------
+
+
+def number(value: float) -> float | None:
+    """For JSON: null where it is undefined."""
+    return float(value) if math.isfinite(value) else None
+
+
+def numbers(array: Iterable[float]) -> list[float | None]:
+    return [number(value) for value in np.asarray(array, dtype=np.float64).tolist()]
+
+
+def cell(value: float, reason: str = "", **more: Any) -> Cell:
+    """A number, with what belongs to it (low, high); a reason where it is undefined."""
+    if not math.isfinite(value):
+        return {"value": None, "reason": reason or "undefined", **more}
+    return {"value": float(value), **more} if more else float(value)
+
+
+def label_caption(chosen: LabelSet, settings: Settings) -> str:
+    """What a caption says of a label set: its name, its counts, what counts as judged, which questions."""
+    counts = chosen.counts()
+    assumed = "counted as judged" if settings.assumed_is_judged else "not counted as judged"
+    questions = "" if chosen.asked is None else "; questions of the seeds only"
+    return (
+        f"Labels: {chosen.name} ({counts['positive']:,} positive, {counts['negative']:,} negative,"
+        f" {counts['assumed_negative']:,} assumed negative {assumed}, {counts['unjudged']:,} unjudged){questions}."
+    )
+
+
+def evaluated(chosen: LabelSet) -> str:
+    """n of a label set, for a caption: "98 answers to 76 questions", of the questions that are asked."""
+    table = chosen.prepared.table
+    answers = positive(chosen.state)[table.triple]  # a positive triple has a row, an answer, on each side
+    if chosen.asked is not None:
+        answers &= chosen.asked[table.question]
+    questions = np.unique(table.question[answers]).size
+    return f"{int(np.count_nonzero(answers)):,} answers to {questions:,} questions"

@@ -1,0 +1,64 @@
+"""Places of systems, and how sure they are: by how much they move when the questions are drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.measures.question_sums import QuestionSums
+from evaluation.measures.rank_table import Floats
+from evaluation.statistics.bootstrap import CHUNK, StackedSums, times_drawn
+
+
+def places(merits: Floats) -> Floats:
+    """Places [..., systems] from 1 by merits [..., systems]; systems that tie share the best, nan has none."""
+    better = merits[..., None, :] > merits[..., :, None]
+    return np.where(np.isfinite(merits), 1.0 + better.sum(axis=-1), np.nan)
+
+
+@dataclass(frozen=True)
+class PlaceIntervals:
+    """`low` … `high` [systems]: the percentile interval of each system's place; nan where it has none.
+
+    `undecided`: the pairs, of `pairs`, of which neither system is ahead in 97.5 % (at level 0.95) of the resamples.
+    """
+
+    low: Floats
+    high: Floats
+    undecided: int
+    pairs: int
+    questions: int
+    resamples: int
+
+
+def bootstrap_places(
+    sums: Mapping[str, QuestionSums], rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
+) -> dict[str, PlaceIntervals]:
+    """Draw the evaluated questions with replacement (a question brings all its units) and rank the systems anew.
+
+    The same resamples for every measure. ValueError without a resample.
+    """
+    if resamples < 1:
+        raise ValueError("places need at least one resample")
+    if not sums:
+        return {}
+    stacked = StackedSums(sums.values())
+    n = stacked.questions.size
+    sizes = [min(CHUNK, resamples - begin) for begin in range(0, resamples, CHUNK)]
+    merits = np.concatenate(
+        [stacked.merits(times_drawn(size, n, rng)) for size in sizes]
+    )  # [draws, measures, systems]
+    left, right = np.triu_indices(merits.shape[2], k=1)
+    one, other = merits[..., left], merits[..., right]
+    decided = np.maximum((one > other).sum(axis=0), (one < other).sum(axis=0))  # [measures, pairs]
+    tail = (1.0 - level) / 2.0
+    undecided = (decided < (1.0 - tail) * resamples).sum(axis=1)
+    ends = np.quantile(
+        places(merits), [tail, 1.0 - tail], axis=0, method="inverted_cdf"
+    )  # [2, measures, systems]
+    return {
+        name: PlaceIntervals(ends[0, m], ends[1, m], int(undecided[m]), left.size, n, resamples)
+        for m, name in enumerate(sums)
+    }

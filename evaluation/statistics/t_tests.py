@@ -1,0 +1,139 @@
+"""Discriminative power: how many pairs of systems a measure can tell apart.
+
+Paired two-tailed t-tests on per-unit values (Sakai 2006; spec/metrics.md §4). Micro values are not
+independent: a positive triple gives two of them, and the answers of one question share their filter. So
+micro is to be shown with the test clustered by question too, and n belongs beside every p-value
+(spec/pooling.md, Traps). Many pairs are many tests: corrections are here, the randomised test of all pairs
+at once is in randomised.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from evaluation.measures.rank_table import Floats
+from evaluation.measures.values import Values
+
+Correction = Literal["holm", "fdr_bh"]  # Holm; Benjamini and Hochberg (false discovery rate)
+
+
+@dataclass(frozen=True)
+class PairPs:
+    """One entry per pair of systems, `first` < `second`, in the order of numpy.triu_indices."""
+
+    first: NDArray[np.intp]  # [pairs]
+    second: NDArray[np.intp]  # [pairs]
+    difference: Floats  # [pairs] mean of first - second over the units
+    p: Floats  # [pairs] two-tailed; nan where undefined
+
+    def curve(self) -> Floats:
+        """The defined p-values in descending order."""
+        defined = self.p[np.isfinite(self.p)]
+        return np.sort(defined)[::-1]
+
+    def area(self) -> float:
+        """Area under the curve over the share of pairs, 0 … 1 (the mean p): less tells more pairs apart."""
+        curve = self.curve()
+        return float(curve.mean()) if curve.size else float("nan")
+
+    def corrected(self, method: Correction) -> Floats:
+        """p-values [pairs] corrected for the number of defined ones; undefined ones stay undefined.
+
+        "holm" (Holm 1979) keeps the chance of any false finding below alpha, "fdr_bh" (Benjamini and
+        Hochberg 1995) the expected share of false ones among the findings.
+        """
+        corrected = np.full(self.p.shape, np.nan)
+        defined = np.isfinite(self.p)
+        if defined.any():
+            p = self.p[defined]
+            corrected[defined] = _holm(p) if method == "holm" else _benjamini_hochberg(p)
+        return corrected
+
+    def share_below(self, alpha: float = 0.05, method: Correction | None = None) -> float:
+        """Share of the pairs with a defined p-value whose p, corrected by `method` if given, is below alpha."""
+        p = self.p if method is None else self.corrected(method)
+        defined = p[np.isfinite(p)]
+        return float((defined < alpha).mean()) if defined.size else float("nan")
+
+
+@dataclass(frozen=True)
+class PairTests(PairPs):
+    """t-tests; p is nan if a value is undefined or there are fewer than two units or clusters."""
+
+    t: Floats  # [pairs]
+    n: int  # units: answers or questions
+    clusters: int | None  # questions, if clustered
+
+
+def _holm(p: Floats) -> Floats:
+    """The i-th smallest of m times m - i + 1, never below the one before it, at most 1; p [m].
+
+    Our own, since statsmodels collects garbage in every call: half a second in a process of this size.
+    """
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate((p.size - np.arange(p.size)) * p[order])
+    corrected = np.empty(p.size)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    """The i-th smallest of m times m / i, never above the one after it, at most 1; p [m]."""
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p.size / np.arange(p.size, 0, -1) * p[order])
+    corrected = np.empty(p.size)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
+
+
+def paired_t_tests(values: Values) -> PairTests:
+    """Student's paired t-test of all pairs, as scipy.stats.ttest_rel; no difference at all is t 0, p 1."""
+    return _tests(values.per_unit, None)
+
+
+def clustered_t_tests(values: Values) -> PairTests:
+    """The same with questions as clusters (the cluster-robust, or sandwich, variance of a mean).
+
+    With d_i the difference of unit i, D its mean over n units, and G questions:
+    u_g = sum over the units i of question g of (d_i - D);  Var(D) = G / (G - 1) * sum of u_g^2 / n^2;
+    t = D / sqrt(Var(D)), with G - 1 degrees of freedom. With one unit per question it is the paired t-test.
+    Source: Liang and Zeger 1986, with the usual factor for few clusters.
+    """
+    return _tests(values.per_unit, values.unit_question)
+
+
+def _tests(per_unit: Floats, cluster: NDArray[np.int32] | None) -> PairTests:
+    systems, n = per_unit.shape
+    first, second = np.triu_indices(systems, k=1)
+    starts = np.arange(n) if cluster is None else np.flatnonzero(np.diff(cluster, prepend=-1))
+    means = [np.zeros(0)]
+    errors = [np.zeros(0)]
+    for system in range(systems - 1):  # one against all later ones: (systems, n) at a time, not (pairs, n)
+        difference = per_unit[system] - per_unit[system + 1 :]
+        mean, error = _mean_and_error(difference, starts)
+        means.append(mean)
+        errors.append(error)
+    mean, error = np.concatenate(means), np.concatenate(errors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where((mean == 0) & (error == 0), 0.0, mean / error)
+    p = 2.0 * stdtr(max(starts.size - 1, 1), -np.abs(t))
+    return PairTests(first, second, mean, p, t, n, None if cluster is None else starts.size)
+
+
+def _mean_and_error(difference: Floats, starts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Mean [m] of differences [m, n] and its standard error [m]; clusters begin at `starts`."""
+    n, clusters = difference.shape[1], starts.size
+    if clusters < 2:
+        mean = difference.mean(axis=1) if n else np.full(difference.shape[0], np.nan)
+        return mean, np.full(difference.shape[0], np.nan)
+    mean = difference.mean(axis=1)
+    centred = difference - mean[:, None]
+    if clusters < n:
+        centred = np.add.reduceat(centred, starts, axis=1)
+    variance = clusters / (clusters - 1) * np.square(centred).sum(axis=1) / n**2
+    return mean, np.sqrt(variance)

@@ -1,0 +1,116 @@
+"""A judged test set that was made elsewhere: its triples become a pool, its judgements qrels and imported labels."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from django.contrib.auth.models import User
+
+from annotation.enums import Answer
+from annotation.judging.judgements import import_judged
+from core.database.row_locks import held
+from core.database.unique_names import named_once
+from core.enums import AuditAct
+from core.people.audit_log import record
+from evaluation.labels.import_qrels import Judged, Triple, keep_judgements, lost_in_trec, read_judgements
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.measures.label_state import LabelState
+from evaluation.models import Qrels
+from pooling.enums import PoolOrigin, PoolState
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Graph, Pool
+from pooling.pools.build import check_name, store_seeds
+from pooling.pools.files import EXAMPLES, MAX_DEPTH, read_seed_file
+from pooling.pools.kernels.gathering import PROVENANCE, Gathered
+from pooling.pools.rows import write_rows
+
+_ANSWERS = {LabelState.POSITIVE: Answer.YES, LabelState.NEGATIVE: Answer.NO}
+
+
+def import_test_set(
+    graph: Graph, raw: bytes, file_name: str, *, name: str, format: str = "tsv", seeds_file: Path | None = None,
+    user: User | None = None,
+) -> Qrels:  # fmt: skip
+    """Make pool `name` of the triples of a judgement file, and of its judgements qrels of the same name.
+
+    All or nothing; bad lines are refused with their numbers, as import_qrels does. Seeds are the test triples that
+    the file calls positive, or those of `seeds_file`. Triples of train and valid, and test triples that are no
+    seeds, are known facts: they are left out, and the pool's report names their lines. The judgements of pooled
+    triples are imported labels too, so that the current labels of the pool are those of the file.
+    """
+    check_name(name)
+    arrays = open_graph(graph)
+    judged, sha256 = read_judgements(raw, file_name, format, arrays), hashlib.sha256(raw).hexdigest()
+    if seeds_file is not None:
+        seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
+    else:
+        seeds, source = _positive_tests(judged, arrays), f"the positive test triples of {file_name}"
+    if not len(seeds):
+        raise EvaluationError(
+            f"{file_name} calls no test triple of graph {graph.name} positive, so that there is no seed to ask "
+            "about: give a seed file. Nothing was imported."
+        )
+    pooled, report = _pooled(judged, seeds, arrays, file_name)
+    if not pooled:
+        raise EvaluationError(
+            f"{file_name} judges nothing but known facts and seeds: there is nothing to pool. Nothing was imported."
+        )
+    with named_once(lambda: check_name(name)):
+        held(graph)
+        pool = Pool.objects.create(
+            graph=graph, name=name, origin=PoolOrigin.IMPORTED, state=PoolState.READY, seed_source=source[:200],
+            depth=max(judged[triple].depth or 1 for triple in pooled), report=report,
+        )  # fmt: skip
+        store_seeds(pool, seeds)
+        _write_triples(pool, pooled, judged)
+        record(user, AuditAct.POOL_IMPORTED, pool=pool, about=name)
+        lost = (
+            lost_in_trec(judged, "triples") if format == "trec" else []
+        )  # which were filtered is not in the file
+        qrels = keep_judgements(pool, name, judged, file_name, sha256, user, lost)
+        answers = {
+            t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS
+        }
+        import_judged(pool, answers, file_name, sha256)
+    return qrels
+
+
+def _positive_tests(judged: dict[Triple, Judged], graph: GraphArrays) -> np.ndarray:
+    """Test triples that the file calls positive, int32[n, 3], in the order of the test set."""
+    found = [
+        triple
+        for triple in map(tuple, graph.test.tolist())
+        if triple in judged and judged[triple].state == LabelState.POSITIVE
+    ]
+    return np.array(found, dtype=np.int32).reshape(-1, 3)
+
+
+def _pooled(
+    judged: dict[Triple, Judged], seeds: np.ndarray, graph: GraphArrays, file_name: str
+) -> tuple[list[Triple], list[dict[str, object]]]:
+    """The triples that are pooled, in the order of the file; and what is left out, as the report of a pool."""
+    known: dict[tuple[int, ...], str] = {}
+    for split, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test)):
+        known.update(dict.fromkeys(map(tuple, triples.tolist()), f"known fact ({split})"))
+    known.update(dict.fromkeys(map(tuple, seeds.tolist()), ""))
+    left_out: dict[str, list[str]] = {}
+    for triple, of in judged.items():
+        if known.get(triple):
+            h, r, t = triple
+            text = f"{file_name}:{of.line}: {graph.entities[h]} {graph.relations[r]} {graph.entities[t]}"
+            left_out.setdefault(known[triple], []).append(text)
+    report = [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
+    return [triple for triple in judged if triple not in known], report
+
+
+def _write_triples(pool: Pool, pooled: Sequence[Triple], judged: dict[Triple, Judged]) -> None:
+    """Nobody is known to have found them. A filter that the file names is kept."""
+    depth = np.array([min(judged[triple].depth or 1, MAX_DEPTH) for triple in pooled], dtype=np.int64)
+    reason = np.array([judged[triple].reason for triple in pooled], dtype=object)
+    gathered = Gathered(
+        np.array(pooled, dtype=np.int32).reshape(-1, 3), depth, np.zeros(0, dtype=PROVENANCE),
+        np.zeros(len(pooled) + 1, dtype=np.int64),
+    )  # fmt: skip
+    write_rows(pool, gathered, reason, np.arange(len(pooled)))

@@ -1,0 +1,191 @@
+"""Single labels of a test set: who said what, when, asked in which words, with which evidence; by pseudonym."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+
+from annotation.enums import Answer
+from annotation.models import GuidelineVersion, ImportedLabel, Label, QuestionTemplate
+from annotation.models.slot import ADJUDICATION
+from annotation.quality.kernel import MISSING, Agreement, agreement
+from evaluation.labels.frozen import Frozen, Ragged
+from evaluation.models import Qrels
+from pooling.enums import Side
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.questions.kernel import distinct
+from pooling.questions.templates import fill
+
+CHUNK = 2_000  # rows of the database that are held at once
+ANSWERS = tuple(Answer.values)
+
+
+class Asked(NamedTuple):
+    """One entry a label, in the order of their ids: triple, template id, id of the person int32; head bool (which
+    side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
+
+    triple: np.ndarray
+    template: np.ndarray
+    person: np.ndarray
+    head: np.ndarray
+    place: np.ndarray
+    answer: np.ndarray
+
+    def keep(self, kept: np.ndarray) -> Asked:
+        """The same of some triples, bool[n], which are numbered anew."""
+        mine = kept[self.triple]
+        found = Asked(*(column[mine] for column in self))
+        return found._replace(triple=(np.cumsum(kept) - 1)[found.triple])
+
+
+def asked(frozen: Frozen) -> Asked:
+    """What all labels are about, as arrays."""
+    kinds = ("i4", "i4", "i4", "?", "i1", "i1")
+    columns = Asked(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
+    fields = ("template_id", "annotator_id", "item__side", "slot__number", "answer")
+    for at, (triple, template, person, side, number, answer) in enumerate(
+        _rows(Label, frozen.labels, fields)
+    ):
+        values = (triple, template, person, side == Side.HEAD, number, ANSWERS.index(answer))
+        for column, value in zip(columns, values, strict=True):
+            column[at] = value
+    return columns
+
+
+def days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
+    """When the first and the last label of people here were given; None without any."""
+    ids = frozen.labels.values
+    if not len(ids):
+        return None
+    first, last = int(ids.min()), int(ids.max())
+    given = dict(Label.objects.filter(pk__in=[first, last]).values_list("pk", "created_at"))
+    return given[first], given[last]
+
+
+def agreement_of(labels: Asked) -> tuple[Agreement, int]:
+    """Agreement of the two plain labels, yes and no, and the number of triples with two of them."""
+    plain = labels.place != ADJUDICATION
+    order = np.argsort(labels.triple[plain], kind="stable")
+    triple, answer = labels.triple[plain][order], labels.answer[plain][order]
+    second = np.flatnonzero(np.diff(triple, prepend=-1) == 0)
+    both = np.stack([answer[second - 1], answer[second]])
+    both[both == ANSWERS.index(Answer.CANT_TELL)] = MISSING
+    return agreement(both[0], both[1], 2), len(second)
+
+
+def _rows(model: Any, ids: Ragged, fields: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """Triple and fields of each row, in the order of the ids, a few thousand at a time."""
+    order = np.argsort(ids.values)
+    for start in range(0, len(order), CHUNK):
+        places = order[start : start + CHUNK]
+        triple = np.searchsorted(ids.indptr, places, side="right") - 1
+        rows = model.objects.filter(pk__in=ids.values[places].tolist()).order_by("pk").values_list(*fields)
+        yield from ((at, *row) for at, row in zip(triple.tolist(), rows, strict=True))
+
+
+# -- labels.jsonl -----------------------------------------------------------------------------------------------
+
+
+def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: bool) -> Iterator[str]:
+    """One JSON object a label that counted, oldest first; those made elsewhere after those of people here."""
+    guidelines = list(
+        GuidelineVersion.objects.filter(campaign__pool=qrels.pool)
+        .order_by("version")
+        .values_list("created_at", "version")
+    )
+    times = [at for at, _ in guidelines]
+    fields = (
+        "answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms", "item__side",
+        "template__version", "source_url",
+    )  # fmt: skip
+    for triple, answer, number, person, at, active, away, side, version, url in _rows(
+        Label, frozen.labels, fields
+    ):
+        known = bisect_right(times, at)
+        yield _json(
+            graph, frozen.triples[triple], answer,
+            role="adjudicator" if number == ADJUDICATION else "annotator", annotator=pseudonym(qrels, person),
+            at=_utc(at), active_ms=active, away_ms=away, side=side, question_version=version,
+            guideline_version=guidelines[known - 1][1] if known else None,
+            **({"evidence": url} if evidence else {}),
+        )  # fmt: skip
+    of_file = ("answer", "annotator", "labelled_at", "source_url")
+    for triple, answer, name, when, url in _rows(ImportedLabel, frozen.imported, of_file):
+        yield _json(
+            graph, frozen.triples[triple], answer, role="import", annotator=pseudonym(qrels, name) if name else None,
+            at=_utc(when) if when else None, **({"evidence": url} if evidence else {}),
+        )  # fmt: skip
+
+
+def _json(graph: GraphArrays, triple: np.ndarray, answer: str, **more: Any) -> str:
+    head, relation, tail = triple.tolist()
+    keys = {"head": graph.entities[head], "relation": graph.relations[relation], "tail": graph.entities[tail]}
+    return json.dumps({**keys, "label": answer, **more}, ensure_ascii=False)
+
+
+def pseudonym(qrels: Qrels, person: int | str) -> str:
+    """The same for the same person in all exports of these qrels; tells nothing without the salt."""
+    kind = "user" if isinstance(person, int) else "import"
+    mac = hmac.new(qrels.salt.encode(), f"{kind}:{person}".encode(), hashlib.sha256)
+    return f"p-{mac.hexdigest()[:12]}"
+
+
+def _utc(when: datetime) -> str:
+    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+# -- beside the triples -----------------------------------------------------------------------------------------
+
+
+def evidence_of(frozen: Frozen) -> Iterator[str]:
+    """The addresses given for each triple, in the order of the labels, by spaces; white space within is encoded."""
+    given = _addresses(Label, frozen.labels), _addresses(ImportedLabel, frozen.imported)
+    for people, imported in zip(*given, strict=True):
+        yield " ".join(
+            dict.fromkeys(re.sub(r"\s", lambda space: quote(space[0]), url) for url in people + imported)
+        )
+
+
+def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:
+    """Those of each triple; a stretch of triples is read at once."""
+    n = len(ids.indptr) - 1
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
+        keys = ids.values[ids.indptr[start] : ids.indptr[stop]].tolist()
+        found = dict(model.objects.filter(pk__in=keys).exclude(source_url="").values_list("pk", "source_url"))
+        for triple in range(start, stop):
+            yield [found[pk] for pk in ids.of(triple).tolist() if pk in found] if found else []
+
+
+def question_lines(labels: Asked, frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
+    """What people read of each triple: one line for each version of the words that a label was given under."""
+    yield "head\trelation\ttail\tside\tversion\tgroup_question\tstatement"
+    ids, place = np.unique(labels.template, return_inverse=True)
+    found = QuestionTemplate.objects.in_bulk(ids.tolist())
+    templates = [found[number] for number in ids.tolist()]
+    shown = distinct((labels.triple.astype(np.int64) * len(ids) + place) * 2 + labels.head)
+    for start in range(0, len(shown), CHUNK):
+        yield from _question_lines(shown[start : start + CHUNK], templates, frozen.triples, graph)
+
+
+def _question_lines(
+    shown: np.ndarray, templates: Sequence[QuestionTemplate], triples: np.ndarray, graph: GraphArrays
+) -> Iterator[str]:
+    """Of numbers (triple * len(templates) + place of the template) * 2 + head asked."""
+    for number in shown.tolist():
+        asked_of, head_asked = divmod(number, 2)
+        triple, place = divmod(asked_of, len(templates))
+        template, (head, relation, tail) = templates[place], triples[triple].tolist()
+        group = template.head_question if head_asked else template.tail_question
+        words = [fill(text, graph.label(head), graph.label(tail)) for text in (group, template.statement)]
+        keys = graph.entities[head], graph.relations[relation], graph.entities[tail]
+        yield "\t".join([*keys, "head" if head_asked else "tail", str(template.version), *words])

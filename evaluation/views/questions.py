@@ -1,0 +1,73 @@
+"""The questions of a pool: all of them, or one with every system's first candidates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from core.errors import UserError
+from core.people.permissions import evaluator_required
+from core.views.pagination import page_of
+from evaluation.browse.inventory import LEGEND, inventory
+from evaluation.browse.list_tables import question_table
+from evaluation.browse.question import inspect_question, question_without_runs
+from evaluation.browse.search import FIRST, find_questions, question_rows, reach
+from evaluation.forms.search import QuestionSearchForm
+from evaluation.views.csv_file import asked_for, csv_file
+from pooling.models import Pool
+from pooling.runs.files import SIDES
+
+PAGE = 25  # the shares of all questions stand below the list
+
+
+def find_pool(name: str) -> Pool:
+    return get_object_or_404(Pool.objects.select_related("graph"), name=name)
+
+
+@require_safe
+@evaluator_required
+def questions(request: HttpRequest, name: str) -> HttpResponse:
+    pool = find_pool(name)
+    held = inventory(pool)
+    form = QuestionSearchForm(held.stock, request.GET)
+    found = reach(pool, held)
+    page = page_of(request, find_questions(held, form.wanted(), found.spread), PAGE)
+    context = {
+        "pool": pool, "form": form, "page": page, "rows": question_rows(pool, held, page, found.spread),
+        "reach": found, "first": FIRST, "legend": LEGEND, "num_questions": len(held.stock.keys),
+    }  # fmt: skip
+    return render(request, "evaluation/browse/question_list.html", context)
+
+
+@require_safe
+@evaluator_required
+def questions_csv(request: HttpRequest, name: str) -> HttpResponse:
+    """All that the search finds, in its order."""
+    pool = find_pool(name)
+    held = inventory(pool)
+    wanted, spread = QuestionSearchForm(held.stock, request.GET).wanted(), reach(pool, held).spread
+    rows = question_rows(pool, held, find_questions(held, wanted, spread), spread)
+    return csv_file(asdict(question_table(held, rows)), [pool.name, "questions"], asked_for(request))
+
+
+@require_safe
+@evaluator_required
+def question(request: HttpRequest, name: str, side: str, relation: int, entity: int) -> HttpResponse:
+    """Every system's first candidates of a question, side by side."""
+    pool = find_pool(name)
+    held = inventory(pool)
+    graph = held.stock.graph
+    if side not in SIDES or relation >= graph.num_relations or entity >= graph.num_entities:
+        raise Http404
+    asked, problem = (pool, held, SIDES.index(side), relation, entity), ""
+    try:
+        detail = inspect_question(*asked)
+    except UserError as error:
+        detail, problem = question_without_runs(*asked), str(error)
+    if detail is None:
+        raise Http404
+    context = {"pool": pool, "question": detail, "problem": problem, "legend": LEGEND, "first": FIRST}
+    return render(request, "evaluation/browse/question.html", context)

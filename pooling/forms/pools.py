@@ -1,0 +1,131 @@
+"""Forms of the pages that make a pool and choose its filters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from pooling.enums import SystemState
+from pooling.graphs.kernels.degrees import band_names
+from pooling.models import Graph
+from pooling.models.system import IMPORTED
+from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS
+from pooling.pools.kernels.seeds import STRATIFY
+from pooling.runs.score import MOST_CANDIDATES
+
+SEED_FILE_BYTES = 5_000_000
+
+
+class PoolForm(forms.Form):
+    """Where a pool comes from: seeds, systems, depth, filters."""
+
+    use_required_attribute = False
+
+    name = forms.SlugField(
+        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
+    )
+    systems = forms.MultipleChoiceField(
+        label="Systems",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one trained system."},
+    )
+    depth = forms.IntegerField(
+        label="Depth",
+        initial=10,
+        min_value=1,
+        max_value=MOST_CANDIDATES,
+        help_text="Candidates taken from each run per question.",
+    )
+    sample = forms.FloatField(
+        label="Share of test triples",
+        initial=0.05,
+        min_value=0,
+        max_value=1,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="Seed triples drawn from test: 0.05 is one in twenty. Not used with a seed file.",
+    )
+    count = forms.IntegerField(
+        label="Number of test triples",
+        min_value=1,
+        required=False,
+        help_text="If given, it counts instead of the share.",
+    )
+    stratify = forms.ChoiceField(
+        label="Stratify",
+        required=False,
+        choices=[
+            (name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()
+        ],
+        help_text="By relation, each relation has the same share of the seeds as of test. Popularity is that of the"
+        f" rarer of two entities, in training triples: {', '.join(band_names())}.",
+    )
+    seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
+    seeds_file = forms.FileField(
+        label="Seed file",
+        required=False,
+        help_text="Instead of a sample: TSV of head, relation, tail, all of test.",
+    )
+    filters = forms.MultipleChoiceField(
+        label="Filters",
+        required=False,
+        choices=[(f.name, f.label) for f in FILTERS.values()],
+        initial=list(DEFAULT_FILTERS),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What a filter takes is assumed negative, and no person is asked. They can be changed until the"
+        " campaign opens.",
+    )
+
+    def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        trained = list(
+            graph.systems.filter(state=SystemState.TRAINED, archived=False)
+            .order_by("id")
+            .values_list("kind", "name")
+        )
+        systems = self.fields["systems"]
+        assert isinstance(systems, forms.MultipleChoiceField)
+        systems.choices = [(name, name) for _, name in trained]
+        # one system of each kind unless more are asked for: a pool is deep enough with one
+        first: dict[str, str] = {}
+        for kind, name in trained:
+            if kind != IMPORTED:  # how deep it is differs
+                first.setdefault(kind, name)
+        systems.initial = list(first.values())
+
+    def clean_seeds_file(self) -> Any:
+        file = self.cleaned_data["seeds_file"]
+        if file is not None and file.size > SEED_FILE_BYTES:
+            raise forms.ValidationError(
+                f"The file has {file.size:,} bytes; at most {SEED_FILE_BYTES:,} can be sent here. "
+                "Use build_pool --seeds on the server instead."
+            )
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("count"):
+            cleaned["sample"] = None
+        elif (
+            not cleaned.get("seeds_file")
+            and not cleaned.get("sample")
+            and not {"sample", "count"} & set(self.errors)
+        ):
+            self.add_error("sample", "Give a share above 0, a number, or a seed file.")
+        return cleaned
+
+
+class FilterForm(forms.Form):
+    """Which filters a pool has; none is a choice too."""
+
+    filters = forms.MultipleChoiceField(
+        label="Filters",
+        required=False,
+        choices=[(rule.name, rule.label) for rule in FILTERS.values()],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def clean_filters(self) -> list[str]:
+        """In the order of the registry, as the first that takes a triple gives the reason."""
+        return [name for name in FILTERS if name in self.cleaned_data["filters"]]

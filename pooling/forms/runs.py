@@ -1,0 +1,56 @@
+"""The form that takes a run from elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from core.errors import UserError
+from pooling.enums import PoolState
+from pooling.models import Graph
+from pooling.runs.imports import NOT_KNOWN, check_name
+from pooling.runs.upload import MOST_BYTES
+from pooling.systems import FAMILIES
+
+
+class RunForm(forms.Form):
+    """A run that was made elsewhere."""
+
+    use_required_attribute = False
+
+    name = forms.SlugField(
+        label="Name of the system", max_length=80, help_text="Letters, digits, - and _; new in this graph."
+    )
+    family = forms.ChoiceField(label="Family", choices=[(name, name) for name in (NOT_KNOWN, *FAMILIES)])
+    pool = forms.ChoiceField(
+        label="It answers",
+        required=False,
+        help_text="Questions of a pool that the run lacks count as not returned. With the graph chosen, a pool sees "
+        "the run only if it answers all of its questions.",
+    )
+    file = forms.FileField(
+        label="Run file",
+        help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz, at most "
+        f"{MOST_BYTES // 10**6} MB unpacked. Larger ones: import_run on the server.",
+    )
+
+    def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        pools = (
+            graph.pools.filter(state=PoolState.READY, archived=False)
+            .order_by("name")
+            .values_list("name", flat=True)
+        )
+        pool = self.fields["pool"]
+        assert isinstance(pool, forms.ChoiceField)
+        self.graph = graph
+        pool.choices = [("", f"questions of graph {graph.name}"), *((name, f"pool {name}") for name in pools)]
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        try:
+            check_name(self.graph, name)
+        except UserError as error:
+            raise forms.ValidationError(str(error)) from error
+        return name

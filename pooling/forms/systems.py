@@ -1,0 +1,170 @@
+"""Forms of the pooling pages: they check shape; what the domain refuses is shown at the form as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+
+from pooling.models import Graph
+from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting, get_system
+from pooling.systems.pykeen_model import MODELS, PREFIX
+from pooling.training.compare import shown
+
+SET = "set_"  # before the key of a setting: a system may have one called name
+
+
+MAIN_SETTINGS = ("embedding_dim", "epochs", "batch_size", "learning_rate", "optimizer", "dropout")
+
+
+OTHER_MODELS = [label for label in MODELS if label.lower() not in SYSTEMS]  # the rest has a file of its own
+
+
+DEVICES = [("auto", "auto: a GPU where there is one"), ("cpu", "CPU"), ("cuda", "GPU")]
+
+
+class SettingsForm(forms.Form):
+    """Fields for settings of systems; what is left empty is that of the preset."""
+
+    use_required_attribute = False
+    known: Mapping[str, Setting] = {}
+
+    def add_settings(self, known: Mapping[str, Setting], presets: Mapping[str, str]) -> None:
+        """A field for each setting, with what its preset is."""
+        self.known = known
+        for key, setting in known.items():
+            self.fields[f"{SET}{key}"] = setting_field(key, setting, presets[key])
+
+    def settings_named(self, keys: Iterable[str]) -> list[forms.BoundField]:
+        return [self[f"{SET}{key}"] for key in keys if key in self.known]
+
+    @property
+    def main_settings(self) -> list[forms.BoundField]:
+        """What people change first: the settings of one system alone, then those of every training."""
+        own = [key for key in self.known if key not in COMMON_SETTINGS]
+        return self.settings_named([*own, *MAIN_SETTINGS])
+
+    @property
+    def more_settings(self) -> list[forms.BoundField]:
+        return self.settings_named(
+            key for key in self.known if key in COMMON_SETTINGS and key not in MAIN_SETTINGS
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        cleaned["settings"] = settings = {}
+        for key, setting in self.known.items():
+            if text := cleaned.pop(f"{SET}{key}", ""):
+                try:
+                    settings[key] = setting.parse(key, text)
+                except ValueError as error:
+                    self.add_error(f"{SET}{key}", str(error))
+        return cleaned
+
+    def refuse(self, message: str) -> None:
+        """Show what the domain refused at the field that it names, else above the form."""
+        named = re.match(r"(?:setting )?(\w+)(?:=| is )", message)
+        key = f"{SET}{named[1]}" if named else ""
+        self.add_error(key if key in self.fields else None, message)
+
+
+def setting_field(key: str, setting: Setting, preset: str) -> forms.CharField:
+    """A list of the choices, or a number within its bounds; the registry itself checks what is sent."""
+    widget: forms.Widget
+    first = setting.help[:1]
+    about = (first.upper() if first.isascii() else first) + setting.help[1:]  # γ stays γ
+    if setting.choices:
+        none = f"preset: {preset}"
+        widget = forms.Select(choices=[("", none), *((choice, choice) for choice in setting.choices)])
+        help_text = f"{about}."
+    else:
+        bounds = {"min": f"{setting.low:g}", "max": f"{setting.high:.10g}"}
+        step = "1" if setting.type is int else "any"
+        widget = forms.NumberInput(attrs={**bounds, "step": step, "placeholder": preset})
+        help_text = f"{about}. {setting.allowed.capitalize()}."
+    return forms.CharField(label=key, required=False, widget=widget, help_text=help_text)
+
+
+class TrainForm(SettingsForm):
+    """Which systems to train, and with what settings for all of them."""
+
+    kinds = forms.MultipleChoiceField(
+        label="Systems",
+        choices=[(spec.name, spec.label) for spec in SYSTEMS.values()],
+        initial=list(USUAL),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one system."},
+    )
+    seeds = forms.IntegerField(
+        label="Seeds",
+        initial=1,
+        min_value=1,
+        max_value=20,
+        help_text="Systems of each kind; each starts elsewhere.",
+    )
+    device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
+    best = forms.BooleanField(
+        label="Keep only the best of these seeds",
+        required=False,
+        help_text="By validation MRR, once all are trained; the others are archived.",
+    )
+
+    def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        presets: dict[str, set[str]] = {key: set() for key in COMMON_SETTINGS}
+        for spec in SYSTEMS.values():
+            for key, value in spec.preset(graph.num_entities, graph.num_train).items():
+                if key in presets:
+                    presets[key].add(shown(value))
+        self.add_settings(
+            COMMON_SETTINGS,
+            {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()},
+        )
+
+
+class SystemForm(SettingsForm):
+    """One system with all of its settings: a new one, a clone, or one that is trained anew."""
+
+    name = forms.SlugField(
+        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="Where training starts: another seed, another system.",
+    )
+    device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
+
+    def __init__(self, graph: Graph, spec: Entry, *args: Any, named: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not named:
+            del self.fields["name"]
+        preset = spec.preset(graph.num_entities, graph.num_train)
+        self.add_settings(spec.settings, {key: shown(preset[key]) for key in spec.settings})
+
+
+class PykeenForm(forms.Form):
+    """A model of PyKEEN by the name of its class; the value is its entry."""
+
+    use_required_attribute = False
+
+    model = forms.CharField(
+        label="Class name",
+        max_length=80,
+        widget=forms.TextInput(attrs={"list": "pykeen-models", "autocomplete": "off", "spellcheck": "false"}),
+        help_text=f"One of the {len(OTHER_MODELS)} that the field offers, PairRE say.",
+        error_messages={"required": "Give the name of a class."},
+    )
+
+    def clean_model(self) -> Entry:
+        try:
+            return get_system(PREFIX + self.cleaned_data["model"].removeprefix(PREFIX))
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    @property
+    def models(self) -> list[str]:
+        return OTHER_MODELS

@@ -1,0 +1,262 @@
+"""From rows of a source to a graph: what is dropped, what is only reported, and the ids."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pooling.enums import Split
+from pooling.graphs.kernels.categories import relation_categories
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.source_data import (
+    MAX_EXAMPLES,
+    Codes,
+    GraphError,
+    GraphSourceData,
+    SideTable,
+    SplitRows,
+    notice,
+    plural,
+)
+from pooling.questions.templates import TemplateText
+
+Mask = npt.NDArray[np.bool_]
+Report = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedGraph:
+    """What is stored of a graph."""
+
+    arrays: GraphArrays
+    closed_world: Ids | None
+    templates: dict[int, TemplateText]
+    report: Report
+
+
+def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
+    """Drop repeats and leaks (and, with unseen 'drop', triples with entities that train lacks); give ids.
+
+    Ids follow first appearance in the kept train, valid and test triples, then in the closed world.
+    """
+    report: Report = list(source.report)
+    kept = _drop_repeats(source, report)
+    kept = _unseen_entities(source, kept, unseen, report)
+    _unseen_relations(source, kept, report)
+    for split, rows in source.splits.items():
+        if not kept[split].any():
+            raise GraphError(
+                f"{rows.file}: no triple is left in {split.value} after repeats, leaks and unseen entities "
+                "were dropped: a graph needs train, valid and test triples."
+            )
+    triples = [source.splits[split].rows[kept[split]] for split in Split]
+    world = source.closed_world
+    if world is not None and unseen == "drop":
+        known = np.isin(world[:, [0, 2]], np.concatenate(triples)[:, [0, 2]]).all(axis=1)
+        world = world[known]
+    entities, relations, ids = _give_ids(source.keys, [*triples, *([] if world is None else [world])])
+    tables = _Tables(report, entities, relations)
+    domain_range = tables.values(source.domain_range, tables.relations, "domain and range", "relation")
+    arrays = GraphArrays(
+        entities=entities,
+        labels=[
+            label for (label,) in tables.values(source.labels, tables.entities, "label", "entity", ("",))
+        ],
+        types=tables.types(source.types),
+        relations=relations,
+        categories=relation_categories(ids[0], len(relations)),
+        domains=[domain for domain, _ in domain_range],
+        ranges=[range_ for _, range_ in domain_range],
+        train=ids[0],
+        valid=ids[1],
+        test=ids[2],
+    )
+    texts = tables.values(source.templates, tables.relations, "template", "relation", ())
+    templates = {relation: TemplateText(*text) for relation, text in enumerate(texts) if text}
+    return CheckedGraph(arrays, None if world is None else ids[3], templates, report)
+
+
+def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[str], list[Ids]]:
+    """Entity keys, relation keys, and the triples as int32 ids, both in order of first appearance."""
+    together = np.concatenate(triples)
+    entity_ids, entities = pd.factorize(together[:, [0, 2]].ravel())
+    relation_ids, relations = pd.factorize(together[:, 1])
+    ids = np.empty((len(together), 3), np.int32)
+    ids[:, [0, 2]] = entity_ids.reshape(-1, 2)
+    ids[:, 1] = relation_ids
+    parts = np.split(ids, np.cumsum([len(part) for part in triples])[:-1])
+    return [keys[i] for i in entities], [keys[i] for i in relations], [part.copy() for part in parts]
+
+
+# --- repeats, leaks, unseen -----------------------------------------------------------------------
+
+
+def _places(source: GraphSourceData) -> Callable[[int], str]:
+    """'test.tsv:12' for a row number that counts through train, valid and test."""
+    parts = list(source.splits.values())
+    starts = np.cumsum([0, *(len(part.rows) for part in parts)])
+
+    def place(row: int) -> str:
+        part = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"{parts[part].file}:{row - starts[part] + 1}"
+
+    return place
+
+
+def _triple(source: GraphSourceData, row: npt.NDArray[np.int64]) -> str:
+    return " ".join(source.keys[code] for code in row)
+
+
+def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
+    """The first of equal triples stays; others are duplicates inside its split, or leaks into a later one."""
+    parts = [source.splits[split].rows for split in Split]
+    rows = np.concatenate(parts)
+    split_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    pairs, _ = pd.factorize(rows[:, 0] * len(source.keys) + rows[:, 2])
+    number, _ = pd.factorize(pairs * len(source.keys) + rows[:, 1])  # equal for equal triples
+    repeat = pd.Series(number).duplicated().to_numpy()
+    first = np.flatnonzero(~repeat)[number]  # factorize counts in order of first appearance
+    place = _places(source)
+
+    def tell(kind: str, which: Mask, what: str, verb: str) -> None:
+        found = np.flatnonzero(which)
+        if len(found):
+            examples = (
+                f"{place(i)} {verb} {place(first[i])} ({_triple(source, rows[i])})"
+                for i in found[:MAX_EXAMPLES]
+            )
+            report.append(notice(kind, len(found), f"{plural(len(found), 'triple')} {what}", examples))
+
+    inside = repeat & (split_of == split_of[first])
+    tell("duplicate-triples", inside, "stood more than once in a split; the first was kept.", "repeats")
+    leak = repeat & ~inside
+    tell("leaking-triples", leak, "stood in an earlier split too; dropped from the later one.", "is also")
+    return dict(zip(Split, np.split(~repeat, np.cumsum([len(part) for part in parts])[:-1]), strict=True))
+
+
+def _unseen_entities(
+    source: GraphSourceData, kept: dict[Split, Mask], unseen: str, report: Report
+) -> dict[Split, Mask]:
+    """Report valid and test triples with an entity that train lacks; take them out if `unseen` is 'drop'."""
+    seen = np.zeros(len(source.keys), bool)
+    seen[source.splits[Split.TRAIN].rows[:, [0, 2]]] = True
+    entities: set[int] = set()
+    examples: list[str] = []
+    counts: dict[Split, int] = {}
+    result = dict(kept)
+    for split in (Split.VALID, Split.TEST):
+        part = source.splits[split]
+        new = ~seen[part.rows[:, [0, 2]]] & kept[split][:, None]
+        counts[split] = int(new.any(axis=1).sum())
+        entities.update(part.rows[:, [0, 2]][new].tolist())
+        examples += _examples(source, part, new, (0, 2))
+        if unseen == "drop":
+            result[split] = kept[split] & ~new.any(axis=1)
+    if entities:
+        found = " and ".join(
+            plural(count, f"{split.value} triple") for split, count in counts.items() if count
+        )
+        verb = "have" if sum(counts.values()) > 1 else "has"
+        what = "were dropped" if unseen == "drop" else "are kept (--unseen drop takes them out)"
+        names = plural(len(entities), "entity", "entities")
+        message = f"{found} {verb} {names} that train does not have; they {what}."
+        report.append(notice("unseen-entities", len(entities), message, examples[:MAX_EXAMPLES]))
+    return result
+
+
+def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: Report) -> None:
+    """Relations that no training triple has: kept, without a category."""
+    seen = np.zeros(len(source.keys), bool)
+    seen[source.splits[Split.TRAIN].rows[:, 1]] = True
+    relations: set[int] = set()
+    examples: list[str] = []
+    for split in (Split.VALID, Split.TEST):
+        part = source.splits[split]
+        new = ~seen[part.rows[:, [1]]] & kept[split][:, None]
+        relations.update(part.rows[:, [1]][new].tolist())
+        examples += _examples(source, part, new, (1,))
+    if relations:
+        names = plural(len(relations), "relation")
+        message = f"{names} of valid or test that train does not have; kept, without a category."
+        report.append(notice("unseen-relations", len(relations), message, examples[:MAX_EXAMPLES]))
+
+
+def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tuple[int, ...]) -> list[str]:
+    """'test.tsv:12 key' of the first marked fields; `new` is bool[n, len(columns)]."""
+    rows = np.flatnonzero(new.any(axis=1))[:MAX_EXAMPLES]
+    return [
+        f"{part.file}:{row + 1} {source.keys[part.rows[row, column]]}"
+        for row in rows
+        for i, column in enumerate(columns)
+        if new[row, i]
+    ]
+
+
+# --- labels, types, domain and range, templates ---------------------------------------------------
+
+
+class _Tables:
+    """Side tables looked up by id; names that the graph lacks, and second lines on a name, are reported."""
+
+    def __init__(self, report: Report, entities: list[str], relations: list[str]) -> None:
+        self.report = report
+        self.entities = {key: i for i, key in enumerate(entities)}
+        self.relations = {key: i for i, key in enumerate(relations)}
+
+    def values(
+        self,
+        table: SideTable | None,
+        index: dict[str, int],
+        what: str,
+        name: str,
+        default: tuple[str, ...] = ("", ""),
+    ) -> list[tuple[str, ...]]:
+        """The columns after the name, by id; the first line on a name counts."""
+        result = [default] * len(index)
+        if table is None:
+            return result
+        lines: dict[int, int] = {}
+        repeated: list[str] = []
+        for line, (key, *columns) in enumerate(table.rows, 1):
+            i = index.get(key)
+            if i is None:
+                continue
+            if i not in lines:
+                lines[i], result[i] = line, tuple(columns)
+            elif result[i] != tuple(columns):
+                repeated.append(f"{table.file}:{line} differs from {table.file}:{lines[i]} on {key}")
+        self._unknown(table, index, name)
+        if repeated:
+            message = (
+                f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
+            )
+            kind = f"repeated-{what.replace(' ', '-')}"
+            self.report.append(notice(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
+        return result
+
+    def types(self, table: SideTable | None) -> list[tuple[str, ...]]:
+        """All types of each entity id, in the order of the file, each once."""
+        found: list[dict[str, None]] = [{} for _ in self.entities]
+        if table:
+            for entity, type_name in table.rows:
+                if entity in self.entities:
+                    found[self.entities[entity]][type_name] = None
+            self._unknown(table, self.entities, "entity")
+        return [tuple(types) for types in found]
+
+    def _unknown(self, table: SideTable, index: dict[str, int], name: str) -> None:
+        unknown = [(line, row[0]) for line, row in enumerate(table.rows, 1) if row[0] not in index]
+        if unknown:
+            kind = f"unknown-{'entities' if name == 'entity' else 'relations'}"
+            message = (
+                f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
+            )
+            examples = (f"{table.file}:{line} {key}" for line, key in unknown[:MAX_EXAMPLES])
+            self.report.append(notice(kind, len(unknown), message, examples))
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

@@ -1,0 +1,152 @@
+"""The files of a graph in ARTIFACT_ROOT/graphs/<id> (spec/formats.md); the same bytes every time."""
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of
+from pooling.graphs.checks import CheckedGraph
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.questions.templates import TemplateText
+
+INDEX = "graph.json"
+TEMPLATE_COLUMNS = "relation\tstatement\ttail question\thead question"
+
+
+@contextmanager
+def new_folder() -> Iterator[Path]:
+    """A folder beside the graphs to write to; whoever wants it renames it before the end."""
+    aside = artifact_path("graphs") / f".{uuid.uuid4().hex}.part"
+    try:
+        aside.mkdir(parents=True)
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_graph(
+    folder: Path,
+    graph: CheckedGraph,
+    description: dict[str, Any],
+    progress: Callable[[str, int, int], None] | None = None,
+) -> str:
+    """Write all files of `graph` and return the SHA-256 of graph.json, which holds those of the others."""
+    arrays = graph.arrays
+    entity_table: dict[str, pa.Array] = {
+        "id": pa.array(range(arrays.num_entities), pa.int32()),
+        "key": pa.array(arrays.entities, pa.string()),
+        "label": pa.array(arrays.labels, pa.string()),
+        "types": pa.array(arrays.types, pa.list_(pa.string())),
+    }
+    relation_table: dict[str, pa.Array] = {
+        "id": pa.array(range(arrays.num_relations), pa.int32()),
+        "key": pa.array(arrays.relations, pa.string()),
+        "category": pa.array(arrays.categories, pa.string()),
+        "domain": pa.array(arrays.domains, pa.string()),
+        "range": pa.array(arrays.ranges, pa.string()),
+    }
+    writers: dict[str, Callable[[Path], None]] = {
+        "entities.parquet": lambda path: pq.write_table(pa.table(entity_table), path),
+        "relations.parquet": lambda path: pq.write_table(pa.table(relation_table), path),
+        "triples.npz": lambda path: np.savez(path, train=arrays.train, valid=arrays.valid, test=arrays.test),
+    }
+    world, templates = graph.closed_world, graph.templates
+    if world is not None:
+        writers["closed_world.npz"] = lambda path: np.savez(path, triples=world)
+    if templates:
+        writers["relation_templates.tsv"] = lambda path: _write_templates(path, arrays.relations, templates)
+    checksums = {}
+    for done, (name, write) in enumerate(writers.items(), 1):
+        write(folder / name)
+        _to_disk(folder / name)
+        checksums[name] = sha256_of(folder / name)
+        if progress:
+            progress("write files", done, len(writers))
+    index = {**description, "files": checksums}
+    text = json.dumps(index, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    (folder / INDEX).write_text(text, encoding="utf-8")
+    _to_disk(folder / INDEX)
+    return sha256_of(folder / INDEX)
+
+
+def _to_disk(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _write_templates(path: Path, relations: list[str], templates: dict[int, TemplateText]) -> None:
+    lines = [TEMPLATE_COLUMNS, *("\t".join((relations[i], *texts)) for i, texts in sorted(templates.items()))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def remove(folder: Path) -> None:
+    """Delete a graph's folder if it is there."""
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def read_index(folder: Path, sha256: str) -> dict[str, Any]:
+    """graph.json, checked against the checksum that the row remembers."""
+    check_sha256(folder / INDEX, sha256)
+    index: dict[str, Any] = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    return index
+
+
+def checked_file(folder: Path, index: dict[str, Any], name: str) -> Path:
+    """The path of a file that graph.json lists, after its checksum was found right."""
+    path = folder / name
+    if name not in index["files"]:
+        raise ArtifactError(f"{folder / INDEX} lists no {name}: import the graph again.")
+    check_sha256(path, index["files"][name])
+    return path
+
+
+def read_graph(folder: Path, sha256: str) -> GraphArrays:
+    """All arrays and names of a graph; ArtifactError when a file is missing or not what was written."""
+    index = read_index(folder, sha256)
+    entities = pq.read_table(checked_file(folder, index, "entities.parquet"))
+    relations = pq.read_table(checked_file(folder, index, "relations.parquet"))
+    with np.load(checked_file(folder, index, "triples.npz")) as triples:
+        return GraphArrays(
+            entities=_strings(entities, "key"),
+            labels=_strings(entities, "label"),
+            types=[tuple(types or ()) for types in entities["types"].to_pylist()],
+            relations=_strings(relations, "key"),
+            categories=_strings(relations, "category"),
+            domains=_strings(relations, "domain"),
+            ranges=_strings(relations, "range"),
+            train=triples["train"],
+            valid=triples["valid"],
+            test=triples["test"],
+        )
+
+
+def _strings(table: pa.Table, column: str) -> list[str]:
+    return cast("list[str]", table[column].to_pylist())
+
+
+def read_closed_world(folder: Path, sha256: str) -> Ids:
+    """int32[n, 3], read-only."""
+    with np.load(checked_file(folder, read_index(folder, sha256), "closed_world.npz")) as file:
+        triples: Ids = file["triples"]
+    triples.setflags(write=False)
+    return triples
+
+
+def read_templates(folder: Path, sha256: str) -> dict[str, TemplateText]:
+    """Relation key to its texts; empty where the graph came without templates."""
+    index = read_index(folder, sha256)
+    if "relation_templates.tsv" not in index["files"]:
+        return {}
+    text = checked_file(folder, index, "relation_templates.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.split("\n")[1:-1]]
+    return {relation: TemplateText(*texts) for relation, *texts in rows}

@@ -1,0 +1,197 @@
+"""Graphs: import one, find one, open one."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import DatabaseError, transaction
+
+from core.enums import AuditAct
+from core.files.artifacts import ArtifactError, artifact_path
+from core.people.audit_log import record
+from pooling.graphs import files
+from pooling.graphs.checks import CheckedGraph, check_source
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.source_data import GraphError, GraphSourceData
+from pooling.models import Graph, Relation
+from pooling.questions.templates import TemplateText
+
+__all__ = [
+    "GraphError",
+    "GraphSourceData",
+    "check_new_name",
+    "closed_world",
+    "get_graph",
+    "given_templates",
+    "import_graph",
+    "open_graph",
+]
+
+UNSEEN = ("keep", "drop")
+OPEN_GRAPHS = 8  # kept in memory per process
+_opened: OrderedDict[tuple[str, str], GraphArrays] = OrderedDict()
+_opening = Lock()
+
+
+def import_graph(
+    name: str,
+    source: GraphSourceData,
+    *,
+    unseen: str = "keep",
+    options: dict[str, Any],
+    created_by: AbstractBaseUser | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Graph:
+    """Check a source, write its files, add its rows; GraphError says what is wrong; nothing is left behind.
+
+    `unseen`: 'keep' or 'drop' valid and test triples with entities that train does not have.
+    `progress` is called with a stage, what is done of it, and its whole.
+    """
+    check_new_name(name)
+    if unseen not in UNSEEN:
+        raise GraphError(f"unseen must be keep or drop, not {unseen!r}.")
+    tell = progress or (lambda stage, done, total: None)
+    tell("check triples", 0, 1)
+    graph = check_source(source, unseen)
+    tell("check triples", 1, 1)
+    row = _row(name, source, unseen, options, graph)
+    row.created_by = created_by  # type: ignore[assignment]
+    description = {
+        "source": row.source,
+        "options": row.options,
+        "report": row.report,
+        "counts": {
+            field: getattr(row, f"num_{field}")
+            for field in ("entities", "relations", "train", "valid", "test")
+        },
+    }
+    try:
+        with files.new_folder() as aside:
+            row.sha256 = files.write_graph(aside, graph, description, tell)
+            _store(row, graph.arrays, aside)
+    except OSError as error:
+        raise GraphError(
+            f"Graph {name} could not be written below {artifact_path('graphs')}: {error.strerror or error}. "
+            "Nothing was changed; free some disk space and import it again."
+        ) from error
+    except DatabaseError as error:
+        check_new_name(name)  # somebody else may have been faster
+        raise GraphError(f"Graph {name} could not be stored in the database: {error}.") from error
+    return row
+
+
+def check_new_name(name: str) -> None:
+    """GraphError when a graph cannot be called this, before any work is done."""
+    try:
+        validate_slug(name)
+    except ValidationError:
+        raise GraphError(f"{name!r} cannot name a graph: use letters, digits, - and _ only.") from None
+    if len(name) > 80:
+        raise GraphError(f"{name!r} is too long for a graph's name: 80 characters at most.")
+    if Graph.objects.filter(name=name).exists():
+        raise GraphError(f"There is a graph {name} already: choose another name, or delete that one first.")
+
+
+def get_graph(name: str) -> Graph:
+    """The graph of this name; GraphError names those that exist."""
+    try:
+        return Graph.objects.get(name=name)
+    except Graph.DoesNotExist:
+        names = (
+            ", ".join(Graph.objects.values_list("name", flat=True))
+            or "none yet; import one with import_graph"
+        )
+        raise GraphError(f"There is no graph {name}. Graphs: {names}.") from None
+
+
+def open_graph(graph: Graph) -> GraphArrays:
+    """The graph's names and triples, read and checked (SHA-256) once per process, then shared."""
+    folder = artifact_path(graph.artifact)
+    key = (str(folder), graph.sha256)
+    with _opening:
+        if key not in _opened:
+            try:
+                _opened[key] = files.read_graph(folder, graph.sha256)
+            except (ArtifactError, OSError) as error:
+                raise GraphError(f"Graph {graph.name} cannot be opened: {error}") from error
+        _opened.move_to_end(key)
+        while len(_opened) > OPEN_GRAPHS:
+            _opened.popitem(last=False)
+        return _opened[key]
+
+
+def closed_world(graph: Graph) -> Ids:
+    """All true triples int32[n, 3] of a graph whose truth is known; GraphError for any other."""
+    if not graph.has_closed_world:
+        raise GraphError(
+            f"Graph {graph.name} has no closed world: only the family generator knows all true triples."
+        )
+    try:
+        return files.read_closed_world(artifact_path(graph.artifact), graph.sha256)
+    except (ArtifactError, OSError) as error:
+        raise GraphError(f"The closed world of graph {graph.name} cannot be opened: {error}") from error
+
+
+def given_templates(graph: Graph) -> dict[int, TemplateText]:
+    """Relation id to (statement, tail question, head question) for relations that came with templates."""
+    try:
+        texts = files.read_templates(artifact_path(graph.artifact), graph.sha256)
+    except (ArtifactError, OSError) as error:
+        raise GraphError(f"The templates of graph {graph.name} cannot be opened: {error}") from error
+    index = open_graph(graph).relation_index
+    return {index[relation]: text for relation, text in texts.items()}
+
+
+def _row(
+    name: str, source: GraphSourceData, unseen: str, options: dict[str, Any], graph: CheckedGraph
+) -> Graph:
+    """The unsaved row; artifact and checksum follow when the files are there."""
+    arrays = graph.arrays
+    return Graph(
+        name=name,
+        source=source.source.value,
+        options={**options, "unseen": unseen},
+        num_entities=arrays.num_entities,
+        num_relations=arrays.num_relations,
+        num_train=len(arrays.train),
+        num_valid=len(arrays.valid),
+        num_test=len(arrays.test),
+        has_closed_world=graph.closed_world is not None,
+        report=graph.report,
+    )
+
+
+@transaction.atomic
+def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
+    """Rows and the renamed folder, or neither; short, so that SQLite's one writer is not kept."""
+    row.save()
+    row.artifact = f"graphs/{row.pk}"
+    row.save(update_fields=["artifact"])
+    num_train = np.bincount(arrays.train[:, 1], minlength=arrays.num_relations)
+    num_test = np.bincount(arrays.test[:, 1], minlength=arrays.num_relations)
+    Relation.objects.bulk_create(
+        (
+            Relation(
+                graph=row,
+                index=index,
+                key=key,
+                category=arrays.categories[index],
+                domain=arrays.domains[index],
+                range=arrays.ranges[index],
+                num_train=int(num_train[index]),
+                num_test=int(num_test[index]),
+            )
+            for index, key in enumerate(arrays.relations)
+        ),
+        batch_size=1000,
+    )
+    record(row.created_by, AuditAct.GRAPH_IMPORTED, about=row.name)
+    place = artifact_path(row.artifact)
+    files.remove(place)  # left behind by an import that was killed: its row was rolled back
+    aside.rename(place)

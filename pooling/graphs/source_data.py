@@ -1,0 +1,69 @@
+"""What a source hands to the importer, and how it complains."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import UserError
+from pooling.enums import GraphSource, Split
+
+MAX_PROBLEMS = 20  # shown at once
+MAX_EXAMPLES = 5  # of one kind in a report
+
+Codes = npt.NDArray[np.int64]
+
+
+class GraphError(UserError):
+    """A graph that is not there, or cannot be imported: which file and line, what, and what to do."""
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """The triples of one split as they stand in the source, repeats included."""
+
+    file: str  # as messages name it
+    rows: Codes  # [n, 3]: head, relation, tail as indices into GraphSourceData.keys; row i is on line i + 1
+
+
+@dataclass(frozen=True)
+class SideTable:
+    """A file that comes with the triples (labels, types, ...): its rows as text; row i is on line i + 1."""
+
+    file: str
+    rows: list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class GraphSourceData:
+    """Everything that a source knows, unchecked but for what makes a row a row."""
+
+    source: GraphSource
+    keys: list[str]  # the vocabulary of entities and relations together
+    splits: Mapping[Split, SplitRows]  # all three
+    labels: SideTable | None = None  # entity, label
+    types: SideTable | None = None  # entity, type
+    domain_range: SideTable | None = None  # relation, domain, range
+    templates: SideTable | None = None  # relation, statement, tail question, head question
+    closed_world: Codes | None = None  # [n, 3]: all true triples, where they are known
+    report: list[dict[str, Any]] = field(default_factory=list)
+
+
+def notice(kind: str, count: int, message: str, examples: Iterable[str]) -> dict[str, Any]:
+    """One entry of Graph.report."""
+    return {"kind": kind, "count": count, "message": message, "examples": list(examples)}
+
+
+def refuse(problems: list[str]) -> None:
+    """Raise a GraphError of the first problems, one per line, if there are any."""
+    if problems:
+        more = len(problems) - MAX_PROBLEMS
+        shown = problems[:MAX_PROBLEMS] + ([f"… and {more:,} more problems."] if more > 0 else [])
+        raise GraphError("\n".join(shown))
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """'1 triple', '2,000 triples'."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,244 @@
+"""Reading a folder of TSV files: fast on millions of lines, exact about the line that is wrong."""
+
+import gzip
+import zlib
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pooling.enums import GraphSource, Split
+from pooling.graphs.source_data import (
+    MAX_EXAMPLES,
+    GraphError,
+    GraphSourceData,
+    SideTable,
+    SplitRows,
+    notice,
+    plural,
+    refuse,
+)
+from pooling.questions.templates import TemplateError, check_template
+
+ENDINGS = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
+TRIPLE = ("head", "relation", "tail")
+# stem of each file that may come with the triples: its columns, and which of them may be empty
+SIDE_TABLES: dict[str, tuple[tuple[str, ...], frozenset[int]]] = {
+    "entity_labels": (("entity", "label"), frozenset()),
+    "entity_types": (("entity", "type"), frozenset()),
+    "relation_domain_range": (("relation", "domain", "range"), frozenset({1, 2})),
+    "relation_templates": (("relation", "statement", "tail question", "head question"), frozenset()),
+}
+MAX_RELATION_LENGTH = 500  # as pooling.models.Relation has it
+_TAB, _NEWLINE, _RETURN, _NUL = 9, 10, 13, 0
+
+
+def read_tsv(folder: str | Path) -> GraphSourceData:
+    """Read a graph folder (DESIGN §4); GraphError names up to 20 problems with file and line."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise GraphError(
+            f"{folder} is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv."
+        )
+    problems: list[str] = []
+    paths = {split: _find(folder, split.value, problems, needed=True) for split in Split}
+    fields = {split: _read_triples(path, problems) for split, path in paths.items() if path}
+    tables = {stem: _read_side_table(folder, stem, problems) for stem in SIDE_TABLES}
+    _check_templates(tables["relation_templates"], problems)
+    refuse(problems)
+    keys, rows = encode([fields[split] for split in Split])
+    splits = {split: SplitRows(_name(paths[split]), rows[i]) for i, split in enumerate(Split)}
+    _check_lengths(keys, splits, problems)
+    refuse(problems)
+    return GraphSourceData(
+        source=GraphSource.TSV,
+        keys=keys,
+        splits=splits,
+        labels=tables["entity_labels"],
+        types=tables["entity_types"],
+        domain_range=tables["relation_domain_range"],
+        templates=tables["relation_templates"],
+        report=_whitespace(keys, splits),
+    )
+
+
+def read_triple_files(source: GraphSource, paths: dict[Split, Path]) -> GraphSourceData:
+    """Triples only, from three files that are known to be there (a dataset that PyKEEN ships)."""
+    problems: list[str] = []
+    fields = [_read_triples(paths[split], problems) for split in Split]
+    refuse(problems)
+    keys, rows = encode(fields)
+    splits = {split: SplitRows(paths[split].name, rows[i]) for i, split in enumerate(Split)}
+    return GraphSourceData(source=source, keys=keys, splits=splits, report=_whitespace(keys, splits))
+
+
+def encode(fields: list[pa.LargeStringArray]) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
+    """Flat fields (h, r, t, h, r, t, ...) of several files as one vocabulary, and an int64[n, 3] per file."""
+    together = pa.concat_arrays(fields).dictionary_encode()
+    codes = together.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    ends = np.cumsum([len(part) for part in fields])[:-1]
+    return cast("list[str]", together.dictionary.to_pylist()), [
+        part.reshape(-1, 3) for part in np.split(codes, ends)
+    ]
+
+
+def _find(folder: Path, stem: str, problems: list[str], needed: bool = False) -> Path | None:
+    """The one file of this stem; a problem is added where there are several, or none of a needed one."""
+    found = [folder / (stem + ending) for ending in ENDINGS if (folder / (stem + ending)).is_file()]
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        problems.append(f"{folder}: {stem}. is there {len(found)} times ({names}): keep one of them.")
+    if needed and not found:
+        problems.append(f"{folder}: there is no {stem}.tsv (nor {stem}.txt, nor either with .gz): add it.")
+    return found[0] if len(found) == 1 else None
+
+
+def _name(path: Path | None) -> str:
+    return path.name if path else ""
+
+
+def _read_triples(path: Path, problems: list[str]) -> pa.LargeStringArray:
+    """Flat fields of a file of triples; where there are problems they are added and no fields come back."""
+    before = len(problems)
+    fields = split_fields(_bytes_of(path, problems), path.name, TRIPLE, frozenset(), problems)
+    if not len(fields) and len(problems) == before:
+        problems.append(
+            f"{path.name}: there are no triples in it: a graph needs train, valid and test triples."
+        )
+    return fields
+
+
+def _read_side_table(folder: Path, stem: str, problems: list[str]) -> SideTable | None:
+    path = _find(folder, stem, problems)
+    if path is None:
+        return None
+    columns, may_be_empty = SIDE_TABLES[stem]
+    flat = split_fields(_bytes_of(path, problems), path.name, columns, may_be_empty, problems).to_pylist()
+    return SideTable(
+        path.name, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True))
+    )
+
+
+def _bytes_of(path: Path, problems: list[str]) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        problems.append(f"{path.name}: is not a whole gzip file: copy it again, or unpack it yourself.")
+    except OSError as error:
+        problems.append(
+            f"{path.name}: cannot be read ({error.strerror}): check the file and its permissions."
+        )
+    return b""
+
+
+def split_fields(
+    data: bytes, file: str, columns: tuple[str, ...], may_be_empty: frozenset[int], problems: list[str]
+) -> pa.LargeStringArray:
+    """All fields of a TSV file in one flat array (row after row); problems are added with file and line.
+
+    Lines end with LF or CR LF; the last one may lack it. A byte order mark is skipped. With any problem the
+    array is empty.
+    """
+    empty = pa.array([], pa.large_string())
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    if data and not data.endswith(b"\n"):
+        data += b"\n"
+    text = np.frombuffer(data, np.uint8)
+    separators = np.flatnonzero((text == _TAB) | (text == _NEWLINE))
+    line_ends = np.flatnonzero(text[separators] == _NEWLINE)  # as indices into separators
+    widths = np.diff(line_ends, prepend=-1)
+    found = [
+        *_bad_bytes(data, text, separators[line_ends]),
+        *_bad_widths(widths, columns),
+        *_empty_fields(separators, widths, columns, may_be_empty),
+    ]
+    problems.extend(f"{file}:{line}: {what}" for line, what in sorted(found))
+    if found or not len(separators):
+        return empty
+    kept = np.ones(len(text), bool)
+    kept[separators] = False
+    # Field i ends where separator i stands, less the i separators that were taken out before it.
+    offsets = np.concatenate([[0], separators - np.arange(len(separators))]).astype(np.int64)
+    return pa.LargeStringArray.from_buffers(len(separators), pa.py_buffer(offsets), pa.py_buffer(text[kept]))
+
+
+def _bad_bytes(
+    data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]
+) -> list[tuple[int, str]]:
+    """Lines that are not UTF-8, or hold a carriage return or NUL; `ends`: where lines end in `text`."""
+    found: list[tuple[int, str]] = []
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        for line, content in enumerate(data.split(b"\n")[:-1], 1):
+            try:
+                content.decode()
+            except UnicodeDecodeError as error:
+                byte = content[error.start]
+                found.append((line, f"byte 0x{byte:02x} is not UTF-8: save the file as UTF-8."))
+    for code, name in ((_RETURN, "a carriage return"), (_NUL, "a NUL byte")):
+        lines = np.unique(np.searchsorted(ends, np.flatnonzero(text == code))) + 1
+        found += [(int(line), f"there is {name} inside the line: take it out.") for line in lines]
+    return found
+
+
+def _bad_widths(widths: npt.NDArray[np.int64], columns: tuple[str, ...]) -> list[tuple[int, str]]:
+    wrong = np.flatnonzero(widths != len(columns))
+    expected = f"{len(columns)} ({', '.join(columns)}, separated by tabs): correct the line or remove it."
+    return [(int(line) + 1, f"{plural(int(widths[line]), 'column')} instead of {expected}") for line in wrong]
+
+
+def _empty_fields(
+    separators: npt.NDArray[np.int64],
+    widths: npt.NDArray[np.int64],
+    columns: tuple[str, ...],
+    may_be_empty: frozenset[int],
+) -> list[tuple[int, str]]:
+    empty = np.flatnonzero(np.diff(separators, prepend=-1) == 1)  # as numbers of fields
+    ends = np.cumsum(widths)
+    lines = np.searchsorted(ends, empty, side="right")
+    places = empty - (ends - widths)[lines]
+    return [
+        (int(line) + 1, f"column {place + 1} ({columns[place]}) is empty: fill it in or remove the line.")
+        for line, place in zip(lines, places, strict=True)
+        if widths[line] == len(columns) and int(place) not in may_be_empty
+    ]
+
+
+def _check_templates(table: SideTable | None, problems: list[str]) -> None:
+    for line, (_, *texts) in enumerate(table.rows if table else [], 1):
+        try:
+            check_template(*texts)
+        except TemplateError as error:
+            problems.append(f"{table.file}:{line}: {error}.")  # type: ignore[union-attr]
+
+
+def _check_lengths(keys: list[str], splits: dict[Split, SplitRows], problems: list[str]) -> None:
+    """Relation keys go into a column of the database."""
+    too_long = np.array([len(key) > MAX_RELATION_LENGTH for key in keys], bool)
+    for split in splits.values():
+        for row in np.flatnonzero(too_long[split.rows[:, 1]]):
+            length = len(keys[split.rows[row, 1]])
+            problems.append(
+                f"{split.file}:{row + 1}: the relation has {length} characters: "
+                f"shorten it to {MAX_RELATION_LENGTH}."
+            )
+
+
+def _whitespace(keys: list[str], splits: dict[Split, SplitRows]) -> list[dict[str, object]]:
+    """White space around a field is part of the key, and mostly a mistake: kept, and reported."""
+    around = np.array([key != key.strip() for key in keys], bool)
+    places = [
+        (f"{split.file}:{row + 1}", keys[split.rows[row, column]])
+        for split in splits.values()
+        for row, column in np.argwhere(around[split.rows])
+    ]
+    if not places:
+        return []
+    message = f"{plural(len(places), 'field')} with white space at an end; it was kept as part of the name."
+    return [notice("whitespace", len(places), message, (f"{p} {key!r}" for p, key in places[:MAX_EXAMPLES]))]

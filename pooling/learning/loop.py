@@ -1,0 +1,299 @@
+"""Train a system in a loop of our own. Resumable, seeded, with early stopping on the validation MRR.
+
+Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). `batches.py` says what a batch
+is, `losses.py` what is made small. With the setting precision=mixed, products are computed in bfloat16 on a GPU; its
+exponents are those of float32, so that no loss needs scaling. Validation is always in full precision.
+Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pooling.learning.batches import BATCHES, Batches
+from pooling.learning.memory import check_memory, keep_freed_memory
+from pooling.learning.optimizers import make_optimizer
+from pooling.learning.validation import validation_mrr
+from pooling.scoring.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
+from pooling.scoring.ranks import NotFinite
+from pooling.scoring.scorer import Scorer, build_model, resolve_device
+from pooling.scoring.threads import cpu_threads
+from pooling.systems import SystemSpec, Value, common_settings, get_model
+from pooling.systems.spec import with_neutral
+
+REPORT_SECONDS = 0.5
+OnEpoch = Callable[[int, Callable[[], Scorer]], None]  # an epoch that has ended, and what makes its scorer
+
+
+class TrainingCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
+    """Training was asked to stop; the checkpoint of the last whole epoch is kept."""
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """Where training stands. `fraction` is of the current epoch; times in seconds."""
+
+    epoch: int  # being trained, from 1
+    epochs: int
+    fraction: float
+    loss: float | None  # of systems that have one
+    validation_mrr: float | None
+    best_mrr: float | None
+    seconds_left: float
+    words: str = ""  # what is done, where it is no epoch
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """What training gave. `seconds` span all sessions of a resumed training; `history`: a dict per epoch."""
+
+    epochs_done: int
+    best_epoch: int
+    validation_mrr: float | None
+    seconds: float
+    device: str
+    stopped_early: bool
+    history: list[dict[str, Any]]
+
+
+class Diverged(ValueError):  # noqa: N818 - what happened, as TrainingCancelled
+    """The loss is no longer finite. `best_epoch` is the epoch whose weights are kept, 0: none; `result`: till then."""
+
+    def __init__(self, message: str, result: TrainResult) -> None:
+        super().__init__(message)
+        self.result, self.best_epoch = result, result.best_epoch
+
+
+def train_system(
+    name: str,
+    train: np.ndarray,
+    valid: np.ndarray,
+    num_entities: int,
+    num_relations: int,
+    settings: Mapping[str, Value],
+    *,
+    seed: int,
+    device: str = "auto",
+    directory: Path,
+    on_progress: Callable[[EpochReport], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    threads: int | None = None,
+    on_epoch: OnEpoch | None = None,
+) -> TrainResult:
+    """Train system `name` on triples int[n, 3]; the best epoch's weights stay in `directory`.
+
+    A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
+    epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
+    (ValueError). `on_epoch` is called before the checkpoint of its epoch is written: no epoch is lost to it. Raises
+    TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not finite, and ValueError where
+    memory will not do or mixed precision finds no GPU.
+    """
+    keep_freed_memory()
+    with cpu_threads(threads):
+        run = _Run(
+            get_model(name), train, valid, num_entities, num_relations, dict(settings), seed,
+            resolve_device(device), Path(directory), on_epoch, on_progress, should_stop,
+        )  # fmt: skip
+        return run.train()
+
+
+class _Run:
+    """The state of one training."""
+
+    def __init__(
+        self, spec: SystemSpec, train: np.ndarray, valid: np.ndarray, num_entities: int, num_relations: int,
+        settings: dict[str, Value], seed: int, device: str, directory: Path, on_epoch: OnEpoch | None,
+        on_progress: Callable[[EpochReport], None] | None, should_stop: Callable[[], bool] | None,
+    ) -> None:  # fmt: skip
+        self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
+        self.settings = common_settings(settings)
+        self.on_progress = on_progress or (lambda report: None)
+        self.should_stop = should_stop or (lambda: False)
+        self.on_epoch = on_epoch or (lambda epoch, scorer: None)
+        self.num_entities, self.num_relations = num_entities, num_relations
+        self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
+        self.identity = {
+            "system": spec.name, "settings": settings, "seed": seed, "num_entities": num_entities,
+            "num_relations": num_relations, "num_train": len(train), "num_valid": len(valid),
+        }  # fmt: skip
+        self.mixed = self.settings["precision"] == "mixed"
+        if self.mixed and not device.startswith("cuda"):
+            raise ValueError("mixed precision needs a GPU: set precision to full, or train with device cuda")
+        check_memory(spec, num_entities, num_relations, settings, self.train_triples, device)
+        self.model = build_model(spec, num_entities, num_relations, settings, seed, train).to(device)
+        self.optimizer = make_optimizer(self.model, self.settings, device)
+        kind = BATCHES[self.settings["objective"]]
+        self.batches: Batches = kind(self.train_triples, num_entities, self.settings, device)
+        self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
+        self.best_mrr: float | None = None
+        self.history: list[dict[str, Any]] = []
+        self.stopped_early = False
+        self.resume()
+        self.started = time.monotonic() - self.seconds
+        self.reported = 0.0
+
+    def resume(self) -> None:
+        """Go on from the checkpoint of the directory, if there is one."""
+        if not (path := self.directory / LATEST).exists():
+            return
+        state = read_checkpoint(path)
+        known = {**state["identity"], "settings": with_neutral(state["identity"]["settings"])}
+        if known != {**self.identity, "settings": dict(self.settings)}:
+            raise ValueError(f"{path} belongs to another training: remove it or use another directory")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for key in ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early"):
+            setattr(self, key, state[key])
+
+    def train(self) -> TrainResult:
+        """Train the epochs that are left."""
+        epochs = self.settings["epochs"]
+        while self.epoch < epochs and not self.stopped_early:
+            before = self.seconds
+            loss = self.train_epoch(self.epoch + 1)
+            mrr = self.validate(self.epoch + 1)
+            self.epoch += 1
+            self.seconds = time.monotonic() - self.started
+            is_best = not len(self.valid_triples) if mrr is None else mrr > (self.best_mrr or -1)
+            if is_best:
+                self.best_epoch, self.best_mrr = self.epoch, mrr
+            row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
+            self.history = [*self.history, row]
+            self.stopped_early = self.epoch < epochs and self.is_over(self.seconds - before)
+            self.on_epoch(self.epoch, lambda: Scorer(self.spec, self.model, self.device))
+            self.started = time.monotonic() - self.seconds  # what others do with an epoch is no training
+            self.save(is_best)
+            self.report(self.epoch, 1.0, loss)
+        if not self.best_epoch:
+            self.validate_last()
+        return self.result()
+
+    def validate_last(self) -> None:
+        """Training ended before its first validation was due: validate now, so that there are weights to keep."""
+        mrr = self.validate(self.epoch)
+        self.best_epoch, self.best_mrr, self.seconds = self.epoch, mrr, time.monotonic() - self.started
+        row = {**self.history[-1], "validation_mrr": mrr, "seconds": self.seconds}
+        self.history = [*self.history[:-1], row]
+        self.save(is_best=True)
+        self.report(self.epoch, 1.0, row["loss"])
+
+    def result(self) -> TrainResult:
+        """What training gave so far."""
+        return TrainResult(
+            self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early,
+            self.history,
+        )  # fmt: skip
+
+    def is_over(self, epoch_seconds: float) -> bool:
+        """Whether patience has run out, or most of another epoch would lie behind the time limit."""
+        limit, patience = self.settings["max_seconds"], self.settings["patience"]
+        if limit and self.seconds + epoch_seconds / 2 > limit:
+            return True
+        return bool(patience) and self.epoch - self.best_epoch >= patience * self.settings["validate_every"]
+
+    def train_epoch(self, epoch: int) -> float:
+        """Train one epoch; return its mean loss.
+
+        All randomness of an epoch follows from (seed, epoch): a resumed training needs no generator state.
+        """
+        devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
+        seed = np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(int(seed))
+            self.set_rate(epoch)
+            self.model.train()
+            total, count, size = torch.zeros((), device=self.device), 0, len(self.batches)
+            for i, batch in enumerate(self.batches.draw()):
+                if self.should_stop():
+                    raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
+                self.optimizer.zero_grad(set_to_none=True)
+                with torch.autocast(self.device.split(":")[0], torch.bfloat16, enabled=self.mixed):
+                    loss = self.batches.loss(self.spec, self.model, batch)
+                loss.backward()
+                self.optimizer.step()
+                self.model.post_parameter_update()
+                total, count = total + loss.detach(), count + 1
+                if i + 1 < size and time.monotonic() - self.reported > REPORT_SECONDS:
+                    self.report(epoch, (i + 1) / size, self.finite(total / count, epoch))
+        mean = self.finite(total / max(count, 1), epoch)
+        for weights in self.model.parameters():  # the last step may have spoilt them
+            self.finite(weights.detach().sum(), epoch)
+        return mean
+
+    def finite(self, figure: torch.Tensor, epoch: int) -> float:
+        """Return the figure; Diverged where it is NaN or infinite."""
+        value = figure.item()
+        if not np.isfinite(value):
+            raise self.diverged("loss", epoch)
+        return value
+
+    def diverged(self, what: str, epoch: int) -> Diverged:
+        """The error to raise; the best whole epoch is kept."""
+        if not self.best_epoch and 0 < self.epoch < epoch:  # none was validated: the last one is the best
+            self.best_epoch = self.epoch
+            state = read_checkpoint(self.directory / LATEST)
+            best = {"model": state["model"], "epoch": self.epoch, "identity": self.identity}
+            write_checkpoint(self.directory / BEST, best)
+        kept = f"the weights of epoch {self.best_epoch} are kept" if self.best_epoch else "nothing is kept"
+        return Diverged(
+            f"the {what} of {self.spec.label} is not finite in epoch {epoch}; {kept}. Lower the learning_rate",
+            self.result(),
+        )
+
+    def set_rate(self, epoch: int) -> None:
+        """Let the rate fall geometrically from `learning_rate` to `decay` times it in the last epoch."""
+        share = (epoch - 1) / max(self.settings["epochs"] - 1, 1)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings["learning_rate"] * self.settings["decay"] ** share
+
+    def validates(self, epoch: int) -> bool:
+        """Whether the epoch ends with a validation; the last one always does, and what ends without any."""
+        due = epoch % self.settings["validate_every"] == 0 or epoch in (self.settings["epochs"], self.epoch)
+        return bool(len(self.valid_triples)) and due
+
+    def validate(self, epoch: int) -> float | None:
+        """Return the MRR of the validation (`validation_mrr`); None: not now."""
+        if not self.validates(epoch):
+            return None
+        try:
+            return validation_mrr(
+                Scorer(self.spec, self.model, self.device), self.train_triples, self.valid_triples, self.num_relations,
+                size=self.settings["validation_sample"], seed=self.seed, should_stop=self.should_stop,
+            )  # fmt: skip
+        except NotFinite:
+            raise self.diverged("score", epoch) from None
+        except InterruptedError:
+            raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}") from None
+
+    def save(self, is_best: bool) -> None:
+        """Write the checkpoint of this epoch; the best weights first, so that it never names others."""
+        model = self.model.state_dict()
+        if is_best:
+            write_checkpoint(
+                self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity}
+            )
+        keys = ("identity", "epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")
+        state = {key: getattr(self, key) for key in keys}
+        write_checkpoint(
+            self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state}
+        )
+
+    def report(self, epoch: int, fraction: float, loss: float) -> None:
+        """Tell the caller where training stands."""
+        self.reported = time.monotonic()
+        done = max(epoch - 1 + fraction, 1e-9)
+        spent = self.reported - self.started
+        left = spent / done * (self.settings["epochs"] - done)
+        if self.settings["max_seconds"]:
+            left = min(left, max(self.settings["max_seconds"] - spent, 0.0))
+        last = self.history[-1]["validation_mrr"] if self.history else None
+        ended = 0.0 if self.stopped_early else left
+        row = EpochReport(epoch, self.settings["epochs"], fraction, loss, last, self.best_mrr, ended)
+        self.on_progress(row)

@@ -1,0 +1,34 @@
+"""How good a system is while it is trained: its MRR on the validation triples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pooling.scoring.ranking import Scores, rank_of_triples
+
+
+def validation_mrr(
+    scorer: Scores,
+    train: np.ndarray,
+    valid: np.ndarray,
+    num_relations: int,
+    *,
+    size: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> float | None:
+    """Return the MRR of both sides of `size` triples of valid int[n, 3], drawn by `seed`; 0: of all; None: n is 0.
+
+    Ranks are filtered by all of train and valid. Errors are those of `score_questions`.
+    """
+    sample = valid
+    if 0 < size < len(valid):
+        sample = valid[np.random.default_rng(seed).choice(len(valid), size, replace=False)]
+    if not len(sample):
+        return None
+    return rank_of_triples(
+        scorer, sample, train, valid, num_relations=num_relations, progress=progress, should_stop=should_stop
+    ).mrr

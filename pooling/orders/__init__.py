@@ -1,0 +1,15 @@
+"""Orders of judging: which triples people get next. One file an order; ORDERS is the registry."""
+
+from pooling.orders.bandit import BANDIT_MM, BANDIT_THOMPSON
+from pooling.orders.base import Order
+from pooling.orders.depth import DEPTH
+from pooling.orders.hedge import HEDGE
+from pooling.orders.move_to_front import MOVE_TO_FRONT
+from pooling.orders.mtc import MTC
+from pooling.orders.random import RANDOM
+from pooling.orders.stratified import STRATIFIED
+
+ORDERS: dict[str, Order] = {
+    order.name: order
+    for order in (DEPTH, RANDOM, MOVE_TO_FRONT, HEDGE, BANDIT_MM, BANDIT_THOMPSON, STRATIFIED, MTC)
+}

@@ -1,0 +1,28 @@
+"""By depth: rank 1 of every run, then rank 2, and so on, as TREC pools are judged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings, best
+
+
+def rest(pool: OrderPool, released: np.ndarray, size: int, seed: int) -> np.ndarray:
+    """The next `size` triples that are not `released` (bool [n]), shallow first, random within a depth; int64 [k]."""
+    return best(-pool.depth, pool.place(seed), ~released, size)
+
+
+def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+    return Pick.of(rest(pool, progress.released, size, seed))
+
+
+DEPTH = Order(
+    "depth",
+    "By depth",
+    "The first candidate of every run, then the second, and so on; in random order within a depth. "
+    "Fair to every run, and the one whose labels mean the same for all of them.",
+    "",
+    "TREC pooling; Voorhees and Harman 2005",
+    False,
+    pick,
+)

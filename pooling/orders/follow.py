@@ -1,0 +1,53 @@
+"""Following runs: choose a run, take the best of its triples that nobody has judged, choose again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pooling.orders.base import OrderPool, Pick, Progress
+from pooling.orders.depth import rest
+
+
+def run_places(pool: OrderPool, seed: int) -> np.ndarray:
+    """Place of each run in a seeded order, int64 [runs]; it breaks every tie between runs."""
+    return np.random.default_rng([seed, 1]).permutation(pool.runs)
+
+
+def first_run(score: np.ndarray, place: np.ndarray, able: np.ndarray) -> int:
+    """The run with the largest score float [runs] of those that are `able` (bool [runs]), ties by place."""
+    return int(np.lexsort((place, np.where(able, -score, np.inf)))[0])
+
+
+def follow(
+    pool: OrderPool, progress: Progress, size: int, seed: int, choose: Callable[[np.ndarray, int], int],
+    chosen: Callable[[int, int], None],
+) -> Pick:  # fmt: skip
+    """`size` triples, one at a time from the run that `choose(able, n)` names, n of them being chosen already.
+
+    `able` bool [runs]: runs with a triple left. `chosen(triple, run)` hears of each choice. When no run has any left,
+    the others follow by depth.
+    """
+    taken = progress.released.copy()
+    lists = [held[~taken[held]] for held in pool.lists(seed)]
+    cursor = [0] * pool.runs
+    able = np.array([len(left) > 0 for left in lists], dtype=bool)
+    triples: list[int] = []
+    arms: list[int] = []
+    while len(triples) < size and able.any():
+        run = choose(able, len(triples))
+        triple = int(lists[run][cursor[run]])
+        taken[triple] = True
+        triples.append(triple)
+        arms.append(run)
+        chosen(triple, run)
+        for other in np.flatnonzero(able).tolist():
+            while able[other] and taken[lists[other][cursor[other]]]:
+                cursor[other] += 1
+                able[other] = cursor[other] < len(lists[other])
+    others = rest(pool, taken, size - len(triples), seed)
+    return Pick.of(
+        np.concatenate([np.array(triples, dtype=np.int64), others]),
+        np.concatenate([np.array(arms, dtype=np.int64), np.full(len(others), -1, dtype=np.int64)]),
+    )

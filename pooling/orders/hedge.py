@@ -1,0 +1,58 @@
+"""Hedge (Aslam, Pavlu and Savell 2003): runs vote with weights that follow how often they were right."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pooling.orders.base import GREEDY, YES, Order, OrderPool, Pick, Progress, Settings, best
+
+BETA = 0.1
+DIGITS = 9  # of log scores: equal ones must compare equal, whatever the order of summation
+
+
+def beta_of(settings: Settings) -> float:
+    beta = settings.get("beta", BETA)
+    if not isinstance(beta, int | float) or not 0 < beta < 1:
+        raise ValueError(f"beta must be a number above 0 and below 1; got {beta}")
+    return float(beta)
+
+
+def credits(ranks: np.ndarray) -> np.ndarray:
+    """½ ln(Z / rank), Z one more than the deepest rank of all, and 0 where a run does not hold the triple;
+    float64 [runs, n]."""
+    deepest = int(ranks.max(initial=0)) + 1
+    return np.where(ranks > 0, 0.5 * np.log(deepest / np.maximum(ranks, 1)), 0.0)
+
+
+def log_weights(credit: np.ndarray, progress: Progress, beta: float) -> np.ndarray:
+    """ln of β^loss of each run, float64 [runs]; its loss less its credit for each positive, more for each negative."""
+    labelled = np.flatnonzero(progress.label >= 0)
+    sign = np.where(progress.label[labelled] == YES, -1.0, 1.0)
+    return math.log(beta) * (credit[:, labelled] * sign).sum(axis=1)
+
+
+def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+    """Scores are compared by their logarithms: weights span hundreds of orders of magnitude."""
+    credit = pool.remember("credits", lambda: credits(pool.ranks))
+    with np.errstate(divide="ignore"):
+        log_credit = pool.remember("log credits", lambda: np.log(credit))
+    votes = log_credit + log_weights(credit, progress, beta_of(settings))[:, None]
+    top = votes.max(axis=0, initial=-np.inf)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        score = np.round(shift + np.log(np.exp(votes - shift).sum(axis=0)), DIGITS)
+    return Pick.of(best(score, pool.place(seed), ~progress.released, size))
+
+
+HEDGE = Order(
+    "hedge",
+    "Hedge",
+    "Judges what the runs agree on. The weight of a run grows with its right candidates and shrinks with wrong ones.",
+    GREEDY,
+    "Aslam, Pavlu and Savell 2003",
+    False,
+    pick,
+    {"beta": BETA},
+)

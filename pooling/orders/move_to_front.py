@@ -1,0 +1,36 @@
+"""Move-to-front (Cormack, Palmer and Clarke 1998): stay with a run while it finds positives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pooling.orders.base import GREEDY, YES, Order, OrderPool, Pick, Progress, Settings
+from pooling.orders.follow import first_run, follow, run_places
+
+
+def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+    """A run's priority: its depth less those chosen by following it that were not found positive.
+
+    What waits for its label, or stays undecided, counts as no: a batch would follow one run only otherwise. A yes
+    changes no priority, so that the run which found it goes on.
+    """
+    failed = (progress.arm >= 0) & (progress.label != YES)
+    highest = int(pool.ranks.max(initial=0))
+    priority = highest - np.bincount(progress.arm[failed], minlength=pool.runs).astype(np.float64)
+    place = run_places(pool, seed)
+
+    def chosen(triple: int, run: int) -> None:
+        priority[run] -= 1
+
+    return follow(pool, progress, size, seed, lambda able, n: first_run(priority, place, able), chosen)
+
+
+MOVE_TO_FRONT = Order(
+    "move-to-front",
+    "Move-to-front",
+    "Goes down the list of one run while its candidates are right, and turns to the next best run after a wrong one.",
+    GREEDY,
+    "Cormack, Palmer and Clarke 1998",
+    False,
+    pick,
+)

@@ -1,0 +1,27 @@
+"""Uniform over the pool: what was judged so far is a simple random sample of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings, best
+
+
+def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+    place = pool.place(seed)
+    chosen = best(-place, place, ~progress.drawn, size)
+    share = (np.count_nonzero(progress.drawn) + len(chosen)) / max(pool.size, 1)
+    return Pick(chosen, np.full(len(chosen), share), np.full(len(chosen), -1, dtype=np.int64))
+
+
+RANDOM = Order(
+    "random",
+    "Random",
+    "One seeded random order of the whole pool. What was judged so far is a random sample, "
+    "so that measures can be estimated with intervals.",
+    "Finds positives no faster than chance: choose it for estimates, not to save work, and release single triples: "
+    "what comes with its question is no part of the sample.",
+    "simple random sampling; infAP assumes it (Yilmaz and Aslam 2006)",
+    True,
+    pick,
+)

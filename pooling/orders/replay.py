@@ -1,0 +1,33 @@
+"""Judging a pool again whose labels are known: what an order would have asked for, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pooling.orders.base import Order, OrderPool, Progress
+from pooling.orders.batch import pick_batch
+
+
+def replay(
+    order: Order, pool: OrderPool, label: np.ndarray, *, batch: int = 1, whole_groups: bool = False, seed: int = 0,
+    tell: Callable[[int], None] = lambda count: None,
+) -> np.ndarray:  # fmt: skip
+    """All triples as people would get them when each batch is labelled before the next is chosen; int64 [n].
+
+    label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);
+    those that come with a choice stand behind what the order chose. `tell` hears how many are judged.
+    """
+    progress, given = Progress.start(pool.size), [np.zeros(0, dtype=np.int64)]
+    while not progress.released.all():
+        pick, comes = pick_batch(order, pool, progress, batch, seed, order.settings, whole=whole_groups)
+        chosen = pick.triple[~progress.released[pick.triple]]
+        comes[chosen] = False
+        chosen = np.concatenate([chosen, np.flatnonzero(comes)])
+        progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
+        progress.released[chosen] = True
+        progress.label[chosen] = label[chosen]
+        given.append(chosen)
+        tell(int(np.count_nonzero(progress.released)))
+    return np.concatenate(given)

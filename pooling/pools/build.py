@@ -1,0 +1,246 @@
+"""Pools: seeds, candidates of every system, filter. One function makes the rows, for built and imported pools."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from core.database.bulk_insert import insert_rows
+from core.database.row_locks import held
+from core.database.unique_names import named_once
+from core.enums import LIVE, AuditAct, JobKind
+from core.jobs.lifecycle import JobCancelled, Progress, handles
+from core.people.audit_log import record
+from pooling.enums import PoolOrigin, PoolState
+from pooling.errors import PoolError
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Graph, Job, Pool, Run, SeedTriple, System
+from pooling.pools import filtering as filters
+from pooling.pools.files import read_pool_file, read_seed_file
+from pooling.pools.kernels.filters import DEFAULT_FILTERS
+from pooling.pools.kernels.gathering import PROVENANCE, Gathered, gather
+from pooling.pools.rows import write_rows
+from pooling.pools.seeds import draw_seeds, seed_array
+from pooling.questions.kernel import questions_of
+from pooling.runs.distributions import predict_for_pool
+from pooling.runs.files import read_topk
+from pooling.runs.score import check_depth, score_for_pool, score_system
+from pooling.scoring.rank_rows import question_keys
+from pooling.training.train import get_systems
+
+
+class Finding(NamedTuple):
+    """Who found a pooled triple, for which side's question, at which rank."""
+
+    system: str
+    side: str
+    rank: int
+
+
+def get_pool(name: str) -> Pool:
+    pool = Pool.objects.select_related("graph").filter(name=name).first()
+    if pool is None:
+        known = ", ".join(Pool.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+        raise PoolError(f"There is no pool {name!r}. Pools: {known}.")
+    return pool
+
+
+def unpack_provenance(packed: bytes | memoryview, contributors: Sequence[str]) -> list[Finding]:
+    records = np.frombuffer(bytes(packed), dtype=PROVENANCE)
+    return [
+        Finding(contributors[record["system"]], "head" if record["side"] else "tail", int(record["rank"]))
+        for record in records
+    ]
+
+
+# -- making -----------------------------------------------------------------------------------------------------
+
+
+def create_pool(
+    graph: Graph, *, name: str, systems: Sequence[str] | None = None, depth: int = 10, sample: float | None = None,
+    count: int | None = None, stratify: str = "", seed: int | None = None, seeds_file: Path | None = None,
+    filters: Sequence[str] = DEFAULT_FILTERS,
+) -> Pool:  # fmt: skip
+    """The pool's row and its seeds; a BUILD_POOL job gathers the rest (build_pool).
+
+    Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds).
+    """
+    check_name(name)
+    chosen = get_systems(graph, systems)
+    check_depth(depth, chosen)
+    arrays = open_graph(graph)
+    if seeds_file is not None:
+        seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
+    else:
+        seeds, source = draw_seeds(arrays, sample=sample, count=count, stratify=stratify, seed=seed)
+    with named_once(lambda: check_name(name)):
+        held(graph, *chosen)
+        pool = Pool.objects.create(
+            graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
+            contributors=[s.name for s in chosen], filters=list(filters),
+        )  # fmt: skip
+        pool.systems.set(chosen)
+        store_seeds(pool, seeds)
+    return pool
+
+
+def check_name(name: str) -> None:
+    """PoolError unless a new pool can be called so."""
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise PoolError(f"Pool name {name!r}: use letters, digits, - and _, at most 80.")
+    if name == "new":
+        raise PoolError("Pool name 'new' is the address of the page that builds pools: choose another name.")
+    if Pool.objects.filter(name=name).exists():
+        raise PoolError(f"There is a pool {name!r} already: choose another name, or go on with that one.")
+
+
+def unfinished_pool(graph: Graph, name: str) -> Pool | None:
+    """The built pool of this name whose building was interrupted or failed; None if there is none."""
+    unfinished = Pool.objects.filter(graph=graph, name=name, origin=PoolOrigin.BUILT)
+    return unfinished.exclude(state=PoolState.READY).first()
+
+
+def store_seeds(pool: Pool, seeds: np.ndarray) -> None:
+    """Write the rows of seeds int[n, 3] that the pool has not yet."""
+    rows = ((pool.pk, h, r, t) for h, r, t in seeds.tolist())
+    insert_rows(SeedTriple, ("pool", "head", "relation", "tail"), rows)
+
+
+def build_pool(pool: Pool, progress: Progress) -> None:
+    """Score what is missing, gather, filter, store; then the rank rows of everything pooled. Safe to run twice."""
+    graph = open_graph(pool.graph)
+    seeds = seed_array(pool)
+    systems = list(pool.systems.order_by("id"))
+    if pool.state != PoolState.READY:
+        for system in systems:
+            score_triples(system, seeds, graph.test, progress)
+        store_pooled(pool, gather_runs(pool.contributors, systems, seeds, pool.depth, graph), seeds, graph)
+        tell_of_short_runs(systems, pool.depth, progress)
+        progress.log(
+            f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}"
+        )
+    for system in systems:
+        score_for_pool(system, pool, progress)
+
+
+def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress) -> None:
+    """Log which runs from outside cannot fill the depth."""
+    for run in Run.objects.filter(system__in=[s for s in systems if s.is_imported], depth__lt=depth):
+        progress.log(
+            f"{run.system.name} was imported with {run.depth:,} candidates of a question at most: it gives these"
+        )
+
+
+def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress) -> None:
+    """Candidates of the questions of the seeds int[n, 3] and rank rows of the triples int[m, 3], in one pass."""
+
+    def tell(done: int, total: int) -> None:
+        progress.report(f"scoring {system.name}", done, total, "questions")
+
+    score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.should_stop)
+
+
+def gather_runs(
+    contributors: Sequence[str], systems: Sequence[System], seeds: np.ndarray, depth: int, graph: GraphArrays
+) -> Gathered:
+    """The first candidates of the systems' runs for both questions of the seeds int[n, 3].
+
+    A finding names its system by the place in `contributors`; those that are none of `systems` find nothing.
+    """
+    questions, _, _ = questions_of(seeds)
+    keys = question_keys(questions, graph.num_entities, graph.num_relations)
+    of_name = {system.name: system for system in systems}
+    candidates = []
+    for name in contributors:
+        entity = np.zeros((len(keys), 0), dtype=np.int32)
+        if name in of_name:
+            run = Run.objects.select_related("system__graph").get(system=of_name[name])
+            entity = read_topk(run).of(keys)  # a question whose every entity is known has no candidate
+        candidates.append(entity)
+    return gather(questions, candidates, depth)
+
+
+def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: GraphArrays) -> None:
+    """Filter the triples and write them, all or none."""
+    if not len(gathered.triples):
+        nothing = "no system returned a candidate that is not known already"
+        if pool.origin == PoolOrigin.IMPORTED:
+            kinds = "; ".join(f"{entry['kind']}: {entry['count']}" for entry in pool.report)
+            nothing = f"no line of its file can be pooled ({kinds})" if kinds else "its file has no lines"
+        raise PoolError(f"Pool {pool.name} is empty: {nothing}.")
+    reason = filters.reasons(gathered, seeds, graph, pool.filters)
+    with transaction.atomic():
+        pool.triples.all().delete()
+        write_rows(pool, gathered, reason, np.arange(len(reason)))
+        Pool.objects.filter(pk=pool.pk).update(state=PoolState.READY)
+    pool.state = PoolState.READY
+
+
+@handles(JobKind.BUILD_POOL)
+def run_build_pool(job: Job, progress: Progress) -> None:
+    """Build the pool; once it can be evaluated, the predictive distributions of its systems (params: predictive)."""
+    assert job.pool is not None
+    ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
+    ended.update(state=PoolState.BUILDING)
+    try:
+        build_pool(job.pool, progress)
+    except InterruptedError:
+        raise JobCancelled from None
+    if job.params.get("predictive", True):
+        for system in job.pool.systems.order_by("id"):
+            predict_for_pool(system, job.pool, progress)
+
+
+def import_pool(
+    graph: Graph, *, name: str, file: Path, seeds_file: Path, filters: Sequence[str] = DEFAULT_FILTERS
+) -> Pool:
+    """A pool made elsewhere: its file says which triples, how deep, and perhaps who found them.
+
+    Lines that cannot be pooled (known facts, seeds, repeats, unknown entities) are left out and stand in the report.
+    """
+    check_name(name)
+    arrays = open_graph(graph)
+    seeds = read_seed_file(seeds_file, arrays)
+    read = read_pool_file(file, seeds, arrays)
+    with named_once(lambda: check_name(name)):
+        held(graph)
+        pool = Pool.objects.create(
+            graph=graph, name=name, origin=PoolOrigin.IMPORTED, depth=int(read.gathered.depth.max(initial=1)),
+            seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),
+            report=read.report,
+        )  # fmt: skip
+        store_seeds(pool, seeds)
+        store_pooled(pool, read.gathered, seeds, arrays)
+        record(None, AuditAct.POOL_IMPORTED, pool=pool, about=name)
+    return pool
+
+
+def freeze_pool(pool: Pool, user: User | None = None) -> None:
+    """From now on the pool neither grows nor is filtered anew; there is no way back. PoolError if it cannot be."""
+    with transaction.atomic():
+        held(pool)
+        found = Pool.objects.get(pk=pool.pk)
+        if found.state != PoolState.READY:
+            raise PoolError(f"Pool {pool.name} is {found.get_state_display()}: freeze it when it is ready.")
+        if found.frozen_at is not None:
+            raise PoolError(f"Pool {pool.name} was frozen on {found.frozen_at:%Y-%m-%d} already.")
+        if (job := live_extensions(found).first()) is not None:
+            raise PoolError(
+                f"Pool {pool.name} is being extended (job {job.pk}): wait for its end, or cancel it."
+            )
+        found.frozen_at = timezone.now()
+        found.save(update_fields=["frozen_at"])
+        record(user, AuditAct.POOL_FROZEN, pool=found, about=found.name)
+    pool.frozen_at = found.frozen_at
+
+
+def live_extensions(pool: Pool) -> QuerySet[Job]:
+    """Jobs that extend the pool and are not over, oldest first."""
+    return pool.jobs.filter(kind=JobKind.EXTEND_POOL, state__in=LIVE).order_by("id")

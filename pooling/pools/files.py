@@ -1,0 +1,171 @@
+"""Files of pools made elsewhere: seed files and pool files, read line by line."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pooling.errors import PoolError
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.pools.kernels.gathering import PROVENANCE, Gathered
+
+MAX_DEPTH = 32767
+EXAMPLES = 20
+
+
+def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
+        raise PoolError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    yield from tsv_lines(raw, path.name)
+
+
+def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The same of what a file holds; `name` is what messages call it."""
+    try:
+        text = raw.decode("utf-8-sig")  # a byte-order mark is no part of the first name
+    except UnicodeDecodeError as error:
+        damaged = raw[: error.start].count(b"\n") + 1
+        raise PoolError(f"{name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r").split("\t")
+
+
+def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, int, int] | None, str]:
+    """Ids of head, relation, tail; or None and what the graph does not have."""
+    head, relation, tail = fields[:3]
+    for name, key, index in (
+        ("head", head, graph.entity_index),
+        ("relation", relation, graph.relation_index),
+        ("tail", tail, graph.entity_index),
+    ):
+        if key not in index:
+            return None, f"the graph does not have {name} {key!r}"
+    return (graph.entity_index[head], graph.relation_index[relation], graph.entity_index[tail]), ""
+
+
+def several(problems: Sequence[str], advice: str) -> str:
+    """Up to 20 problems, one a line, then what to do."""
+    more = [f"… and {len(problems) - EXAMPLES} more"] if len(problems) > EXAMPLES else []
+    return "\n".join([*problems[:EXAMPLES], *more, advice])
+
+
+def read_seed_file(path: Path, graph: GraphArrays) -> np.ndarray:
+    """Seed triples int32[n, 3] from a TSV of head, relation, tail; every one must be a test triple of the graph."""
+    test = set(map(tuple, graph.test.tolist()))
+    seeds: dict[tuple[int, int, int], int] = {}
+    problems = []
+    for number, fields in read_tsv(path):
+        triple, problem = triple_ids(fields, graph) if len(fields) == 3 else (None, "")
+        if len(fields) != 3:
+            problem = f"has {len(fields)} columns where head, relation, tail are 3"
+        elif triple is not None and triple not in test:
+            problem = "is no test triple of the graph; seeds are sampled from test"
+        elif triple is not None and triple in seeds:
+            problem = f"repeats line {seeds[triple]}"
+        if problem:
+            problems.append(f"{path.name}:{number}: {problem}")
+        elif triple is not None:
+            seeds[triple] = number
+    if problems:
+        raise PoolError(several(problems, "Correct the seed file; nothing was made."))
+    if not seeds:
+        raise PoolError(f"{path.name} has no seed triples.")
+    return np.array(list(seeds), dtype=np.int32)
+
+
+class PoolFile(NamedTuple):
+    """What a pool file held: triples in its order, names of those who found them, lines that were left out."""
+
+    gathered: Gathered
+    contributors: list[str]
+    report: list[dict[str, object]]
+
+
+def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFile:
+    """TSV head, relation, tail, smallest depth [, provenance `system:side:rank;…`].
+
+    A line of the wrong shape refuses the file; a line that a pool cannot hold is left out and reported.
+    """
+    refused: list[str] = []
+    left_out: dict[str, list[str]] = {}
+    contributors: dict[str, int] = {}
+    lines: dict[tuple[int, int, int], int] = {}
+    depths: list[int] = []
+    findings: list[list[tuple[int, int, int]]] = []
+    excluded = _excluded(seeds, graph)
+    for number, fields in read_tsv(path):
+        where = f"{path.name}:{number}"
+        problem, depth, found = _shape(fields, contributors)
+        if problem:
+            refused.append(f"{where}: {problem}")
+            continue
+        triple, unknown = triple_ids(fields, graph)
+        if triple is None:
+            left_out.setdefault("unknown entity or relation", []).append(f"{where}: {unknown}")
+        elif triple in lines:
+            left_out.setdefault("repeated triple", []).append(f"{where}: repeats line {lines[triple]}")
+        elif triple in excluded:
+            left_out.setdefault(excluded[triple], []).append(f"{where}: {' '.join(fields[:3])}")
+        else:
+            lines[triple] = number
+            depths.append(depth)
+            findings.append(found)
+    if refused:
+        raise PoolError(several(refused, "Correct the pool file; nothing was made."))
+    flat = np.array([f for found in findings for f in found], dtype=np.int64).reshape(-1, 3)
+    records = np.zeros(len(flat), dtype=PROVENANCE)
+    records["system"], records["side"], records["rank"] = flat.T
+    indptr = np.concatenate([[0], np.cumsum([len(f) for f in findings])]).astype(np.int64)
+    triples = np.array(list(lines), dtype=np.int32).reshape(-1, 3)
+    report = [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
+    return PoolFile(
+        Gathered(triples, np.array(depths, dtype=np.int64), records, indptr), list(contributors), report
+    )
+
+
+def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:
+    """What a pool never holds: known facts (train, valid, unsampled test) and its own seeds."""
+    why: dict[tuple[int, ...], str] = {}
+    for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test)):
+        why.update(dict.fromkeys(map(tuple, triples.tolist()), f"known fact ({name})"))
+    why.update(dict.fromkeys(map(tuple, seeds.tolist()), "seed triple"))
+    return why
+
+
+def _shape(
+    fields: Sequence[str], contributors: dict[str, int]
+) -> tuple[str, int, list[tuple[int, int, int]]]:
+    """Problem of a pool line ('' if none), its depth, and its findings; new contributors are added."""
+    if len(fields) not in (4, 5):
+        return (
+            f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5",
+            0,
+            [],
+        )
+    depth = rank_in(fields[3])
+    if not depth:
+        return f"depth {fields[3]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []
+    found = []
+    for part in filter(None, fields[4].split(";") if len(fields) == 5 else []):
+        system, _, rest = part.partition(":")
+        side, _, rank = rest.partition(":")
+        if not system or side not in ("tail", "head") or not rank_in(rank):
+            return f"provenance {part!r} is not system:tail:rank or system:head:rank", 0, []
+        found.append((contributors.setdefault(system, len(contributors)), int(side == "head"), int(rank)))
+    if len(contributors) > 256:
+        return "more than 256 systems in the provenance", 0, []
+    return "", depth, found
+
+
+def rank_in(text: str) -> int:
+    """A whole number from 1 to MAX_DEPTH; 0 if the text is none."""
+    number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+    return number if number <= MAX_DEPTH else 0

@@ -1,0 +1,187 @@
+"""Filtering: which pooled triples are assumed negatives, and why."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, Sum
+from django.db.models.functions import Length
+
+from core.database.row_locks import held
+from core.enums import LIVE, AuditAct, JobKind
+from core.people.audit_log import record
+from pooling.enums import PoolOrigin, PoolState
+from pooling.errors import PoolError
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.models import Job, Pool
+from pooling.pools.kernels.filters import Found, apply_filters, parse_filters
+from pooling.pools.kernels.gathering import PROVENANCE, Gathered
+from pooling.pools.rows import read_rows
+from pooling.pools.seeds import seed_array
+
+_BATCH = 5000  # rows in one statement
+
+
+def found_by(
+    gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None
+) -> Found:
+    """What filters see. The `unnamed`, bool[n], count as found by every seed question they answer; by default those
+    without a finding."""
+    triples = gathered.triples
+    counts = np.diff(gathered.indptr)
+    owner = np.repeat(np.arange(len(triples)), counts)
+    by_tail, by_head = np.zeros(len(triples), bool), np.zeros(len(triples), bool)
+    by_tail[owner[gathered.findings["side"] == 0]] = True
+    by_head[owner[gathered.findings["side"] == 1]] = True
+    unnamed = counts == 0 if unnamed is None else unnamed
+    if unnamed.any():
+        tail, head = answered(triples, seeds, graph.num_entities)
+        by_tail |= unnamed & tail
+        by_head |= unnamed & head
+    return Found(
+        triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges, graph.train
+    )
+
+
+def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
+    """Triples of which the file of an imported pool says not who found them, bool[n]; `gathered` begins as the pool
+    does. What systems here found of them since says nothing of who had found them there."""
+    n = len(gathered.triples)
+    named = np.zeros(n, dtype=bool)
+    if pool.origin != PoolOrigin.IMPORTED:
+        return named
+    contributors_there = (
+        len(pool.contributors) - pool.systems.count()
+    )  # those from here came later, at the end
+    owner = np.repeat(np.arange(n), np.diff(gathered.indptr))
+    named[owner[gathered.findings["system"] < contributors_there]] = True
+    of_file = pool.triples.count() - sum(entry["triples"] for entry in pool.growth)
+    named[of_file:] = True
+    return ~named
+
+
+def answered(triples: Ids, seeds: Ids, num_entities: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whether triples int32[n, 3] answer a tail question, and a head question, of seeds int32[m, 3]; bool[n] each."""
+
+    def keys(of: Ids, column: int) -> np.ndarray:
+        return of[:, 1].astype(np.int64) * num_entities + of[:, column]
+
+    return np.isin(keys(triples, 0), keys(seeds, 0)), np.isin(keys(triples, 2), keys(seeds, 2))
+
+
+def reasons(
+    gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, names: Sequence[str], unnamed: np.ndarray | None = None
+) -> np.ndarray:  # fmt: skip
+    """The filter that takes each triple, '' where people judge it; str[n]. `unnamed` as in found_by."""
+    return apply_filters(found_by(gathered, seeds, graph, unnamed), names)
+
+
+# -- other filters for a pool that is there ---------------------------------------------------------------------
+
+
+def why_filters_stay(pool: Pool) -> str:
+    """Why the filters of a pool cannot be changed any more, or not now; '' if they can."""
+    if pool.frozen_at:
+        return f"Pool {pool.name} is frozen: its filters stay as they are."
+    # the people side hangs itself on the pool; its items were made of what these filters left
+    if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
+        return (
+            f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
+        )
+    making = Q(kind__in=(JobKind.BUILD_POOL, JobKind.EXTEND_POOL))
+    if Job.objects.filter(making, pool=pool, state__in=LIVE).exists():
+        return f"Pool {pool.name} is being built or extended: change its filters when that job is done."
+    if pool.state != PoolState.READY:
+        return f"Pool {pool.name} is {pool.state}: its filters can be changed once it is ready."
+    return ""
+
+
+def filter_counts(pool: Pool, names: Sequence[str]) -> dict[str, int]:
+    """How many pooled triples each of these filters would take, by name in their order; '' those left to people."""
+    _, gathered, _ = read_rows(pool)
+    taken = Counter(_reasons_of(pool, gathered, names).tolist())
+    return {name: taken[name] for name in (*names, "")}
+
+
+def _reasons_of(pool: Pool, gathered: Gathered, names: Sequence[str]) -> np.ndarray:
+    unnamed = unnamed_finders(pool, gathered)
+    return reasons(gathered, seed_array(pool), open_graph(pool.graph), names, unnamed)
+
+
+def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) -> int:
+    """Filter a pool anew by other filters; how many triples changed their reason. PoolError while it must stay.
+
+    Labels made elsewhere stay: a label beats a filter.
+    """
+    with transaction.atomic():
+        held(pool)
+        found = Pool.objects.select_related("graph").get(pk=pool.pk)
+        if why := why_filters_stay(found):
+            raise PoolError(why)
+        ids, gathered, old = read_rows(found)
+        new = _reasons_of(found, gathered, names)
+        changed = new != old
+        for name in dict.fromkeys(new[changed].tolist()):
+            rows = ids[changed & (new == name)].tolist()
+            for at in range(0, len(rows), _BATCH):
+                found.triples.filter(pk__in=rows[at : at + _BATCH]).update(reason=name)
+        growth = growth_now(found.growth, new)
+        Pool.objects.filter(pk=found.pk).update(filters=list(names), growth=growth)
+        about = f"{', '.join(names) or 'none'}: {np.count_nonzero(new != '')} of {len(new)} filtered"
+        record(user, AuditAct.POOL_FILTERED, pool=found, about=about)
+    pool.filters, pool.growth = list(names), growth
+    return int(changed.sum())
+
+
+def growth_now(growth: Sequence[dict[str, Any]], reason: np.ndarray) -> list[dict[str, Any]]:
+    """The entries of Pool.growth with what is to people of each one's triples now; reason str[n] in pool order."""
+    counted, start = [], len(reason) - sum(entry["triples"] for entry in growth)
+    for entry in growth:
+        end = start + entry["triples"]
+        counted.append({**entry, "to_people": int((reason[start:end] == "").sum())})
+        start = end
+    return counted
+
+
+# -- what no pool holds -----------------------------------------------------------------------------------------
+
+
+class LeftOut(NamedTuple):
+    """What is left out without a switch (kernels.filters.ALWAYS)."""
+
+    known: int  # answers of the pool's questions that train, valid or unsampled test tell: never candidates
+    duplicates: int  # findings of a triple that another finding had brought already
+
+
+def left_out(pool: Pool) -> LeftOut:
+    graph, seeds = open_graph(pool.graph), seed_array(pool)
+    known = sum(
+        int(sum(side.sum() for side in answered(facts, seeds, graph.num_entities)))
+        for facts in (graph.train, graph.valid, graph.test)
+    )
+    found = pool.triples.exclude(provenance=b"")
+    size = found.aggregate(size=Sum(Length("provenance")))["size"] or 0
+    repeated = [entry["count"] for entry in pool.report if entry.get("kind") == "repeated triple"]
+    return LeftOut(
+        known - 2 * len(seeds),  # each seed answers its own two questions
+        int(size) // PROVENANCE.itemsize - found.count() + sum(repeated),
+    )
+
+
+__all__ = [
+    "LeftOut",
+    "answered",
+    "filter_counts",
+    "found_by",
+    "growth_now",
+    "left_out",
+    "parse_filters",
+    "reasons",
+    "refilter_pool",
+    "unnamed_finders",
+    "why_filters_stay",
+]

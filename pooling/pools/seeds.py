@@ -1,0 +1,131 @@
+"""Seed triples: which test triples a pool asks about, and how their mixture compares with that of the test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.errors import PoolError
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.models import Pool
+from pooling.pools.kernels.seeds import STRATIFY, sample_seeds, strata
+from pooling.pools.kernels.shares import divergence, shares
+from pooling.scoring.rank_rows import row_keys, rows_of
+
+SHARE, SEED = 0.05, 42  # of a sample of which nothing else is said
+
+
+def draw_seeds(
+    graph: GraphArrays, *, sample: float | None = None, count: int | None = None, stratify: str = "",
+    seed: int | None = None, without: Ids | None = None,
+) -> tuple[Ids, str]:  # fmt: skip
+    """Test triples int32[m, 3] drawn by share or count, and the sample in words.
+
+    `without` int32[n, 3]: test triples that are seeds already; the share is of all test triples.
+    """
+    seed = SEED if seed is None else seed
+    if seed < 0:
+        raise PoolError(f"Seed {seed}: give a whole number from 0.")
+    if sample is not None and count is not None:
+        raise PoolError("A sample has a share or a count of the test triples, not both: leave one away.")
+    if stratify not in STRATIFY:
+        raise PoolError(
+            f"Stratify by {stratify!r}: choose {' or '.join(name for name in STRATIFY if name)}, or leave it away."
+        )
+    test = graph.test
+    if without is not None:
+        test = test[~np.isin(_keys(test, graph), _keys(without, graph))]
+    if not len(test):
+        raise PoolError(
+            "Every test triple is a seed already."
+            if len(graph.test)
+            else "The graph has no test triples to sample seeds from."
+        )
+    if count is None:
+        share = SHARE if sample is None else sample
+        if not 0 < share <= 1:
+            raise PoolError(f"Sample {share}: give a share of the test triples above 0 and at most 1.")
+        size, words = min(max(1, round(share * len(graph.test))), len(test)), f"sample {share:g} of test"
+    else:
+        if not 1 <= count <= len(test):
+            raise PoolError(
+                f"Count {count}: give 1 to {len(test)}, since there are so many test triples to sample from."
+            )
+        size, words = count, f"sample of {count} test triples"
+    stratum = strata(test, graph.train, graph.num_entities, stratify)
+    drawn = test[sample_seeds(stratum, size, np.random.default_rng(seed))]
+    by = f", stratified by {STRATIFY[stratify]}" if stratify else ""
+    return drawn, f"{words}{by}, seed {seed}"
+
+
+def seed_array(pool: Pool) -> Ids:
+    """The pool's seed triples, int32[n, 3]."""
+    return np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+
+
+def _keys(triples: Ids, graph: GraphArrays) -> NDArray[np.int64]:
+    """One number a triple int32[n, 3]: the key of its tail row."""
+    keys: NDArray[np.int64] = row_keys(rows_of(triples), graph.num_entities, graph.num_relations)
+    return keys[: len(triples)]
+
+
+# -- how their mixture compares ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RelationShare:
+    """Triples of a relation and their share of all: among the seeds, in test, in the whole graph."""
+
+    relation: str
+    seeds: int
+    test: int
+    whole: int
+    seeds_share: float
+    test_share: float
+    whole_share: float
+
+    @property
+    def difference(self) -> float:
+        """By how much its share of the seeds exceeds that of test."""
+        return self.seeds_share - self.test_share
+
+    @property
+    def points(self) -> float:
+        """The same in percentage points."""
+        return 100 * self.difference
+
+
+@dataclass(frozen=True)
+class SeedReport:
+    """Relations that the seeds or test have, those first whose share differs most, and divergences in nats."""
+
+    rows: list[RelationShare]
+    seeds: int
+    test: int
+    whole: int
+    from_test: float  # D(seeds ‖ test)
+    test_from_whole: float  # D(test ‖ whole graph)
+
+
+def seed_report(pool: Pool) -> SeedReport:
+    """Relation shares of the pool's seeds beside those of test and of train, valid and test together."""
+    graph = open_graph(pool.graph)
+    drawn = np.fromiter(pool.seeds.order_by().values_list("relation", flat=True), dtype=np.int64)
+    every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])
+    counts = [
+        np.bincount(relation, minlength=graph.num_relations) for relation in (drawn, graph.test[:, 1], every)
+    ]
+    columns = [*counts, *(np.nan_to_num(shares(count)) for count in counts)]
+    used = np.flatnonzero(counts[0] + counts[1])
+    rows = [
+        RelationShare(graph.relations[r], *values)
+        for r, *values in zip(used.tolist(), *(column[used].tolist() for column in columns), strict=True)
+    ]
+    rows.sort(key=lambda row: -abs(row.difference))
+    seeds, test, whole = (int(count.sum()) for count in counts)
+    return SeedReport(
+        rows, seeds, test, whole, divergence(counts[0], counts[1]), divergence(counts[1], counts[2])
+    )

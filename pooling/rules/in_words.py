@@ -1,0 +1,159 @@
+"""Mined rules in words, as the system's page shows them, and as a TSV file."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from core.files.artifacts import artifact_path, check_sha256
+from pooling.graphs.imports import given_templates, open_graph
+from pooling.models import System
+from pooling.questions.templates import default_template, fill
+
+if TYPE_CHECKING:
+    from pooling.rules.kernels.rule_table import Rules
+
+SHOWN = 200  # on the page
+VARIABLES = {1: "XY", 2: "XAY", 3: "XABY"}  # along the body, by its length
+
+
+class RuleRow(NamedTuple):
+    """A rule as people read it. `share` is below 1 where its cases were counted from some entities only."""
+
+    relation: str
+    words: str
+    support: int
+    covered: int
+    confidence: float
+    share: float
+
+
+class RulesPage(NamedTuple):
+    """What a system's page shows: the first rules, of one relation or of all, and what else there is to choose."""
+
+    rows: list[RuleRow]
+    total: int  # as many rules are there, shown or not
+    relations: list[tuple[int, str, int]]  # id, key and number of rules of each relation that has any
+    chosen: int | None
+
+
+def has_rules(system: System) -> bool:
+    """Whether the system is of a kind that mines rules, and has."""
+    from pooling.systems import SYSTEMS
+    from pooling.systems.rules import RuleSpec
+
+    return bool(system.sha256) and isinstance(SYSTEMS.get(system.kind), RuleSpec)
+
+
+def rules_page(system: System, relation: str | None) -> RulesPage | None:
+    """The rules of a system for its page; None where it has none. `relation`: the id asked for; else all."""
+    if not has_rules(system):
+        return None
+    names = open_graph(system.graph).relations
+    ids, counts = np.unique(_read(system).relation, return_counts=True)
+    found = dict(zip(ids.tolist(), counts.tolist(), strict=True))
+    chosen = {str(r): r for r in found}.get(relation or "")
+    return RulesPage(
+        rules_in_words(system, chosen),
+        sum(found.values()) if chosen is None else found[chosen],
+        sorted(((r, names[r], n) for r, n in found.items()), key=lambda row: row[1]),
+        chosen,
+    )
+
+
+def rules_in_words(system: System, relation: int | None = None, limit: int | None = SHOWN) -> list[RuleRow]:
+    """The rules of a relation id, or of all, the most confident first; ArtifactError where the file is not whole."""
+    rules, say, names = _read(system), _statements(system), open_graph(system.graph).relations
+    chosen = np.arange(len(rules)) if relation is None else np.flatnonzero(rules.relation == relation)
+    order = np.lexsort((-rules.support[chosen], -rules.confidence[chosen]))[:limit]
+    return [
+        RuleRow(
+            names[rules.relation[i]],
+            _in_words(say, int(rules.relation[i]), rules.body_of(i)),
+            int(rules.support[i]),
+            int(rules.covered[i]),
+            float(rules.confidence[i]),
+            float(rules.share[i]),
+        )
+        for i in chosen[order].tolist()
+    ]
+
+
+def rules_tsv(system: System) -> Iterator[str]:
+    """The lines of a TSV file of all rules, by relation and falling confidence; ArtifactError as above."""
+    names = [" ".join(key.split()) for key in open_graph(system.graph).relations]
+    return _tsv_lines(_read(system), names)  # which is read now, while an error can still be shown
+
+
+def _tsv_lines(rules: "Rules", names: list[str]) -> Iterator[str]:
+    yield "relation\tbody\tsupport\tcases\tshare_counted\tconfidence\n"
+    for i in range(len(rules)):
+        body = ", ".join(f"{names[s >> 1]}({a}, {b})" for s, a, b in _atoms(rules.body_of(i)))
+        yield (
+            f"{names[rules.relation[i]]}\t{body}\t{rules.support[i]}\t{rules.covered[i]}\t{rules.share[i]:.6g}"
+            f"\t{rules.confidence[i]:.6g}\n"
+        )
+
+
+def _read(system: System) -> "Rules":
+    from pooling.rules.kernels.rule_table import RULES, read_rules
+
+    path = artifact_path(system.artifact) / RULES
+    check_sha256(path, system.sha256)
+    return read_rules(path)
+
+
+def _statements(system: System) -> list[str]:
+    """Each relation as a statement with places for subject and object: the graph's own words, where it has some."""
+    graph, given = open_graph(system.graph), given_templates(system.graph)
+    questions = [
+        given[r] if r in given else default_template(key, graph.domains[r], graph.ranges[r])
+        for r, key in enumerate(graph.relations)
+    ]
+    return [statement_of(question.statement) for question in questions]
+
+
+def _in_words(statements: list[str], relation: int, body: tuple[int, ...]) -> str:
+    """If X is a parent of A and A is a brother of Y then X is an uncle of Y."""
+    said = " and ".join(fill(statements[s >> 1], a, b) for s, a, b in _atoms(body))
+    return f"If {said} then {fill(statements[relation], 'X', 'Y')}."
+
+
+def _atoms(body: tuple[int, ...]) -> list[tuple[int, str, str]]:
+    """Inverse-aware relation, subject and object of each atom: an inverse one is written forwards."""
+    names = VARIABLES[len(body)]
+    return [(s, b, a) if s % 2 else (s, a, b) for s, a, b in zip(body, names, names[1:], strict=False)]
+
+
+_NAME = r"(\{subject\}|\{object\})"
+_LEADS = re.compile(rf"Does the relation (“.*”) lead from {_NAME} to {_NAME}")
+_IS = re.compile(rf"(Is|Are|Was|Were|Has|Have|Had|Can|Did) {_NAME} (.+)")
+_BY = re.compile(rf"Is (the .+) by {_NAME}(.*)")
+_DOES = re.compile(rf"Does {_NAME} (\w+ly )?([^\W\d]+)(.*)")
+
+
+def statement_of(question: str) -> str:
+    """What a template's yes/no question asks, as a statement: “{subject} is a parent of {object}”."""
+    text = question.strip().rstrip("?").strip()
+    if leads := _LEADS.fullmatch(text):
+        return "{} leads from {} to {}".format(*leads.groups())
+    if found := _IS.fullmatch(text):
+        verb, name, rest = found.groups()
+        return f"{name} {verb.lower()} {rest}"
+    if found := _BY.fullmatch(text):
+        work, name, rest = found.groups()
+        return f"{work} is by {name}{rest}"
+    if found := _DOES.fullmatch(text):
+        name, adverb, verb, rest = found.groups()
+        return f"{name} {adverb or ''}{_third_person(verb)}{rest}"
+    return f"the answer to “{text}?” is yes"
+
+
+def _third_person(verb: str) -> str:
+    """contain → contains, carry → carries, have → has."""
+    if verb == "have":
+        return "has"
+    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("ch", "sh", "s", "x", "z", "o")) else "s")

@@ -1,0 +1,96 @@
+"""Mine the rules of a graph: look for bodies around training triples, count each once, keep the best.
+
+One body is counted for all relations that it was found for, since the pairs it connects are the same. What is
+drawn (triples, pairs of edges, entities to count from) is drawn with the seed; the settings say how much of each,
+and a graph that is small enough is mined completely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from pooling.rules.kernels.counting import BodyCounter
+from pooling.rules.kernels.paths import candidate_bodies, canonical
+from pooling.rules.kernels.rule_table import MAX_LENGTH, Rules
+from pooling.rules.kernels.signed_graph import Body, SignedGraph, reverse
+from pooling.systems import Value
+
+Tell = Callable[[str, int, int], None]  # stage, done, whole; raises where somebody asked to stop
+
+
+class _Rule(NamedTuple):
+    """A counted rule; sorts as the rules of a relation stand: best first."""
+
+    relation: int
+    unlikely: float  # 1 - confidence
+    unsupported: int  # -support
+    length: int
+    body: Body
+    covered: int
+    share: float
+
+
+def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tell: Tell) -> Rules:
+    """The rules of all relations, at most `max_rules` each; the same settings and seed give the same rules."""
+    heads = _heads_of_bodies(graph, settings, np.random.default_rng([seed, 0]), tell)
+    order = np.random.default_rng([seed, 1]).permutation(graph.num_entities)
+    counter = BodyCounter(graph, order, int(settings["max_steps"]))
+    laplace, least = float(settings["laplace"]), float(settings["min_confidence"])
+    rules: list[_Rule] = []
+    for done, (body, signed) in enumerate(sorted(heads.items())):
+        if done % 100 == 0:
+            tell("counting rules", done, len(heads))
+        count = counter.count(body, signed)
+        for head, support in zip(signed, count.support, strict=True):
+            confidence = support / (count.covered + laplace)
+            if support >= int(settings["min_support"]) and confidence >= least:
+                forward = body if head % 2 == 0 else reverse(body)
+                rules.append(
+                    _Rule(head >> 1, 1 - confidence, -support, len(body), forward, count.covered, count.share)
+                )
+    return _as_arrays(_best(rules, int(settings["max_rules"])), laplace)
+
+
+def _heads_of_bodies(
+    graph: SignedGraph, settings: Mapping[str, Value], rng: np.random.Generator, tell: Tell
+) -> dict[Body, list[int]]:
+    """The bodies to count, each in one of its two directions, with the inverse-aware relations it may explain."""
+    heads: dict[Body, set[int]] = {}
+    for relation in range(graph.num_relations):
+        tell("looking for paths", relation, graph.num_relations)
+        bodies = candidate_bodies(
+            graph, relation, max_length=int(settings["max_length"]), samples=int(settings["samples"]),
+            paths=int(settings["paths"]), limit=int(settings["candidates"]), rng=rng,
+        )  # fmt: skip
+        for body, signed in (canonical(body, 2 * relation) for body in bodies):
+            heads.setdefault(body, set()).add(signed)
+    return {body: sorted(signed) for body, signed in heads.items()}
+
+
+def _best(rules: list[_Rule], limit: int) -> list[_Rule]:
+    """The first `limit` rules of each relation."""
+    kept: list[_Rule] = []
+    number = 0
+    for rule in sorted(rules):
+        number = number + 1 if kept and kept[-1].relation == rule.relation else 1
+        if number <= limit:
+            kept.append(rule)
+    return kept
+
+
+def _as_arrays(rules: list[_Rule], laplace: float) -> Rules:
+    support = np.array([-rule.unsupported for rule in rules], np.int64)
+    covered = np.array([rule.covered for rule in rules], np.int64)
+    return Rules(
+        relation=np.array([rule.relation for rule in rules], np.int32),
+        body=np.array([(*rule.body, *[-1] * (MAX_LENGTH - rule.length)) for rule in rules], np.int32).reshape(
+            -1, MAX_LENGTH
+        ),
+        support=support,
+        covered=covered,
+        share=np.array([rule.share for rule in rules], np.float64),
+        confidence=support / (covered + laplace),
+    )

@@ -1,0 +1,57 @@
+"""Rules r(X, Y) ← b1(X, A), b2(A, B), b3(B, Y), with what speaks for them, as arrays and as a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from core.files.atomic_write import written_aside
+from pooling.rules.kernels.signed_graph import Body, reverse
+
+RULES = "rules.npz"
+MAX_LENGTH = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """n rules, by relation and falling confidence.
+
+    `share` is the share of the entities with a path on which `support` and `covered` were counted: 1 is all.
+    """
+
+    relation: np.ndarray  # int32[n]: r, an original relation id
+    body: np.ndarray  # int32[n, 3]: inverse-aware relation ids, -1 behind the end
+    support: np.ndarray  # int64[n]: pairs that the body connects and r as well
+    covered: np.ndarray  # int64[n]: pairs that the body connects
+    share: np.ndarray  # float64[n]
+    confidence: np.ndarray  # float64[n]: support / (covered + pseudo count)
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+    def body_of(self, i: int) -> Body:
+        """The path of rule i."""
+        return tuple(int(s) for s in self.body[i] if s >= 0)
+
+    def of_question(self, signed: int) -> list[tuple[Body, float]]:
+        """Paths from the entity of a question to its answers, sorted, with their confidence.
+
+        `signed` is 2r for tails of r and 2r + 1 for heads, which are found by walking backwards.
+        """
+        chosen = np.flatnonzero(self.relation == signed >> 1).tolist()
+        bodies = [self.body_of(i) if signed % 2 == 0 else reverse(self.body_of(i)) for i in chosen]
+        return sorted(zip(bodies, self.confidence[chosen].tolist(), strict=True))
+
+
+def write_rules(path: Path, rules: Rules) -> None:
+    """Write plain arrays; OSError where the disk refuses."""
+    with written_aside(path) as aside, aside.open("wb") as file:
+        np.savez_compressed(file, **{f.name: getattr(rules, f.name) for f in fields(rules)})
+
+
+def read_rules(path: Path) -> Rules:
+    """Read what `write_rules` wrote; runs no code from the file."""
+    with np.load(path, allow_pickle=False) as arrays:
+        return Rules(**{f.name: arrays[f.name] for f in fields(Rules)})

@@ -1,0 +1,260 @@
+"""The predictive distributions of a run: what the max-k protocols need beside candidates and ranks.
+
+One file of the run's folder, predictive.npz, which trained systems alone can have: it needs the scores of all
+entities. Jobs that score store it after the rank rows, so that an evaluation need not wait for it, and add what is
+missing when they are asked again; `--no-predictive` leaves it out.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.files.artifacts import ArtifactError, artifact_path, writing
+from core.jobs.lifecycle import JobCancelled, Progress
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Pool, Run, System
+from pooling.questions.kernel import Csr, answers_csr, entries, questions_of
+from pooling.runs.files import RunError, cached, checked, files_of, newer_than
+from pooling.runs.score import TIE_SEED, on_newest, point_at, run_folder, scorer_of, wanted_triples, write_run
+from pooling.scoring.distributions import ALPHAS, best_alpha
+from pooling.scoring.rank_rows import find, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.scoring.ranks import NotFinite
+from pooling.systems import get_system
+from pooling.systems.spec import SystemSpec, with_neutral
+
+PREDICTIVE = "predictive.npz"
+VALIDATION = 2000  # triples, of whose questions α is chosen
+
+Tell = Callable[[int, int], None] | None
+Stop = Callable[[], bool] | None
+
+
+class Predictive(NamedTuple):
+    """p(y|q) ∝ exp(α·score) of n questions (sorted keys int64[n], as question_keys), over all of E; A = len(ALPHAS)."""
+
+    keys: np.ndarray  # int64[n]
+    top_entity: np.ndarray  # int32[n, TOP], best first, ties by the tie permutation; -1 where |E| < TOP
+    top_score: np.ndarray  # float32[n, TOP], -inf there
+    log_normaliser: np.ndarray  # float64[n, A]: log Σ_E exp(α·score)
+    tvd: np.ndarray  # float64[n, A]: ½ Σ_E |p − 1/|E||
+    draws: np.ndarray  # int32[n, DRAWS]: i.i.d. from p at `alpha`, seeded
+    answers: Csr  # of each question: train ∪ valid ∪ test ∪ the triples that were asked for
+    answer_score: np.ndarray  # float32[len(answers.indices)]
+    alpha: float  # of ALPHAS, chosen on validation under Greedy by filtered F1@10
+
+
+class _Held(NamedTuple):
+    keys: np.ndarray  # int64[n], of questions
+    rows: np.ndarray  # int64[len(answers.indices)], sorted: question and answer
+
+
+def read_predictive(run: Run) -> Predictive:
+    """What the run holds of distributions; RunError where it was made without."""
+    try:
+        return _read(run)
+    except (ArtifactError, FileNotFoundError):
+        if (newer := newer_than(run)) is None:
+            raise
+        return read_predictive(newer)
+
+
+def has_predictive(run: Run, triples: np.ndarray) -> bool:
+    """Whether the run holds both questions of all triples int[m, 3], and their scores."""
+    graph = open_graph(run.system.graph)
+    held: _Held | None = cached(run, "predictive", _held)
+    if held is None:
+        return False
+    rows, (e, r) = rows_of(triples), (graph.num_entities, graph.num_relations)
+    return bool((find(held.rows, row_keys(rows, e, r)) >= 0).all())
+
+
+def store_predictive(
+    system: System, triples: np.ndarray, progress: Tell = None, should_stop: Stop = None
+) -> Run:
+    """Add to the system's run the distributions of both questions of triples int[m, 3], where they are missing.
+
+    RunError: the run is imported, or there is none; InterruptedError where `should_stop` says so.
+    """
+    if system.is_imported:
+        raise RunError(_imported(system))
+    return on_newest(system, lambda run: _extend(system, run, triples, progress, should_stop))
+
+
+def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
+    """The distributions of one system for all that is in the pool; of an imported run there are none."""
+    if system.is_imported:
+        progress.log(_imported(system))
+        return
+
+    def tell(done: int, total: int) -> None:
+        progress.report(f"distributions of {system.name}", done, total, "questions")
+
+    try:
+        store_predictive(system, wanted_triples(pool, open_graph(system.graph)), tell, progress.should_stop)
+    except InterruptedError:
+        raise JobCancelled from None
+
+
+def _imported(system: System) -> str:
+    return (
+        f"The run of {system} was imported: it has no scores of all entities, so no predictive distribution."
+    )
+
+
+def _read(run: Run) -> Predictive:
+    if PREDICTIVE not in files_of(run):
+        if run.system.is_imported:
+            raise RunError(_imported(run.system))
+        raise RunError(
+            f"The run of {run.system} has no predictive distributions yet: run score_runs POOL, or start the job on "
+            "the pool's max-k page."
+        )
+    with np.load(checked(run, PREDICTIVE)) as file:
+        arrays = {name: file[name] for name in file.files}
+    answers = Csr(arrays.pop("indptr"), arrays.pop("indices"))
+    return Predictive(**{**arrays, "answers": answers, "alpha": float(arrays["alpha"])})
+
+
+def _held(run: Run) -> _Held | None:
+    if PREDICTIVE not in files_of(run):
+        return None
+    with np.load(checked(run, PREDICTIVE)) as file:
+        keys, indptr, indices = (file[name] for name in ("keys", "indptr", "indices"))
+    return _Held(keys, np.repeat(keys, np.diff(indptr)) * open_graph(run.system.graph).num_entities + indices)
+
+
+def _extend(system: System, run: Run | None, triples: np.ndarray, tell: Tell, stop: Stop) -> Run:
+    if run is None:
+        raise RunError(f"System {system} has no run yet: run score_runs for a pool of its graph first.")
+    graph = open_graph(system.graph)
+    old = read_predictive(run) if PREDICTIVE in files_of(run) else None
+    asked = _wanted(triples, old, graph)
+    if not len(asked.keys) and old is not None:
+        return run
+    started = time.monotonic()
+    try:
+        fresh = _predict(system, graph, asked, old.alpha if old else None, tell, stop)
+    except NotFinite as error:
+        raise RunError(
+            f"System {system} cannot be scored. {error}: train it anew with a lower learning_rate."
+        ) from error
+    return _store(system, run, _merged(old, fresh) if old else fresh, time.monotonic() - started)
+
+
+class _Asked(NamedTuple):
+    keys: np.ndarray  # int64[n], sorted
+    answers: Csr
+
+
+def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> _Asked:
+    """Questions of the triples that are not held with all their answers, and what the answers are now."""
+    e, r = graph.num_entities, graph.num_relations
+    rows = np.unique(row_keys(rows_of(triples), e, r))
+    if old is not None:
+        held = np.repeat(old.keys, np.diff(old.answers.indptr)) * e + old.answers.indices
+        rows = np.setdiff1d(rows, held, assume_unique=True)
+    keys = np.unique(rows // e)
+    known = answers_csr(
+        questions_from_keys(keys, e, r), np.concatenate([graph.train, graph.valid, graph.test]), e, r
+    )
+    every = [rows, np.repeat(keys, np.diff(known.indptr)) * e + known.indices]
+    if old is not None:
+        every.append(held[np.isin(held // e, keys)])
+    question, entity = np.divmod(np.unique(np.concatenate(every)), e)
+    counts = np.bincount(np.searchsorted(keys, question), minlength=len(keys))
+    return _Asked(keys, _csr(counts, entity.astype(np.int32)))
+
+
+def _csr(counts: np.ndarray, indices: np.ndarray) -> Csr:
+    return Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), indices)
+
+
+def _predict(
+    system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, tell: Tell, stop: Stop
+) -> Predictive:
+    """The distributions of the questions asked; α is chosen first, where there is none yet."""
+    from pooling.scoring.distribution_pass import predict_questions  # and torch with it
+
+    scorer = scorer_of(system, graph)
+    alpha = alpha or _own_alpha(system)
+    before = 0
+    if alpha is None:
+        sample = _sample(graph.valid)
+        before = len(questions_of(sample)[0].side)
+        alpha = _choose(scorer, graph, sample, _shifted(tell, 0, len(asked.keys)), stop)
+    questions = questions_from_keys(asked.keys, graph.num_entities, graph.num_relations)
+    found = predict_questions(
+        scorer, questions, answers=asked.answers, keys=asked.keys, alpha=alpha, seed=TIE_SEED,
+        progress=_shifted(tell, before, before), should_stop=stop,
+    )  # fmt: skip
+    return Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
+
+
+def _shifted(tell: Tell, before: int, more: int) -> Tell:
+    """Progress of a part of the work: so much was done before it, and so much is there beside it."""
+    return tell and (lambda done, total: tell(before + done, more + total))
+
+
+def _own_alpha(system: System) -> float | None:
+    """α at which a probabilistic model's distribution is its own: the scale it was trained with."""
+    spec = get_system(system.kind)
+    settings = with_neutral(system.settings)
+    if not (isinstance(spec, SystemSpec) and spec.probabilistic and settings["loss"] == "cross-entropy"):
+        return None
+    scale = float(settings["scale"])
+    return scale if scale in ALPHAS else None
+
+
+def _sample(valid: np.ndarray) -> np.ndarray:
+    """At most VALIDATION triples of valid int[n, 3], the same for all systems of a graph."""
+    chosen = np.random.default_rng(TIE_SEED).permutation(len(valid))[:VALIDATION]
+    return valid[np.sort(chosen)]
+
+
+def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell, stop: Stop) -> float:
+    """α by F1@10 under Greedy on the questions of the sample; their answers are those in valid, and no others."""
+    from pooling.scoring.distribution_pass import predict_questions  # and torch with it
+
+    e, r = graph.num_entities, graph.num_relations
+    questions, _, _ = questions_of(sample)
+    answers = answers_csr(questions, graph.valid, e, r)
+    found = predict_questions(
+        scorer, questions, answers=answers, keys=question_keys(questions, e, r), alpha=None, seed=TIE_SEED,
+        progress=tell, should_stop=stop,
+    )  # fmt: skip
+    return best_alpha(found, answers, e)
+
+
+def _merged(old: Predictive, fresh: Predictive) -> Predictive:
+    """Both, sorted by key; a question of both as the fresh one has it, which knows more answers."""
+    kept = find(fresh.keys, old.keys) < 0
+    place = np.concatenate([np.flatnonzero(kept), len(old.keys) + np.arange(len(fresh.keys))])
+    order = place[np.argsort(np.concatenate([old.keys, fresh.keys])[place])]
+    counts = np.concatenate([np.diff(part.answers.indptr) for part in (old, fresh)])
+    _, at = entries(_csr(counts, np.zeros(0, np.int32)), order)
+    both = {
+        name: np.concatenate([getattr(old, name), getattr(fresh, name)])[order]
+        for name in ("keys", "top_entity", "top_score", "log_normaliser", "tvd", "draws")
+    }
+    indices = np.concatenate([old.answers.indices, fresh.answers.indices])[at]
+    score = np.concatenate([old.answer_score, fresh.answer_score])[at]
+    return Predictive(**both, answers=_csr(counts[order], indices), answer_score=score, alpha=old.alpha)
+
+
+def _store(system: System, run: Run, whole: Predictive, seconds: float) -> Run:
+    """Write the run anew with these distributions; a kill leaves the old run whole."""
+    arrays = whole._asdict()
+    answers = arrays.pop("answers")
+    with run_folder(system) as relative:
+        with writing(artifact_path(relative) / PREDICTIVE) as aside, aside.open("wb") as file:
+            np.savez(file, indptr=answers.indptr, indices=answers.indices, **arrays)
+        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[PREDICTIVE])
+        stored = point_at(system, run, fields)
+    shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
+    return stored

@@ -1,0 +1,264 @@
+"""The files of a run: topk.parquet, ranks.parquet and run.json, and the ids that name questions in them.
+
+topk.parquet holds question, rank, entity, score; ranks.parquet question, entity, strict, optimistic, pessimistic;
+see docs/formats.md. Written as blocks, read whole, kept in memory until the run changes.
+"""
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.errors import UserError
+from core.files.artifacts import ArtifactError, artifact_path, check_sha256, writing
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Run
+from pooling.questions.kernel import Csr, Questions
+from pooling.scoring.rank_rows import find, questions_from_keys
+from pooling.scoring.ranks import Scored
+
+SIDES = ("tail", "head")
+RETURNED = "returned.parquet"  # of imported runs only: in the form of ranks.parquet, all that their file held
+
+
+class RunError(UserError):
+    """A run is missing, or not deep enough for what was asked."""
+
+
+class TopK(NamedTuple):
+    """Candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32."""
+
+    keys: np.ndarray
+    entity: np.ndarray
+    score: np.ndarray
+
+    def of(self, keys: np.ndarray) -> np.ndarray:
+        """Candidates of these questions, int32[m, K]; none (-1) where nothing was stored."""
+        place = find(self.keys, keys)
+        entity = np.full((len(keys), self.entity.shape[1]), -1, dtype=np.int32)
+        entity[place >= 0] = self.entity[place[place >= 0]]
+        return entity
+
+
+class Pass(NamedTuple):
+    """What one pass over some questions (sorted keys) gave."""
+
+    keys: np.ndarray
+    csr: Csr
+    scored: Scored
+
+
+class RankRows(NamedTuple):
+    """Sorted row keys int64[n], and ranks int32[3, n]: strict, optimistic, pessimistic."""
+
+    keys: np.ndarray
+    ranks: np.ndarray
+
+
+# -- question ids -----------------------------------------------------------------------------------------------
+
+
+def question_id(side: int, entity_key: str, relation_key: str) -> str:
+    """`tail:<entity>:<relation>` or `head:…`, percent-encoded parts."""
+    return f"{SIDES[side]}:{_quoted(entity_key)}:{_quoted(relation_key)}"
+
+
+@lru_cache(maxsize=1 << 17)  # the same entity stands in many questions
+def _quoted(key: str) -> str:
+    return quote(key, safe="")
+
+
+def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
+    return [
+        question_id(s, graph.entities[e], graph.relations[r])
+        for s, e, r in zip(*(column.tolist() for column in questions), strict=True)
+    ]
+
+
+def parse_question_id(text: str, graph: GraphArrays) -> int:
+    """Key of a question id; KeyError or ValueError if it is none of this graph's."""
+    side, entity, relation = _parts(text)
+    code = SIDES.index(side) * graph.num_relations + graph.relation_index[relation]
+    return int(code * graph.num_entities + graph.entity_index[entity])
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    side, entity, relation = text.split(":")
+    return side, _unquoted(entity), _unquoted(relation)
+
+
+@lru_cache(maxsize=2**17)  # an entity stands in the questions of many relations
+def _unquoted(part: str) -> str:
+    return unquote(part)
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) -> pa.DictionaryArray:
+    codes = np.repeat(np.arange(len(keys), dtype=np.int32), repeats)
+    questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes), pa.array(question_ids(questions, graph), pa.string())
+    )
+
+
+def write_blocks(path: Path, old: Path | None, table: pa.Table) -> None:
+    """Write the old file's blocks and the new one, each a row group of its own."""
+    with writing(path) as aside, pq.ParquetWriter(aside, table.schema, compression="zstd") as writer:
+        if old is not None:
+            file = pq.ParquetFile(old, read_dictionary=["question"])
+            for i in range(file.num_row_groups):
+                writer.write_table(file.read_row_group(i).cast(table.schema))
+        writer.write_table(table)
+
+
+def topk_table(fresh: Pass, new: np.ndarray, graph: GraphArrays) -> pa.Table:
+    entity = fresh.scored.top_entity[new]
+    present = entity >= 0
+    score = fresh.scored.top_score[new][present]
+    return candidates_table(fresh.keys[new], present.sum(1), entity[present], score, graph)
+
+
+def candidates_table(
+    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, score: np.ndarray, graph: GraphArrays
+) -> pa.Table:
+    """Candidates of n questions (keys, and how many each has), one question after the other, best first."""
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    return pa.table(
+        {
+            "question": _question_column(keys, counts, graph),
+            "rank": (np.arange(len(entity)) - first + 1).astype(np.int32),
+            "entity": entity.astype(np.int32),
+            "score": score.astype(np.float32),
+        }
+    )
+
+
+def ranks_table(fresh: Pass, graph: GraphArrays) -> pa.Table:
+    return pa.table(
+        {
+            "question": _question_column(fresh.keys, np.diff(fresh.csr.indptr), graph),
+            "entity": fresh.csr.indices.astype(np.int32),
+            "strict": fresh.scored.strict,
+            "optimistic": fresh.scored.optimistic,
+            "pessimistic": fresh.scored.pessimistic,
+        }
+    )
+
+
+def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
+    keys, codes = _read_coded(column, graph)
+    return keys[codes]
+
+
+def _read_coded(column: pa.ChunkedArray, graph: GraphArrays) -> tuple[np.ndarray, np.ndarray]:
+    """The keys of the questions that a column names, int64, and which of them each row is."""
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    return _keys_of(array.dictionary, graph), array.indices.to_numpy()
+
+
+_last: tuple[GraphArrays, pa.Array, np.ndarray] | None = None
+
+
+def _keys_of(ids: pa.Array, graph: GraphArrays) -> np.ndarray:
+    """Keys of question ids. The files of a pool's runs name the same questions: the last ones are kept."""
+    global _last
+    held = _last
+    if held is None or held[0] is not graph or not held[1].equals(ids):
+        keys = np.array([parse_question_id(text, graph) for text in ids.to_pylist()], dtype=np.int64)
+        held = _last = graph, ids, keys
+    return held[2]
+
+
+_cache: dict[tuple[int, str, str], Any] = {}
+
+
+def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True) -> Any:
+    """What `read` makes of a run, from memory where it is there; of a newer run, if that is the one.
+
+    `keep`: in memory, by name, until the run changes.
+    """
+    key = (run.pk, run.sha256, name)
+    if key in _cache:
+        return _cache[key]
+    for old in [k for k in _cache if k[0] == run.pk and k[1] != run.sha256]:
+        del _cache[old]
+    try:
+        found = read(run)
+    except (ArtifactError, FileNotFoundError):
+        if (newer := newer_than(run)) is None:
+            raise
+        return cached(newer, name, read, keep=keep)
+    if keep:
+        _cache[key] = found
+    return found
+
+
+def newer_than(run: Run) -> Run | None:
+    """The run that a job put in the place of this one since its row was read; it holds all of it."""
+    return Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
+
+
+def files_of(run: Run) -> dict[str, str]:
+    """Names and checksums of the files that run.json lists; ArtifactError if that is not as it was written."""
+    about = artifact_path(run.artifact) / "run.json"
+    check_sha256(about, run.sha256)
+    files: dict[str, str] = json.loads(about.read_text(encoding="utf-8"))["sha256"]
+    return files
+
+
+def checked(run: Run, name: str) -> Path:
+    """A file of a run, once it has been seen to be as it was written; else ArtifactError."""
+    path = artifact_path(run.artifact) / name
+    check_sha256(path, files_of(run)[name])
+    return path
+
+
+def read_topk(run: Run, *, keep: bool = True) -> TopK:
+    """The stored candidates of a run, best first. `keep`: in memory, until the run changes."""
+
+    def read(run: Run) -> TopK:
+        path, graph = checked(run, "topk.parquet"), open_graph(run.system.graph)
+        keys, codes = _read_coded(pq.read_table(path, columns=["question"])["question"], graph)
+        distinct, place = np.unique(keys, return_inverse=True)
+        cell = place[codes] * run.depth
+        cell += pq.read_table(path, columns=["rank"])["rank"].to_numpy() - 1
+        entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
+        entity.put(cell, pq.read_table(path, columns=["entity"])["entity"].to_numpy())
+        score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
+        score.put(cell, pq.read_table(path, columns=["score"])["score"].to_numpy())
+        return TopK(distinct, entity, score)
+
+    return cached(run, "topk", read, keep=keep)
+
+
+def read_ranks(run: Run) -> RankRows:
+    """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
+
+    return cached(run, "ranks", lambda run: _read_rows(run, "ranks.parquet"))
+
+
+def read_returned(run: Run) -> RankRows:
+    """The rank rows of everything that an imported run returned, whether pooled or not."""
+    return _read_rows(run, RETURNED)
+
+
+def _read_rows(run: Run, name: str) -> RankRows:
+    graph = open_graph(run.system.graph)
+    table = pq.read_table(checked(run, name))
+    keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
+    order = np.argsort(keys, kind="stable")
+    ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])
+    return RankRows(keys[order], ranks.astype(np.int32))

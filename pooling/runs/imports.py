@@ -1,0 +1,246 @@
+"""Runs from elsewhere: a TREC file becomes a system of kind "imported" and its run, all or nothing."""
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from django.contrib.auth.models import User
+
+from core.database.row_locks import held
+from core.database.unique_names import named_once
+from core.enums import AuditAct
+from core.files.artifacts import sha256_of
+from core.people.audit_log import record
+from pooling.enums import PoolState, SystemState
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Graph, Pool, PooledTriple, Run, System
+from pooling.models.system import IMPORTED
+from pooling.questions.kernel import Csr, questions_of
+from pooling.runs.files import RETURNED, Pass, candidates_table, ranks_table, read_topk
+from pooling.runs.kernel import Listed, contradictions, list_positions
+from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, wanted_triples, write_run
+from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
+from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
+from pooling.scoring.ranks import Scored
+from pooling.systems import FAMILIES
+
+NOT_KNOWN = "not known"
+Tell = Callable[[str, int, int], None]
+
+
+class Imported(NamedTuple):
+    """What came of a file: the system, and what its reader should know, a sentence each."""
+
+    system: System
+    notes: list[str]
+
+
+def import_run(
+    graph: Graph, file: Path, *, name: str, family: str = NOT_KNOWN, pool: Pool | None = None, user: User | None = None,
+    file_name: str = "", max_bytes: int | None = None, progress: Tell | None = None,
+) -> Imported:  # fmt: skip
+    """Make a system called `name` and its run of a TREC run file, plain or .gz.
+
+    Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, the pool's questions
+    that are not in the file count as not returned; without one, rank rows are made for the file's questions only.
+    `file_name` is what messages call the file, `max_bytes` the most that it may hold unpacked.
+    """
+    check_name(graph, name)
+    _check_family(family)
+    if pool is not None and pool.graph_id != graph.pk:
+        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
+    if pool is not None and pool.state != PoolState.READY:
+        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
+    started = time.monotonic()
+    called = file_name or file.name
+    tell = progress or (lambda stage, done, total: None)
+    arrays = open_graph(graph)
+    triples = asked_triples(graph, arrays, pool)
+    topics = Topics(
+        _question_keys(triples, arrays), f"the topics of {f'pool {pool.name}' if pool else graph.name}"
+    )
+    read = read_run_file(
+        file, called, arrays, topics, max_bytes=max_bytes,
+        progress=lambda done, total: tell(f"reading {called}", done, total),
+    )  # fmt: skip
+    known = _keys_of(np.concatenate([arrays.train, arrays.valid]), arrays)
+    listed = _listed(read, known, arrays, called)
+    tell(f"writing the run of {name}", 0, 1)
+    wanted = np.setdiff1d(_keys_of(triples, arrays), known, assume_unique=True)
+    tables, depth = _tables(listed, wanted, arrays, only_its_own=pool is None)
+    system = System(
+        graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="",
+        settings={
+            "family": family, "file": called[:200], "sha256": sha256_of(file), "lines": len(read.line),
+            "topics": pool.name if pool else graph.name,
+        },
+    )  # fmt: skip
+    own = topics.keys if pool is None else _question_keys(_of_pool(pool), arrays)
+    notes = _notes(read, listed, topics, own, tables)
+    _store(system, tables, depth, time.monotonic() - started, user)
+    tell(f"writing the run of {name}", 1, 1)
+    return Imported(system, notes)
+
+
+def check_name(graph: Graph, name: str) -> None:
+    """TrecError unless a new system of the graph can be called so."""
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise TrecError(f"System name {name!r}: use letters, digits, - and _, at most 80.")
+    if graph.systems.filter(name=name).exists():
+        raise TrecError(f"Graph {graph.name} has a system {name} already: choose another name.")
+
+
+def _check_family(family: str) -> None:
+    if family not in (*FAMILIES, NOT_KNOWN):
+        raise TrecError(f"Unknown family {family[:80]!r}: give {', '.join(FAMILIES)} or {NOT_KNOWN!r}.")
+
+
+def asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.ndarray:
+    """The triples whose questions are topics, int32[n, 3]: of test and of the pool, or of all pools of the graph."""
+    if pool is not None:
+        return wanted_triples(pool, arrays)
+    pooled = PooledTriple.objects.filter(pool__graph=graph).values_list("head", "relation", "tail")
+    return np.concatenate([np.array(pooled.distinct(), dtype=np.int32).reshape(-1, 3), arrays.test])
+
+
+def _of_pool(pool: Pool) -> np.ndarray:
+    """The seeds and the pooled triples, int32[n, 3]: what topics.tsv of a pool asks."""
+    parts = (of.values_list("head", "relation", "tail") for of in (pool.seeds, pool.triples))
+    return np.concatenate([np.array(rows, dtype=np.int32).reshape(-1, 3) for rows in parts])
+
+
+def imported_for(pool: Pool) -> list[System]:
+    """The imported systems, not archived, whose run holds candidates for a seed question of the pool."""
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+    keys = _question_keys(seeds, open_graph(pool.graph))
+    rows = Run.objects.filter(system__graph=pool.graph_id, system__kind=IMPORTED, system__archived=False)
+    runs = rows.select_related("system__graph").order_by("system_id")
+    return [run.system for run in runs if (find(read_topk(run).keys, keys) >= 0).any()]
+
+
+def _question_keys(triples: np.ndarray, arrays: GraphArrays) -> np.ndarray:
+    return question_keys(questions_of(triples)[0], arrays.num_entities, arrays.num_relations)
+
+
+def _keys_of(triples: np.ndarray, arrays: GraphArrays) -> np.ndarray:
+    """Sorted row keys of both sides of the triples, each once; sorted by hand, since np.unique would hash."""
+    keys = np.sort(row_keys(rows_of(triples), arrays.num_entities, arrays.num_relations))
+    return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+
+
+def _listed(read: RunFile, known: np.ndarray, arrays: GraphArrays, name: str) -> Listed:
+    """What was returned, in order, without known answers (sorted row keys)."""
+    new = find(known, read.question * arrays.num_entities + read.entity) < 0
+    if not new.any():
+        raise TrecError(
+            f"{name}: all its {len(new):,} lines are known answers (train or valid), so nothing is left to rank; "
+            "nothing was imported."
+        )
+    listed = list_positions(
+        read.question[new], read.entity[new], read.score[new], arrays.num_entities, TIE_SEED
+    )
+    return listed._replace(line=np.flatnonzero(new)[listed.line])
+
+
+def _tables(
+    listed: Listed, wanted: np.ndarray, arrays: GraphArrays, *, only_its_own: bool
+) -> tuple[dict[str, pa.Table], int]:
+    """The files of the run, and how many candidates it holds of a question at most.
+
+    wanted: sorted keys of the rank rows to make; `only_its_own`: of these only those of questions that were answered.
+    """
+    keys = listed.question * arrays.num_entities + listed.entity
+    asked, counts = np.unique(listed.question, return_counts=True)
+    ranks = np.stack([listed.strict, listed.optimistic, listed.pessimistic])
+    returned = _ranks_table(asked, counts, listed.entity, ranks, arrays)
+
+    if only_its_own:
+        wanted = wanted[find(asked, wanted // arrays.num_entities) >= 0]
+    order = np.argsort(keys)
+    at = find(keys[order], wanted)
+    found = np.where(at >= 0, ranks[:, order[at]], 0)
+    questions, rows = np.unique(wanted // arrays.num_entities, return_counts=True)
+    stored = _ranks_table(questions, rows, wanted % arrays.num_entities, found, arrays)
+
+    candidate = find(_keys_of(arrays.test, arrays), keys) < 0
+    place = _place_in_question(listed.question[candidate])
+    kept = np.flatnonzero(candidate)[place < MOST_CANDIDATES]
+    having, held = np.unique(listed.question[kept], return_counts=True)
+    top = candidates_table(having, held, listed.entity[kept], listed.score[kept], arrays)
+    return {"topk.parquet": top, "ranks.parquet": stored, RETURNED: returned}, int(held.max(initial=0))
+
+
+def _place_in_question(question: np.ndarray) -> np.ndarray:
+    """Place of each entry among those of its question, from 0; equal questions are adjacent."""
+    index = np.arange(len(question))
+    begins = np.ones(len(question), dtype=bool)
+    begins[1:] = question[1:] != question[:-1]
+    return index - np.maximum.accumulate(np.where(begins, index, 0))
+
+
+def _ranks_table(
+    questions: np.ndarray, counts: np.ndarray, entity: np.ndarray, ranks: np.ndarray, arrays: GraphArrays
+) -> pa.Table:
+    csr = Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), entity.astype(np.int32))
+    none = np.zeros((len(questions), 0), dtype=np.int32)
+    scored = Scored(none, none.astype(np.float32), *ranks.astype(np.int32))
+    return ranks_table(Pass(questions, csr, scored), arrays)
+
+
+def _notes(
+    read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]
+) -> list[str]:
+    """Questions, known answers, ranks that contradict, depth: a sentence each, where there is something to say.
+
+    own: keys of the topics that an evaluation asks whatever its labels are; the full test set asks the others too.
+    """
+    answered, counts = np.unique(listed.question, return_counts=True)
+    of_own = int((find(np.unique(own), answered) >= 0).sum())
+    asked = len(np.unique(own))
+    told = f"{len(read.line):,} lines, answers to {of_own:,} of {asked:,} questions"
+    if others := len(topics.keys) - asked:
+        told += f", and to {len(answered) - of_own:,} of {others:,} that only the full test set asks"
+    notes = [f"{told}."]
+    if len(answered) < len(topics.keys):
+        notes.append("What was not returned has no rank: its reciprocal rank and hits are 0.")
+    if known := len(read.line) - len(listed.line):
+        notes.append(f"{known:,} known answers (train or valid) were left out.")
+    wrong = contradictions(listed, read.rank)
+    if len(wrong):
+        notes.append(
+            f"The rank column contradicts the scores in {_count(len(wrong))} (first: line "
+            f"{read.line[wrong].min():,}); the scores decide."
+        )
+    held = np.unique(tables["topk.parquet"]["question"].chunk(0).indices.to_numpy(), return_counts=True)[1]
+    least, most = (
+        (int(held.min()), int(held.max())) if len(held) == len(answered) else (0, int(held.max(initial=0)))
+    )
+    notes.append(
+        f"It holds {most:,} candidates of each question." if least == most
+        else f"It holds {least:,} to {most:,} candidates of a question."
+    )  # fmt: skip
+    if counts.max() > MOST_CANDIDATES:
+        notes.append(f"Pools can use the first {MOST_CANDIDATES:,}; ranks are kept of all.")
+    return notes
+
+
+def _count(n: int) -> str:
+    return f"{n:,} lines" if n > 1 else "1 line"
+
+
+def _store(
+    system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None
+) -> None:
+    """Write the files, then both rows in one transaction; if anything fails nothing is left."""
+    with run_folder(system) as relative:
+        fields: dict[str, Any] = write_run(relative, system, None, tables, depth, seconds)
+        with named_once(lambda: check_name(system.graph, system.name)):  # somebody may have been faster
+            held(system.graph)
+            system.save()
+            Run.objects.create(system=system, **fields)
+            record(user, AuditAct.RUN_IMPORTED, about=str(system), **system.settings)

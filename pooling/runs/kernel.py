@@ -1,0 +1,62 @@
+"""Lists that came from elsewhere: positions from scores, ties as everywhere else (pooling/scoring/ranking.py)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pooling.scoring.ranks import tie_order
+
+
+class Listed(NamedTuple):
+    """n returned entities, one question after the other (ascending), best first.
+
+    `line` int64[n] is where each stands in what was handed in; `question` int64, `entity` int32, `score` float64;
+    strict, optimistic, pessimistic int32: positions among the entities of the question, from 1.
+    """
+
+    line: np.ndarray
+    question: np.ndarray
+    entity: np.ndarray
+    score: np.ndarray
+    strict: np.ndarray
+    optimistic: np.ndarray
+    pessimistic: np.ndarray
+
+
+def list_positions(
+    question: np.ndarray, entity: np.ndarray, score: np.ndarray, num_entities: int, seed: int
+) -> Listed:
+    """Order n (question, entity, score), no pair twice, by descending score; `seed` is of the tie permutation.
+
+    Equal scores share optimistic and pessimistic positions; the strict one breaks the tie by the permutation.
+    """
+    place = np.argsort(tie_order(num_entities, seed))
+    line = np.lexsort((place[entity], -score, question))
+    question, entity, score = question[line], entity[line], score[line]
+    index = np.arange(len(line))
+    first_of_question = np.ones(len(line), dtype=bool)
+    first_of_question[1:] = question[1:] != question[:-1]
+    first_of_tie = first_of_question.copy()
+    first_of_tie[1:] |= score[1:] != score[:-1]
+    start = np.maximum.accumulate(np.where(first_of_question, index, 0))
+    tie = np.cumsum(first_of_tie) - 1
+    begin = np.flatnonzero(first_of_tie)
+    end = np.append(begin[1:], len(line))
+    positions = (index + 1 - start, begin[tie] + 1 - start, end[tie] - start)
+    return Listed(line, question, entity.astype(np.int32), score, *(p.astype(np.int32) for p in positions))
+
+
+def contradictions(listed: Listed, rank: np.ndarray) -> np.ndarray:
+    """Lines (int64, ascending) whose rank does not come after all ranks of the next better score of their question.
+
+    rank: int64[n] in the order in which the entities were handed in, negative where none was given, which contradicts
+    as well. Equal scores may have any ranks.
+    """
+    given = rank[listed.line]
+    begin = np.flatnonzero(listed.strict == listed.optimistic)  # of each score, first in strict order
+    tie = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(given))))
+    worst = np.maximum.reduceat(given, begin)[tie - 1] if len(begin) else given
+    wrong = (given < 0) | ((listed.optimistic > 1) & (given <= worst))
+    return np.sort(listed.line[wrong])

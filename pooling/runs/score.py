@@ -1,0 +1,295 @@
+"""Runs: one scoring pass gives candidates and rank rows; later passes add only what is missing.
+
+Ranks are positions among E \\ (train ∪ valid), candidates are the first 100 of E \\ (train ∪ valid ∪ test): what is
+known is never a candidate.
+"""
+
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from django.utils import timezone
+
+from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
+from core.jobs.lifecycle import JobCancelled, Progress
+from pooling.errors import PoolError
+from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.models import Pool, PooledTriple, Run, System
+from pooling.questions.kernel import Csr, Questions, answers_csr, questions_of
+from pooling.runs.files import (
+    Pass,
+    RunError,
+    checked,
+    files_of,
+    ranks_table,
+    read_ranks,
+    read_returned,
+    read_topk,
+    topk_table,
+    write_blocks,
+)
+from pooling.scoring.rank_rows import find, group_rows, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.scoring.ranks import NotFinite, Scored
+from pooling.training.train import check_device
+
+TOP_K = 100
+
+
+MOST_CANDIDATES = 1000  # kept of a question of an imported run, for pools; its ranks are kept of all
+
+
+EXTEND_ATTEMPTS = 5  # of jobs that extend one run at the same time
+
+
+TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
+
+
+def check_depth(depth: int, systems: Iterable[System]) -> None:
+    """PoolError for a depth that no pool of these systems can have. A short run from outside gives what it has."""
+    imported = all(system.is_imported for system in systems)
+    most = MOST_CANDIDATES if imported else TOP_K
+    if not 1 <= depth <= most:
+        of = "an imported run gives" if imported else "a run holds"
+        raise PoolError(
+            f"Depth {depth}: {of} the first {most:,} candidates of a question; give 1 to {most:,}."
+        )
+
+
+def wanted_triples(pool: Pool, graph: GraphArrays) -> np.ndarray:
+    """Every triple whose ranks an evaluation of the pool needs: pooled and test triples, int32[n, 3], distinct."""
+    pooled = np.array(
+        PooledTriple.objects.filter(pool=pool).values_list("head", "relation", "tail"), dtype=np.int32
+    ).reshape(-1, 3)
+    return np.unique(np.concatenate([pooled, graph.test]), axis=0)
+
+
+def score_system(
+    system: System,
+    *,
+    seeds: np.ndarray,
+    triples: np.ndarray,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Run:
+    """Bring a system's run up to date: candidates for both questions of the seeds, rank rows for the triples.
+
+    seeds and triples are int[n, 3]. What the run has already is not scored again. Rank rows of triples that are in
+    train or valid are not made: such an entity is no candidate. Of an imported run only what its file held is known:
+    it gets no candidates, and rank 0 for what was not returned.
+    """
+    return on_newest(system, lambda run: _extend(system, run, seeds, triples, progress, should_stop))
+
+
+def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
+    """Have `act` extend the system's run as it is now; where another job was faster, once more on its result."""
+    for _ in range(EXTEND_ATTEMPTS):
+        run = Run.objects.filter(system=system).first()
+        try:
+            return act(run)
+        except (RunError, ArtifactError):
+            # another job may have extended it meanwhile, and taken the old files away: go on from its run
+            now = Run.objects.filter(system=system).values_list("artifact", flat=True).first()
+            if now == (run.artifact if run else None):
+                raise
+    raise RunError(f"Other jobs keep extending the run of {system}; start this one again.")
+
+
+def _extend(
+    system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray,
+    progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
+) -> Run:  # fmt: skip
+    graph = open_graph(system.graph)
+    e, r = graph.num_entities, graph.num_relations
+    seed_keys = (
+        np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
+    )
+    known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
+    wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
+    seed_keys = seed_keys[:0] if system.is_imported else seed_keys[_has_candidates(seed_keys, graph)]
+    if run is not None:
+        seed_keys = np.setdiff1d(seed_keys, read_topk(run).keys)
+        wanted = np.setdiff1d(wanted, read_ranks(run).keys)
+    if run is not None and not len(seed_keys) and not len(wanted):
+        return run
+    started = time.monotonic()
+    questions, csr = _questions_for(seed_keys, wanted, graph)
+    keys = question_keys(questions, e, r)
+    if system.is_imported:
+        scored = _returned(system, run, wanted, len(keys))
+    else:
+        scored = _score(system, graph, questions, csr, progress, should_stop)
+    return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
+
+
+def _score(
+    system: System, graph: GraphArrays, questions: Questions, wanted: Csr,
+    progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
+) -> Scored:  # fmt: skip
+    from pooling.scoring.ranking import score_questions  # and torch with it, which only jobs need
+
+    e, r = graph.num_entities, graph.num_relations
+    try:
+        return score_questions(
+            scorer_of(system, graph), questions,
+            masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
+            top_masked=answers_csr(questions, graph.test, e, r),
+            wanted=wanted, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
+        )  # fmt: skip
+    except NotFinite as error:
+        raise RunError(
+            f"System {system} cannot be ranked. {error}: train it anew with a lower learning_rate."
+        ) from error
+
+
+def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions: int) -> Scored:
+    """The ranks of wanted rows (sorted keys) as the file of an imported run has them; 0 for what it lacks."""
+    if run is None:
+        raise RunError(f"The run of {system} is gone: import its file anew under another name.")
+    held = read_returned(run)
+    at = find(held.keys, wanted)
+    strict, optimistic, pessimistic = np.where(at >= 0, held.ranks[:, at], 0)
+    none = np.zeros((num_questions, 0))
+    return Scored(none.astype(np.int32), none.astype(np.float32), strict, optimistic, pessimistic)
+
+
+def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
+    """Whether an entity is left that does not answer the question in any split; bool[n]."""
+    known = np.concatenate([graph.train, graph.valid, graph.test])
+    e, r = graph.num_entities, graph.num_relations
+    answers = answers_csr(questions_from_keys(keys, e, r), known, e, r)
+    return np.diff(answers.indptr) < graph.num_entities
+
+
+def scorer_of(system: System, graph: GraphArrays) -> Any:
+    """The scorer of a trained system; RunError, ArtifactError or SystemError_ where there is none here."""
+    from pooling.systems import get_system
+    from pooling.training.trainers import loader_of
+
+    if not system.sha256:
+        raise RunError(f"System {system} is not trained yet: run train_systems {system.graph.name} first.")
+    try:
+        spec = get_system(system.kind)
+    except ValueError as error:
+        raise RunError(f"System {system} cannot be ranked here: {error}.") from error
+    check_device(system, "ranked")
+    check_sha256(artifact_path(system.artifact) / spec.weights, system.sha256)
+    hyper = dict(system.settings)
+    device = hyper.pop("device", "auto")
+    return loader_of(system.kind)(
+        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device,
+        graph.train,
+    )  # fmt: skip
+
+
+def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays) -> tuple[Questions, Csr]:
+    """Questions of the wanted rows and the seeds' own, which may want no row; sorted by key."""
+    e, r = graph.num_entities, graph.num_relations
+    questions, csr = group_rows(wanted, e, r)
+    keys = question_keys(questions, e, r)
+    every = np.union1d(keys, seed_keys)
+    counts = np.zeros(len(every), dtype=np.int64)
+    counts[np.searchsorted(every, keys)] = np.diff(csr.indptr)
+    return (
+        questions_from_keys(every, e, r),
+        Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), csr.indices),
+    )
+
+
+def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
+    """Write the run anew in a folder of its own, then let the row point at it; a kill leaves the old run whole."""
+    new = np.asarray((fresh.scored.top_entity >= 0).any(axis=1))
+    if run is not None:
+        new &= ~np.isin(fresh.keys, read_topk(run).keys)
+    tables = {"topk.parquet": topk_table(fresh, new, graph), "ranks.parquet": ranks_table(fresh, graph)}
+    with run_folder(system) as relative:
+        fields = write_run(relative, system, run, tables, run.depth if run else TOP_K, seconds)
+        stored = point_at(system, run, fields)
+    if run is not None:
+        shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
+    return stored
+
+
+def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
+    """Let the row of the run have the fields that write_run gave; RunError if it is not as it was read."""
+    if run is None:
+        stored, made = Run.objects.get_or_create(system=system, defaults=fields)
+    else:
+        same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
+        made = same.update(**fields, updated_at=timezone.now()) == 1
+        stored = Run.objects.get(pk=run.pk)
+    if not made:
+        raise RunError(f"The run of {system} was extended by another job in the meantime.")
+    return stored
+
+
+@contextmanager
+def run_folder(system: System) -> Iterator[str]:
+    """A new folder for the files of a run, relative to the artifact folder; it goes if anything fails."""
+    relative = f"runs/{system.pk or 'new'}-{uuid.uuid4().hex[:12]}"
+    try:
+        yield relative
+    except BaseException:
+        shutil.rmtree(artifact_path(relative), ignore_errors=True)
+        raise
+
+
+def write_run(
+    relative: str, system: System, run: Run | None, tables: Mapping[str, pa.Table], depth: int, seconds: float,
+    *, written: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Write what `run` holds and the tables to a folder; the fields of the row that is to point there.
+
+    `written` are files that are in the folder already, in place of those of `run`.
+    """
+    folder = artifact_path(relative)
+    old = artifact_path(run.artifact) if run else None
+    for name, table in tables.items():
+        write_blocks(folder / name, old / name if old else None, table)
+    names = [*tables, *written]
+    if run is not None:
+        for name in sorted(set(files_of(run)) - set(names)):
+            with writing(folder / name) as aside:
+                shutil.copyfile(checked(run, name), aside)
+            names.append(name)
+    write_json(
+        folder / "run.json",
+        {
+            "system": system.name, "kind": system.kind, "settings": system.settings, "seed": system.seed,
+            "device": system.device, "libraries": {name: version(name) for name in ("torch", "numpy")},
+            "depth": depth, "tie_seed": TIE_SEED, "checkpoint_sha256": system.sha256,
+            "filter_splits": {"ranks": ["train", "valid"], "candidates": ["train", "valid", "test"]},
+            "sha256": {name: sha256_of(folder / name) for name in names},
+        },
+    )  # fmt: skip
+    asked = len(tables["topk.parquet"]["question"].chunk(0).dictionary) if "topk.parquet" in tables else 0
+    return {
+        "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": depth,
+        "num_questions": (run.num_questions if run else 0) + asked,
+        "num_rank_rows": pq.read_metadata(folder / "ranks.parquet").num_rows,
+        "seconds": (run.seconds if run else 0) + seconds,
+    }  # fmt: skip
+
+
+def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
+    """Candidates and rank rows of one system for everything in the pool."""
+    graph = open_graph(system.graph)
+    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+
+    def tell(done: int, total: int) -> None:
+        progress.report(f"scoring {system.name}", done, total, "questions")
+
+    try:
+        return score_system(
+            system, seeds=seeds, triples=wanted_triples(pool, graph), progress=tell,
+            should_stop=progress.should_stop,
+        )  # fmt: skip
+    except InterruptedError:
+        raise JobCancelled from None

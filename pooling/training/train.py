@@ -1,0 +1,266 @@
+"""Systems: made from the registry, trained as jobs, resumed from their checkpoints."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from core.database.row_locks import held
+from core.enums import JobKind
+from core.errors import UserError
+from core.files.artifacts import ArtifactError, artifact_path, sha256_of
+from core.jobs.lifecycle import JobCancelled, Progress, handles
+from pooling.enums import SystemState
+from pooling.graphs.imports import open_graph
+from pooling.models import Graph, Job, Pool, System
+from pooling.systems.spec import with_neutral
+from pooling.training.best_seed import keep_best
+from pooling.training.peak_memory import peak_bytes, reset_peak
+
+OnEpoch = Callable[
+    [int, Callable[[], Any]], None
+]  # of the epoch that has ended: its number, and what makes its scorer
+
+
+class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
+    """A system does not exist, or cannot be made as asked."""
+
+
+def create_systems(
+    graph: Graph, kinds: Sequence[str], overrides: Mapping[str, str], seeds: int = 1, device: str = "auto",
+    best: bool = False,
+) -> list[System]:  # fmt: skip
+    """Rows for each kind and seed, settings resolved to the graph's size. Those that exist are returned as they are.
+
+    With several seeds each gets a row of its own (rotate, rotate-s1, …); with `best` all but the best by validation
+    MRR are archived once they are trained. A setting goes to those kinds that have it; one that none has is refused.
+    """
+    from pooling.systems import get_system
+
+    if seeds < 1:
+        raise SystemError_(f"--seeds is {seeds}: give 1 or more.")
+    if best and seeds == 1:
+        raise SystemError_("The best of one seed is that one: give 2 or more seeds to choose from.")
+    systems = []
+    with transaction.atomic():
+        held(graph)
+        for kind, own in settings_of_kinds(kinds, overrides).items():
+            resolved, slug = resolve(graph, kind, own), get_system(kind).slug
+            for seed in range(seeds):
+                name = slug if seed == 0 else f"{slug}-s{seed}"
+                system, made = System.objects.get_or_create(
+                    graph=graph,
+                    name=name,
+                    defaults={"kind": kind, "seed": seed, "settings": {**resolved, "device": device}},
+                )
+                if made:
+                    system.artifact = f"systems/{system.pk}"
+                    system.save(update_fields=["artifact"])
+                elif system.is_imported:
+                    refuse_imported(system, "trained")
+                elif (system.kind, system.seed) != (kind, seed):
+                    raise SystemError_(
+                        f"System {name} of graph {graph.name} is a {system.kind} with seed {system.seed}, which "
+                        f"somebody called so. Clone a {kind} under another name in the browser."
+                    )
+                else:
+                    _settle(system, {key: resolved[key] for key in own}, resolved, device)
+                systems.append(system)
+        if best:
+            System.objects.filter(pk__in=[system.pk for system in systems]).update(best_of_seeds=True)
+    if best:
+        for system in systems:  # those that are trained already may be all there are to choose from
+            system.refresh_from_db()
+            keep_best(system)
+    return systems
+
+
+def settings_of_kinds(kinds: Sequence[str], overrides: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """By kind, as the registry writes it, the settings that it has; SystemError_ names what nobody knows."""
+    from pooling.systems import get_system
+
+    try:
+        specs = {spec.name: spec for spec in map(get_system, kinds)}  # of pykeen:CLASS as PyKEEN writes it
+    except ValueError as error:
+        raise SystemError_(str(error)) from error
+    known = set().union(*(spec.settings for spec in specs.values()))
+    return {
+        kind: {key: value for key, value in overrides.items() if key in spec.settings or key not in known}
+        for kind, spec in specs.items()
+    }
+
+
+def resolve(graph: Graph, kind: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The preset for this graph with `overrides` put in; SystemError_ says what is wrong with them."""
+    from pooling.systems import resolve_settings
+
+    try:
+        return dict(resolve_settings(kind, graph.num_entities, graph.num_train, dict(overrides)))
+    except ValueError as error:
+        raise SystemError_(str(error)) from error
+
+
+def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any], device: str) -> None:
+    """Settings of a system that exists: free until an epoch was trained with them, then only the device is."""
+    begun = system.state == SystemState.TRAINED or system.epochs_done > 0
+    had = with_neutral(system.settings)
+    if begun and any(had.get(key) != value for key, value in asked.items()):
+        raise SystemError_(
+            f"System {system.name} of graph {system.graph.name} was trained with other settings, which stay with it. "
+            "Leave --set away to keep it, or train another seed beside it with --seeds."
+        )
+    if system.state != SystemState.TRAINED:
+        kept = resolved if asked and not begun else system.settings
+        system.settings = {**kept, "device": device}
+        system.save(update_fields=["settings"])
+
+
+def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
+    """The named systems of a graph, or all trained ones that are not archived; each must be trained.
+
+    An imported run holds some questions to some depth, so that it is used where it is named, and only there.
+    """
+    trained = {s.name: s for s in graph.systems.filter(state=SystemState.TRAINED).order_by("id")}
+    if names is None:
+        if not (usual := [s for s in trained.values() if not s.archived and not s.is_imported]):
+            raise SystemError_(
+                f"Graph {graph.name} has no trained system; run train_systems {graph.name} first."
+            )
+        return usual
+    if missing := [name for name in names if name not in trained]:
+        raise SystemError_(
+            f"Graph {graph.name} has no trained system {', '.join(missing)}. Trained: {', '.join(trained) or 'none'}."
+        )
+    return [trained[name] for name in dict.fromkeys(names)]
+
+
+def shown_systems(pool: Pool) -> QuerySet[System]:
+    """The systems of the pool's graph; of archived ones those that the pool uses."""
+    used = Q(archived=False) | Q(pk__in=pool.systems.values("pk"))
+    return System.objects.filter(used, graph_id=pool.graph_id)
+
+
+def systems_with_runs(pool: Pool) -> list[System]:
+    """The systems that can be evaluated on the pool, oldest first."""
+    return list(
+        shown_systems(pool).filter(state=SystemState.TRAINED, run__isnull=False)
+        .select_related("run", "graph").order_by("id")
+    )  # fmt: skip
+
+
+def family_of(system: System) -> str:
+    """The family of a system, an imported one's as it was given; empty where nobody knows. Imports no torch."""
+    from pooling.systems import family_of_kind
+
+    return str(system.settings["family"]) if system.is_imported else family_of_kind(system.kind)
+
+
+def refuse_imported(system: System, what: str) -> None:
+    """SystemError_ where `what` needs a model: of an imported system only its run is here."""
+    if system.is_imported:
+        raise SystemError_(
+            f"{system.name} was imported as a run and its model is not here, so it cannot be {what}. "
+            "Import another run under another name instead."
+        )
+
+
+def check_device(system: System, act: str = "trained") -> None:
+    """A GPU may be at another worker than this one, so that only the worker can tell."""
+    import torch
+
+    if system.settings.get("device") == "cuda" and not torch.cuda.is_available():
+        raise SystemError_(
+            f"{system.name} is to be {act} on a GPU, and PyTorch sees none at this worker: start a worker where "
+            "there is one, or train it with --device auto or --device cpu."
+        )
+
+
+@handles(JobKind.TRAIN)
+def train(job: Job, progress: Progress) -> None:
+    """Train job.system from its last checkpoint to the end; a trained one is left as it is."""
+    assert job.system is not None
+    train_system(job.system, progress)
+
+
+def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = None) -> None:
+    """`train` for whoever has to see the epochs: `on_epoch(epoch, scorer)` as `pooling/learning/loop.py` calls it."""
+    refuse_imported(system, "trained")
+    if system.state == SystemState.TRAINED:
+        progress.log(f"{system.name} is trained already")
+        keep_best(system)  # a worker may have died between the end of training and this
+        return
+    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING, note="")
+    progress.log(f"training {system.name} with {system.settings}")
+    check_device(system)
+    reset_peak()
+    end = _fit(system, progress, on_epoch)
+    peak = max(peak_bytes(end["device"]), system.peak_bytes or 0)  # of all attempts
+    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
+    system.refresh_from_db()
+    mrr = "" if system.validation_mrr is None else f", validation MRR {system.validation_mrr:.4f}"
+    progress.log(f"best epoch {system.best_epoch}{mrr}")
+    if (best := keep_best(system)) is not None:
+        progress.log(f"{best.name} is the best of its seeds; the others are archived")
+
+
+def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[str, Any]:
+    """Train and return what the row is to hold of it; what each epoch gave is written as it comes."""
+    from django.conf import settings
+
+    from pooling.learning.loop import Diverged, EpochReport, TrainingCancelled
+    from pooling.learning.memory import estimate_bytes, in_words
+    from pooling.systems import SystemSpec, get_system
+    from pooling.training.trainers import trainer_of
+
+    graph = open_graph(system.graph)
+    hyper = dict(system.settings)
+    device = hyper.pop("device", "auto")
+    folder = artifact_path(system.artifact)
+    seen: list[dict[str, float | None]] = []
+
+    def tell(report: EpochReport) -> None:
+        done = report.epoch - 1 + report.fraction
+        stage = report.words or f"epoch {report.epoch} of {report.epochs}, loss {report.loss:.4f}"
+        if report.validation_mrr is not None:
+            stage += f", validation MRR {report.validation_mrr:.3f}"
+        progress.report(stage, int(done * 100), report.epochs * 100, "% of an epoch", report.seconds_left)
+        if report.fraction >= 1:
+            seen.append({"epoch": report.epoch, "loss": report.loss, "validation_mrr": report.validation_mrr})
+            System.objects.filter(pk=system.pk).update(
+                epochs_done=report.epoch, validation_mrr=report.best_mrr,
+                # an earlier attempt may have got further than its last checkpoint: those epochs are done again
+                history=[e for e in system.history if e["epoch"] < seen[0]["epoch"]] + seen,
+            )  # fmt: skip
+
+    note = ""
+    size = graph.num_entities, graph.num_relations
+    try:
+        spec = get_system(system.kind)
+        if isinstance(spec, SystemSpec):
+            needed = estimate_bytes(spec, *size, hyper, graph.train)
+            progress.log(f"it needs about {in_words(needed)} of memory")
+        result = trainer_of(system.kind)(
+            system.kind, graph.train, graph.valid, *size, hyper,
+            seed=system.seed, device=device, directory=folder,
+            on_progress=tell, should_stop=progress.should_stop, threads=settings.WORKER_THREADS,
+            **({"on_epoch": on_epoch} if on_epoch else {}),
+        )  # fmt: skip
+    except TrainingCancelled:
+        raise JobCancelled from None
+    except Diverged as error:
+        if not error.best_epoch:
+            raise SystemError_(f"Training stopped: {error}.") from error
+        result, note = error.result, f"stopped: {error}."
+    except ValueError as error:
+        raise SystemError_(f"{error}.") from error
+    except OSError as error:
+        raise ArtifactError(
+            f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one, "
+            "if there is one, is still there: free some disk space, then start the job again."
+        ) from error
+    return {
+        "device": result.device, "epochs_done": result.epochs_done, "best_epoch": result.best_epoch,
+        "validation_mrr": result.validation_mrr, "train_seconds": result.seconds, "history": result.history,
+        "note": note, "sha256": sha256_of(folder / spec.weights),
+    }  # fmt: skip

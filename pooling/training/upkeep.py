@@ -1,0 +1,148 @@
+"""What may become of a system: cloned with other settings, trained anew, archived and taken back.
+
+A system that a run or a pool rests on never changes: its figures would change under those who cite them.
+"""
+
+import re
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from core.database.row_locks import held
+from core.database.unique_names import named_once
+from core.enums import AuditAct, JobKind
+from core.files.artifacts import artifact_path
+from core.jobs.lifecycle import live_jobs, start_job
+from core.people.audit_log import record
+from pooling.enums import SystemState
+from pooling.models import Graph, Job, System
+from pooling.training.best_seed import keep_best, without_device
+from pooling.training.train import SystemError_, refuse_imported, resolve
+
+
+def add_system(
+    graph: Graph,
+    kind: str,
+    *,
+    name: str,
+    seed: int,
+    overrides: Mapping[str, Any],
+    device: str,
+    user: User | None,
+) -> System:
+    """A system of its own name, settings and seed, and the job that trains it; a clone is one like this."""
+    settings = {**resolve(graph, kind, overrides), "device": device}
+    _check_name(graph, name)
+    with named_once(lambda: _check_name(graph, name)):
+        held(graph)
+        system = System(graph=graph, kind=kind, name=name, seed=seed, settings=settings)
+        _refuse_twin(system)
+        system.save()
+        system.artifact = f"systems/{system.pk}"
+        system.save(update_fields=["artifact"])
+        start_job(JobKind.TRAIN, system=system, user=user)
+    return system
+
+
+def _check_name(graph: Graph, name: str) -> None:
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise SystemError_(f"System name {name!r}: use letters, digits, - and _, at most 80.")
+    if graph.systems.filter(name=name).exists():
+        raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
+
+
+def train_anew(
+    system: System, *, seed: int, overrides: Mapping[str, Any], device: str, user: User | None
+) -> Job:
+    """Forget what `system` has learned and train it from the start, perhaps with another seed and settings."""
+    refuse_imported(system, "trained")
+    settings = {**resolve(system.graph, system.kind, overrides), "device": device}
+    with transaction.atomic():
+        held(system)
+        found = System.objects.select_related("graph").get(pk=system.pk)
+        _refuse_busy(found)
+        if used := uses_of(found):
+            raise SystemError_(f"{found.name} stays as it is, since {' and '.join(used)}: clone it instead.")
+        old = artifact_path(found.artifact)
+        found.seed, found.settings = seed, settings
+        _refuse_twin(found)
+        attempt = int(found.artifact.rpartition(".")[2]) + 1 if "." in found.artifact else 1
+        found.artifact = f"systems/{found.pk}.{attempt}"  # a folder of its own: nothing old can be resumed
+        found.state, found.sha256, found.device, found.note = SystemState.WAITING, "", "", ""
+        found.epochs_done, found.best_epoch, found.train_seconds, found.history = 0, 0, 0, []
+        found.validation_mrr, found.peak_bytes, found.best_of_seeds = None, None, False
+        found.save()
+        for other in found.graph.systems.filter(kind=found.kind, best_of_seeds=True):
+            keep_best(other)  # who waited for this one waits no more
+        record(user, AuditAct.SYSTEM_RETRAINED, about=str(found))
+        job = start_job(JobKind.TRAIN, system=found, user=user)
+        if old.name.partition(".")[0] == str(found.pk):  # a folder of its own, and no other
+            transaction.on_commit(lambda: shutil.rmtree(old, ignore_errors=True))
+    return job
+
+
+def uses_of(system: System) -> list[str]:
+    """What rests on a system, in words; empty where it may still change."""
+    used = []
+    if hasattr(system, "run"):
+        used.append("it has a run")
+    pools = system.pools.order_by("name").values_list("name", flat=True)
+    used += [f"pool {name} uses it" for name in pools]
+    if hasattr(system, "study_run"):  # of evaluation, which this app does not know
+        used.append("an open-world study compares its checkpoints")
+    return used
+
+
+def archive(system: System, user: User | None) -> None:
+    """Take a system out of the lists and of new pools; the pools that use it keep it."""
+    with transaction.atomic():
+        _refuse_busy(system)
+        if System.objects.filter(pk=system.pk, archived=False).update(archived=True):
+            record(user, AuditAct.SYSTEM_ARCHIVED, about=str(system))
+        if system.state != SystemState.TRAINED:
+            keep_best(system)  # a failed seed is waited for no more
+
+
+def restore(system: System, user: User | None) -> None:
+    """Take a system back from the archive."""
+    with transaction.atomic():
+        if System.objects.filter(pk=system.pk, archived=True).update(archived=False):
+            record(user, AuditAct.SYSTEM_RESTORED, about=str(system))
+
+
+def free_name(graph: Graph, wanted: str) -> str:
+    """`wanted`, or with the first number that no system of the graph has: rotate, rotate-2, rotate-3."""
+    taken = set(graph.systems.values_list("name", flat=True))
+    number, name = 2, wanted
+    while name in taken:
+        name, number = f"{wanted[:74]}-{number}", number + 1
+    return name
+
+
+def free_seed(graph: Graph, kind: str) -> int:
+    """The first seed that no system of this kind has."""
+    taken = set(graph.systems.filter(kind=kind).values_list("seed", flat=True))
+    return next(seed for seed in range(len(taken) + 1) if seed not in taken)
+
+
+def _refuse_busy(system: System) -> None:
+    live = live_jobs(system).first()
+    if live is not None:
+        raise SystemError_(
+            f"Job {live.pk} is at work on {system.name}: cancel it first, or wait for its end."
+        )
+
+
+def _refuse_twin(system: System) -> None:
+    """The same seed and settings give the same system again."""
+    alike = System.objects.filter(graph=system.graph, kind=system.kind, seed=system.seed).exclude(
+        pk=system.pk
+    )
+    for other in alike:
+        if without_device(other) == without_device(system):
+            raise SystemError_(
+                f"{other.name} has the same settings and seed {system.seed}: change one of them, or use that system."
+            )

@@ -1,0 +1,114 @@
+"""The filter of a pool: what it took, for which reason, with examples; other filters, tried and then used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from core.errors import UserError
+from core.people.permissions import can_manage, evaluator_required
+from pooling.enums import FilterReason
+from pooling.forms.pools import FilterForm
+from pooling.graphs.imports import open_graph
+from pooling.models import Pool
+from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay
+from pooling.pools.kernels.filters import ALWAYS, FILTERS
+from pooling.pools.report import pool_counts
+from pooling.views.pools import readable
+
+EXAMPLES = 5
+CACHED_SECONDS = 600
+MOST_TRIPLES = 100_000  # are filtered anew within two seconds
+
+
+@evaluator_required
+def filter_page(request: HttpRequest, name: str) -> HttpResponse:
+    """GET shows the filters, and with ?preview those that are tried; POST uses them (managers)."""
+    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    changing = request.method == "POST"
+    if changing and not can_manage(request.user):
+        raise PermissionDenied
+    trying = "preview" in request.GET and can_manage(request.user)
+    asked = request.POST if changing else request.GET if trying else None
+    form = FilterForm(asked, initial={"filters": pool.filters})
+    counts = pool_counts(pool)
+    stays = why_filters_stay(pool)
+    if not stays and counts["pooled"] > MOST_TRIPLES:
+        stays = (
+            f"{counts['pooled']:,} triples take longer than a page can wait: change the filters on the server, with"
+            f" manage.py filter_pool {pool.name} --filters {','.join(pool.filters) or 'none'}"
+        )
+    if changing and not stays and form.is_valid():
+        try:
+            changed = refilter_pool(pool, form.cleaned_data["filters"], request.user)  # type: ignore[arg-type]  # signed in
+        except UserError as error:
+            stays = str(error)
+        else:
+            messages.success(
+                request, f"{pool.name} is filtered anew: {changed:,} triples changed their reason."
+            )
+            return redirect("pool-filter", pool.name)
+    people = list(pool.triples.filter(reason=FilterReason.NONE).order_by("id")[:EXAMPLES])
+    context = {
+        "pool": pool,
+        "counts": counts,
+        "reasons": _reasons(pool, counts["by_reason"]),
+        "always": _always(pool) if counts["pooled"] else [],
+        "people": readable(people, pool, open_graph(pool.graph)) if people else [],
+        "form": form,
+        "stays": stays,
+        "refused": changing,
+        "preview": _preview(pool, form, counts) if asked is not None and not stays else None,
+    }
+    return render(request, "pooling/pools/filter.html", context)
+
+
+def _reasons(pool: Pool, by_reason: dict[str, int]) -> list[dict[str, Any]]:
+    """One entry a filter of the registry: how many triples it took, with examples."""
+    found = []
+    for rule in FILTERS.values():
+        count = by_reason.get(rule.name, 0)
+        examples = list(pool.triples.filter(reason=rule.name).order_by("id")[:EXAMPLES]) if count else []
+        found.append(
+            {
+                "rule": rule,
+                "applied": rule.name in pool.filters,
+                "count": count,
+                "examples": readable(examples, pool, open_graph(pool.graph)) if examples else [],
+            }
+        )
+    return found
+
+
+def _always(pool: Pool) -> list[dict[str, Any]]:
+    """What is left out without a switch, and how often; kept, since it reads the whole graph."""
+    key = f"left-out:{pool.pk}:{pool.state}:{len(pool.growth)}"
+    if (found := cache.get(key)) is None:
+        found = left_out(pool)
+        cache.set(key, found, CACHED_SECONDS)
+    return [{"rule": ALWAYS[name], "count": count} for name, count in found._asdict().items()]
+
+
+def _preview(pool: Pool, form: FilterForm, counts: dict[str, Any]) -> dict[str, Any] | None:
+    """What each filter took and would take; None where nonsense was asked."""
+    if not form.is_valid():
+        return None
+    chosen = form.cleaned_data["filters"]
+    would = filter_counts(pool, chosen)
+    shown = [rule for rule in FILTERS.values() if rule.name in pool.filters or rule.name in chosen]
+    took, people = counts["by_reason"], would.pop("")
+    return {
+        "filters": chosen,
+        "same": chosen == pool.filters,
+        "rows": [
+            (rule.label, took.get(rule.name, 0) if rule.name in pool.filters else None, would.get(rule.name))
+            for rule in shown
+        ],
+        "filtered": sum(would.values()),
+        "people": people,
+    }

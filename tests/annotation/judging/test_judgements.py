@@ -1,0 +1,164 @@
+import gzip
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from annotation.judging.judgements import current_verdicts, decide, import_labels, labels_version, majority
+from annotation.models import ImportedLabel, Item, Judgement
+from core.errors import UserError
+from pooling.graphs.imports import open_graph
+from pooling.models import PooledTriple
+from tests.annotation.world import label_item
+
+
+@pytest.fixture
+def keys(world) -> list[tuple[str, str, str]]:
+    """Keys of the pooled triples, in order; the last one was filtered."""
+    names = open_graph(world.pool.graph).entities
+    return [(names[t.head], "lived_in", names[t.tail]) for t in PooledTriple.objects.order_by("id")]
+
+
+def write(tmp_path, lines: list[str], name: str = "labels.tsv"):
+    path = tmp_path / name
+    text = "".join(line + "\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    return path
+
+
+def row(key: tuple[str, str, str], *rest: str) -> str:
+    return "\t".join([*key, *rest])
+
+
+def verdicts() -> dict[int, tuple[str, str]]:
+    return {j.triple_id: (j.verdict, j.origin) for j in Judgement.objects.all()}
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ({}, ("open", None)),
+        ({2: "N"}, ("open", None)),
+        ({1: "Y", 2: "Y"}, ("settled", "positive")),
+        ({1: "Y", 2: "N"}, ("disputed", None)),
+        ({1: "?", 2: "?"}, ("disputed", None)),
+        ({1: "Y", 2: "Y", 3: "N"}, ("settled", "negative")),
+        ({1: "Y", 2: "N", 3: "?"}, ("undecided", "undecided")),
+    ],
+)
+def test_decide(answers, expected) -> None:
+    assert decide(answers) == expected
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [("Y", "positive"), ("NYN", "negative"), ("YN", "undecided"), ("?", "undecided"), ("?Y", "positive")],
+)
+def test_majority(answers, expected) -> None:
+    assert majority(answers) == expected
+
+
+@pytest.mark.parametrize("name", ["labels.tsv", "labels.tsv.gz"])
+def test_import_judges_and_names_every_irregular_line(world, keys, tmp_path, name) -> None:
+    path = write(
+        tmp_path,
+        [
+            row(keys[0], "Y"),
+            row(keys[1], "N", "ann", "https://en.wikipedia.org/wiki/X", "2020-01-02T03:04:05"),
+            row(keys[2], " N"),
+            row(keys[0], "Y"),
+            row(keys[3], ""),
+            row(keys[6], "Y"),
+            row(("p1", "lived_in", "c7"), "Y"),
+            row(("p5", "lived_in", "c0"), "Y"),
+            row(("nobody", "lived_in", "c0"), "Y"),
+            row(keys[4], "maybe"),
+            "p1\tlived_in",
+            row(keys[4], "N", "x", "", "yesterday"),
+        ],
+        name,
+    )
+    report = import_labels(world.pool, path)
+    assert (report.read, report.imported, report.known) == (12, 5, 0)
+    assert (report.positive, report.negative, report.undecided) == (2, 2, 0)
+    assert [tuple(line) for line in report.skipped] == [
+        (5, "has no label"),
+        (7, "is a seed triple, positive by definition"),
+        (8, "is a triple outside pool p1"),
+        (9, "the graph does not have head 'nobody'"),
+        (10, "label 'maybe' is none of Y, N and ?"),
+        (11, "has 2 columns where 4 to 7 are expected"),
+        (12, "time 'yesterday' is not in ISO format"),
+    ]
+    assert [tuple(line) for line in report.notes] == [
+        (3, "label ' N' has a stray space"),
+        (4, "is another label of the triple of line 1"),
+        (6, "labels a triple that filter types took; the label counts"),
+    ]
+    ids = list(PooledTriple.objects.order_by("id").values_list("id", flat=True))
+    expected = {ids[0]: "positive", ids[1]: "negative", ids[2]: "negative", ids[6]: "positive"}
+    assert verdicts() == {pk: (verdict, "import") for pk, verdict in expected.items()}
+    second = ImportedLabel.objects.get(line=2)
+    assert (second.annotator, second.source_url, second.labelled_at.isoformat()) == (
+        "ann",
+        "https://en.wikipedia.org/wiki/X",
+        "2020-01-02T03:04:05+00:00",
+    )
+
+
+def test_import_again_adds_nothing(world, keys, tmp_path) -> None:
+    path = write(tmp_path, [row(keys[0], "Y"), row(keys[1], "N")])
+    import_labels(world.pool, path)
+    version = labels_version(world.pool)
+    report = import_labels(world.pool, path)
+    assert (report.imported, report.known, ImportedLabel.objects.count()) == (0, 2, 2)
+    assert labels_version(world.pool) == version
+
+
+def test_another_file_may_turn_the_majority(world, keys, tmp_path) -> None:
+    import_labels(world.pool, write(tmp_path, [row(keys[0], "Y")]))
+    version = labels_version(world.pool)
+    import_labels(world.pool, write(tmp_path, [row(keys[0], "N"), row(keys[0], "N")], "more.tsv"))
+    assert [verdict for verdict, _ in verdicts().values()] == ["negative"]
+    assert labels_version(world.pool) > version
+
+
+def test_a_decision_that_is_written_after_a_later_one_changes_the_version(world, keys, tmp_path) -> None:
+    import_labels(world.pool, write(tmp_path, [row(keys[0], "Y"), row(keys[1], "N")]))
+    version = labels_version(world.pool)
+    first = Judgement.objects.order_by("decided_at", "pk").first()
+    assert first is not None
+    between = first.decided_at - timedelta(seconds=1)
+    Judgement.objects.filter(pk=first.pk).update(verdict="negative", decided_at=between)
+    assert labels_version(world.pool) != version
+
+
+def test_people_win_over_imports_whoever_came_first(world, keys, tmp_path) -> None:
+    first, second = (Item.objects.get(triple=t) for t in PooledTriple.objects.order_by("id")[:2])
+    import_labels(world.pool, write(tmp_path, [row(keys[0], "N")]))
+    label_item(world, first, ann="Y", ben="Y")
+    label_item(world, second, ann="Y", ben="Y")
+    import_labels(world.pool, write(tmp_path, [row(keys[1], "N")], "more.tsv"))
+    assert verdicts() == {item.triple_id: ("positive", "people") for item in (first, second)}
+
+
+def test_dispute_of_people_leaves_the_import_in_place(world, keys, tmp_path) -> None:
+    item = Item.objects.get(triple=PooledTriple.objects.order_by("id").first())
+    import_labels(world.pool, write(tmp_path, [row(keys[0], "N")]))
+    label_item(world, item, ann="Y", ben="N")
+    assert verdicts() == {item.triple_id: ("negative", "import")}
+
+
+def test_file_that_is_not_there_is_named(world, tmp_path) -> None:
+    with pytest.raises(UserError, match=r"none\.tsv"):
+        import_labels(world.pool, tmp_path / "none.tsv")
+
+
+def test_current_verdicts_are_arrays_by_triple_id(world, keys, tmp_path) -> None:
+    assert labels_version(world.pool) == ""
+    import_labels(world.pool, write(tmp_path, [row(keys[1], "N"), row(keys[0], "Y"), row(keys[2], "?")]))
+    found = current_verdicts(world.pool)
+    ids = list(PooledTriple.objects.order_by("id").values_list("id", flat=True)[:3])
+    assert found.triple_id.tolist() == ids
+    assert found.verdict.tolist() == ["positive", "negative", "undecided"]
+    assert found.decided_at.dtype == np.dtype("datetime64[us]") and len(found.decided_at) == 3

@@ -1,0 +1,559 @@
+"""Gold items and re-checks: who is asked what and when, and that it enters nothing."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import groupby
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import CampaignError
+from annotation.judging.judgements import current_verdicts, labels_version, live_labels
+from annotation.labelling.progress import label_counts
+from annotation.labelling.queue import claim_disputed, release, renew
+from annotation.labelling.submit import change
+from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Slot, SurplusLabel
+from annotation.people.accounts import add_person
+from annotation.quality.checks import (
+    Question,
+    _gold_due,
+    claim_questions,
+    draw_recheck,
+    gold_from_file,
+    gold_from_pool,
+    question_of,
+    recheck_choices,
+    set_gold_active,
+)
+from annotation.quality.reports import agreement_report
+from core.files.artifacts import artifact_path
+from evaluation.labels.qrels import freeze_qrels
+from pooling.graphs.imports import open_graph
+from pooling.models import PooledTriple, SeedTriple
+from tests.annotation.answered import label_all
+from tests.annotation.world import PASSWORD, World, answer, findings, make_large
+
+
+def make_gold(campaign: Campaign, head: int, tail: int, side: str = "tail", known: str = "Y") -> Gold:
+    return Gold.objects.create(
+        campaign=campaign, head=head, relation=0, tail=tail, side=side, answer=known, origin="file"
+    )
+
+
+def set_percent(world: World, percent: int) -> None:
+    Campaign.objects.update(gold_percent=percent)
+    world.campaign.refresh_from_db()
+
+
+def checks_of(user, **more) -> list[Check]:
+    return list(Check.objects.filter(person=user, **more).order_by("pk"))
+
+
+def kinds(places) -> str:
+    return "".join("s" if isinstance(place, Slot) else "c" for place in places)
+
+
+@pytest.fixture
+def two_golds(world) -> tuple[Gold, Gold]:
+    """One of each question that is asked: p1's and c7's. Both are due once all six slots are given."""
+    index = open_graph(world.pool.graph).entity_index
+    set_percent(world, 50)
+    return (
+        make_gold(world.campaign, index["p1"], index["c2"]),
+        make_gold(world.campaign, index["p2"], index["c7"], "head", known="N"),
+    )
+
+
+SIZES = [1 + number * 7 % 13 for number in range(66)]  # 1 to 13 candidates, mixed
+
+
+def asked_of(place: Slot | Check) -> Question:
+    return question_of(place.asked)
+
+
+def walk(campaign: Campaign, user: User, count: int = 8) -> Iterator[list[Slot | Check]]:
+    """Every claim until nothing is left, all of it answered before the next."""
+    while places := claim_questions(campaign, user, count):
+        yield places
+        for model in (Slot, Check):
+            mine = model.objects.filter(pk__in=[place.pk for place in places if isinstance(place, model)])
+            mine.update(state="answered")
+
+
+def walked(campaign: Campaign, user: User, count: int, **rules: int) -> list[list[Slot | Check]]:
+    """The same under these rules of the campaign, after which all is as before."""
+    with transaction.atomic():
+        Campaign.objects.filter(pk=campaign.pk).update(**rules)
+        campaign.refresh_from_db()
+        claims = list(walk(campaign, user, count))
+        transaction.set_rollback(True)
+    return claims
+
+
+def questions_of(places: list[Slot | Check]) -> list[Question]:
+    """Each question once for every run of neighbours that it has."""
+    return [question for question, _ in groupby(places, asked_of)]
+
+
+# -- gold: how many, where -----------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("percent", [5, 50])
+def test_with_gold_and_without_the_same_groups_come_in_every_claim(world, count, percent) -> None:
+    """As many groups, of the same questions, with the same slots in the same order; no group is of gold alone."""
+    large = make_large(world, SIZES, 4)
+    without = walked(large, world.ann, count, gold_percent=0)
+    with_gold = walked(large, world.ann, count, gold_percent=percent)
+    assert [questions_of(places) for places in with_gold] == [questions_of(places) for places in without]
+    slots = [[place.pk for place in places if isinstance(place, Slot)] for places in with_gold]
+    assert slots == [[place.pk for place in places] for places in without]
+    for places in with_gold:
+        questions = questions_of(places)
+        assert len(questions) == len(set(questions))  # the candidates of one question are neighbours
+        assert set(questions) == {asked_of(place) for place in places if isinstance(place, Slot)}
+    if count == 1:
+        assert {len(questions_of(places)) for places in with_gold} == {1}
+    assert "c" in kinds(place for places in with_gold for place in places)
+
+
+@pytest.mark.parametrize("count", [1, 8, 50])
+@pytest.mark.parametrize("percent", [0, 3, 10, 50])
+def test_gold_comes_at_the_chosen_rate(world, percent, count) -> None:
+    """After n slots less than one off percent * n; fewer only when the questions in hand have no more gold."""
+    large = make_large(world, SIZES, 4)
+    Campaign.objects.update(gold_percent=percent)
+    large.refresh_from_db()
+    given = had = exact = 0
+    for places in walk(large, world.ann, count):
+        given += kinds(places).count("s")
+        had += kinds(places).count("c")
+        due = given * percent / 100
+        assert had < due + 1
+        asked = {place.item.triple.tail for place in places if isinstance(place, Slot)}
+        left = large.golds.filter(tail__in=asked).exclude(checks__person=world.ann)
+        if left.exists():
+            assert had > due - 1
+            exact += 1
+    assert given == sum(SIZES) > 400
+    if percent == 50:  # more is due than there is: 22 questions have 4 each
+        assert 80 < had <= large.golds.count() == 88
+    else:
+        assert exact >= 8 and abs(had - given * percent / 100) < 5
+
+
+def test_what_is_due_waits_for_a_question_that_has_gold(world) -> None:
+    large = make_large(world, [5] * 12, 10, every=12)
+    Campaign.objects.update(gold_percent=20)
+    large.refresh_from_db()
+    place = large.items.filter(triple__tail=0).first().group
+    claims = [kinds(places) for places in walk(large, world.ann, 1)]
+    assert [claim.count("c") for claim in claims] == [place + 1 if i == place else 0 for i in range(12)]
+
+
+def test_fraction_of_gold_is_drawn(world, monkeypatch) -> None:
+    """15 slots at 10 percent: 1 or 2, drawn by person and slot, so that nothing starts after the same number."""
+    large = make_large(world, [15], 9)
+    Campaign.objects.update(gold_percent=10)
+    large.refresh_from_db()
+    slot = Slot.objects.filter(item__campaign=large).first()
+    Slot.objects.filter(item__campaign=large, number=1).update(annotator=world.ann, state="leased")
+    monkeypatch.setattr("annotation.quality.checks._digest", lambda *_: 2**62)
+    assert _gold_due(large, world.ann, slot) == 1
+    monkeypatch.setattr("annotation.quality.checks._digest", lambda *_: 2**63)
+    assert _gold_due(large, world.ann, slot) == 2
+    monkeypatch.undo()
+    seen = []
+    for seed in range(200):
+        large.seed = seed
+        seen.append(_gold_due(large, world.ann, slot))
+    assert set(seen) == {1, 2} and 60 < seen.count(2) < 140
+
+
+def test_gold_is_drawn_by_the_seed_of_the_campaign(world) -> None:
+    large = make_large(world, SIZES, 4)
+
+    def drawn(seed: int) -> list[tuple[int | None, int]]:
+        claims = walked(large, world.ann, 8, gold_percent=10, seed=seed)
+        return [
+            (place.gold_id, place.order) for places in claims for place in places if isinstance(place, Check)
+        ]
+
+    first = drawn(1)
+    assert len(first) > 30
+    assert drawn(1) == first != drawn(2)
+
+
+def test_gold_of_a_question_that_nobody_is_asked_is_not_given(world) -> None:
+    set_percent(world, 50)
+    index = open_graph(world.pool.graph).entity_index
+    make_gold(world.campaign, index["p9"], index["c2"])
+    make_gold(world.campaign, index["p1"], index["c2"], "head")  # nobody is asked about c2
+    for count in (1, 50):
+        assert set(kinds(claim_questions(world.campaign, world.ann, count))) == {"s"}
+    assert checks_of(world.ann) == []
+
+
+def test_question_in_hand_gets_no_gold_afterwards(world, two_golds) -> None:
+    """What one has seen does not grow by one candidate."""
+    set_percent(world, 0)
+    first = claim_questions(world.campaign, world.ann, 50)
+    set_percent(world, 50)
+    assert claim_questions(world.campaign, world.ann, 50) == first and kinds(first) == "ssssss"
+    one = first[0].item.group
+    release(world.ann, [slot.ticket for slot in first if slot.item.group != one])
+    again = claim_questions(world.campaign, world.ann, 50)
+    assert kinds(again).count("c") == 1
+    assert all(asked_of(place) != asked_of(first[0]) for place in again if isinstance(place, Check))
+
+
+def test_gold_stands_among_the_candidates_of_its_question(world, two_golds) -> None:
+    places = claim_questions(world.campaign, world.ann, 50)
+    assert kinds(places).count("c") == 2
+    assert len(questions_of(places)) == 2
+    for _, group in groupby(places, asked_of):
+        assert kinds(group) in ("scss", "sscs", "sssc")
+
+
+def test_gold_of_one_question_only_goes_to_that_question(world, two_golds) -> None:
+    """Both groups are held, and six slots make three due: all three are of the question that has gold."""
+    two_golds[1].delete()
+    index = open_graph(world.pool.graph).entity_index
+    for number in range(8):
+        make_gold(world.campaign, index["p1"], 100 + number)
+    places = claim_questions(world.campaign, world.ann, 50)
+    assert len(questions_of(places)) == 2
+    golds = [place for place in places if isinstance(place, Check)]
+    assert len(golds) == 3 and {asked_of(place) for place in golds} == {question_of(two_golds[0])}
+
+
+def test_check_held_from_before_joins_its_question(world, two_golds) -> None:
+    """Its order is that of another question, which it went with; then p1's candidates are given out."""
+    set_percent(world, 0)
+    question = question_of(two_golds[0])
+    others = [item.order for item in world.campaign.items.all() if question_of(item) != question]
+    far = max(others) if max(others) == 5 else min(others)
+    check = Check.objects.create(
+        campaign=world.campaign, kind="gold", person=world.ann, gold=two_golds[0], expected="Y", order=far,
+        state="leased", template=None, leased_until=timezone.now() + timedelta(minutes=5),
+    )  # fmt: skip
+    places = claim_questions(world.campaign, world.ann, 50)
+    assert len(questions_of(places)) == 2
+    assert [asked_of(place) for place in places].count(question_of(check)) == 4
+
+
+def test_gold_is_given_to_a_person_once(world, two_golds) -> None:
+    claim_questions(world.campaign, world.ann, 50)
+    for check in checks_of(world.ann):
+        answer(world.ann, check, "Y")
+    release(world.ann, list(Slot.objects.filter(annotator=world.ann).values_list("ticket", flat=True)))
+    assert kinds(claim_questions(world.campaign, world.ann, 50)) == "ssssss"
+    assert len(checks_of(world.ann)) == 2
+    assert kinds(claim_questions(world.campaign, world.ben, 50)).count("c") == 2
+
+
+def test_released_and_claimed_again_keeps_its_ticket_as_a_slot_does(world, two_golds) -> None:
+    first = claim_questions(world.campaign, world.ann, 50)
+    tickets = [place.ticket for place in first]
+    assert release(world.ann, tickets) == 8
+    assert set(Check.objects.values_list("state", flat=True)) == {"free"}
+    assert [place.ticket for place in claim_questions(world.campaign, world.ann, 50)] == tickets
+
+
+def test_held_gold_comes_again_and_no_second_one_with_the_same_slots(world, two_golds) -> None:
+    index = open_graph(world.pool.graph).entity_index
+    for number in range(8):
+        make_gold(world.campaign, index["p1"], 100 + number)
+        make_gold(world.campaign, 100 + number, index["c7"], "head")
+    first = claim_questions(world.campaign, world.ann, 1)
+    again = claim_questions(world.campaign, world.ann, 1)
+    assert "c" in kinds(first)
+    assert [place.ticket for place in first] == [place.ticket for place in again]
+
+
+def let_leases_end(user: User) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    for model, who in ((Slot, {"annotator": user}), (Check, {"person": user})):
+        model.objects.filter(state="leased", **who).update(leased_until=past)
+
+
+def give_to_others(world: World, items: set[int]) -> None:
+    """Both places of these items."""
+    for number, user in ((1, world.ben), (2, world.cleo)):
+        Slot.objects.filter(item__in=items, number=number).update(
+            annotator=user, state="leased", leased_until=timezone.now() + timedelta(minutes=5)
+        )
+
+
+def test_gold_goes_when_its_question_went_to_others(world, two_golds) -> None:
+    first = claim_questions(world.campaign, world.ann, 50)
+    assert kinds(first).count("c") == 2
+    let_leases_end(world.ann)
+    give_to_others(
+        world,
+        {
+            place.asked.pk
+            for place in first
+            if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
+        },
+    )
+    again = claim_questions(world.campaign, world.ann, 50)
+    assert {asked_of(place) for place in again} == {question_of(two_golds[1])}
+    assert [check.gold for check in checks_of(world.ann, state="leased")] == [two_golds[1]]
+    gone = next(check for check in checks_of(world.ann) if check.gold == two_golds[0])
+    assert (
+        gone.state == "free" and not answer(world.ann, gone, "Y").is_surplus
+    )  # from a page that was left open
+
+
+def test_gold_stays_while_a_candidate_of_its_question_does(world, two_golds) -> None:
+    first = claim_questions(world.campaign, world.ann, 50)
+    let_leases_end(world.ann)
+    items = [
+        place.asked.pk
+        for place in first
+        if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
+    ]
+    give_to_others(world, set(items[1:]))
+    again = claim_questions(world.campaign, world.ann, 50)
+    assert kinds([place for place in again if asked_of(place) == question_of(two_golds[0])]) in ("sc", "cs")
+    assert all(check.leased_until > timezone.now() for check in checks_of(world.ann))
+
+
+@pytest.mark.parametrize("renewed", [True, False])
+def test_gold_that_was_put_off_till_last_goes_only_with_its_lease(world, two_golds, renewed) -> None:
+    for place in claim_questions(world.campaign, world.ann, 50):
+        if isinstance(place, Slot):
+            answer(world.ann, place, "N")
+    tickets = [check.ticket for check in checks_of(world.ann)]
+    let_leases_end(world.ann)
+    assert not renewed or renew(world.ann, tickets) == 2
+    assert kinds(claim_questions(world.campaign, world.ann, 50)) == ("cc" if renewed else "")
+
+
+def test_gold_that_was_taken_out_is_not_given_but_may_be_answered(world, two_golds) -> None:
+    claim_questions(world.campaign, world.ann, 50)
+    assert set_gold_active(world.campaign, [gold.pk for gold in two_golds], False, by=world.manager) == 2
+    assert kinds(claim_questions(world.campaign, world.ben, 50)) == "ssssss"
+    for check in checks_of(world.ann):
+        assert answer(world.ann, check, "N").is_surplus is False
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_campaign_that_is_not_open_gives_no_gold(world, two_golds, state) -> None:
+    Campaign.objects.update(state=state)
+    world.campaign.refresh_from_db()
+    assert claim_questions(world.campaign, world.ann, 50) == []
+    assert checks_of(world.ann) == []
+
+
+# -- gold: what it enters ------------------------------------------------------
+
+
+def test_answers_to_gold_enter_nothing_but_the_persons_own_count(world, two_golds) -> None:
+    before = repr(agreement_report(world.campaign))
+    for user in (world.ann, world.ben):
+        for place in claim_questions(world.campaign, user, 50):
+            if isinstance(place, Check):
+                answer(user, place, "N")
+    mine = CheckLabel.objects.get(annotator=world.ann, check_item__gold=two_golds[1])
+    change(world.ann, mine.client_id, uuid4(), "Y", mine.source_url)
+    assert CheckLabel.objects.count() == 5
+    assert Label.objects.count() == SurplusLabel.objects.count() == live_labels().count() == 0
+    assert (Item.objects.count(), Slot.objects.count()) == (6, 12)
+    assert (Judgement.objects.count(), labels_version(world.pool)) == (0, "")
+    assert len(current_verdicts(world.pool).triple_id) == 0
+    assert repr(agreement_report(world.campaign)) == before
+    assert label_counts(world.ann, world.campaign) == (2, 2)
+
+
+def test_answers_to_gold_are_in_no_export_and_no_figure(world, two_golds) -> None:
+    """Everything is labelled and frozen; then gold is answered: what is frozen next is the same bytes."""
+
+    def written(name: str) -> tuple[bytes, str, str]:
+        frozen = artifact_path(freeze_qrels(world.pool, name).artifact).read_bytes()
+        return frozen, labels_version(world.pool), repr(agreement_report(world.campaign))
+
+    label_all(world, list(world.campaign.items.order_by("order")), "YYNYNN", "YYNNYN")
+    before = written("before")
+    checks = [place for place in claim_questions(world.campaign, world.cleo, 50) if isinstance(place, Check)]
+    assert checks == []  # nothing is left to label, so that no gold comes alone
+    for gold in two_golds:
+        check = Check.objects.create(
+            campaign=world.campaign, kind="gold", person=world.cleo, gold=gold, expected="Y", order=0,
+            state="leased", template=Slot.objects.exclude(template=None).first().template,
+        )  # fmt: skip
+        answer(world.cleo, check, "N")
+    assert written("after") == before and CheckLabel.objects.count() == 2
+
+
+# -- gold: where it comes from -------------------------------------------------
+
+
+def test_gold_from_pool_takes_seeds_and_triples_filtered_for_their_type(world) -> None:
+    assert gold_from_pool(world.campaign, positives=1, negatives=1, by=world.manager) == (2, 0)
+    index = open_graph(world.pool.graph).entity_index
+    assert {(g.head, g.tail, g.answer, g.origin, g.side) for g in Gold.objects.all()} == {
+        (index["p1"], index["c7"], "Y", "seed", "tail"), (index["p1"], index["c2"], "N", "filter", "tail"),
+    }  # fmt: skip
+    assert gold_from_pool(world.campaign, positives=1, negatives=1) == (0, 2)
+    with pytest.raises(CampaignError, match="2 gold items of triples seed: the pool has 1 in the questions"):
+        gold_from_pool(world.campaign, positives=2, negatives=0)
+
+
+def test_gold_from_pool_is_of_questions_that_people_are_asked(world) -> None:
+    """Triples that only share the relation, and the head or tail as the side that is not asked, are no choice."""
+    index = open_graph(world.pool.graph).entity_index
+    for head, tail in (("p2", "c7"), ("p3", "c1"), ("p9", "c1")):
+        SeedTriple.objects.create(pool=world.pool, head=index[head], relation=0, tail=index[tail])
+    for head, tail in (("p2", "c2"), ("p9", "c7"), ("p9", "c1")):
+        PooledTriple.objects.create(
+            pool=world.pool, head=index[head], relation=0, tail=index[tail], depth=3,
+            provenance=findings((0, 0, 3)), reason="types",
+        )  # fmt: skip
+    for wanted in ({"positives": 3, "negatives": 0}, {"positives": 0, "negatives": 3}):
+        with pytest.raises(CampaignError, match="the pool has 2 in the questions that people are asked"):
+            gold_from_pool(world.campaign, **wanted)
+    assert gold_from_pool(world.campaign, positives=2, negatives=2) == (4, 0)
+    assert sorted(Gold.objects.values_list("head", "tail", "side")) == sorted([
+        (index["p1"], index["c7"], "tail"), (index["p2"], index["c7"], "head"),
+        (index["p1"], index["c2"], "tail"), (index["p9"], index["c7"], "head"),
+    ])  # fmt: skip
+
+
+def test_gold_from_a_file_is_all_or_nothing_and_names_its_lines(world, tmp_path) -> None:
+    names = open_graph(world.pool.graph).entities
+    item = world.campaign.items.select_related("triple").first().triple
+    path = tmp_path / "gold.tsv"
+    good = "p1\tlived_in\tc1\tY\np2\tlived_in\tc7\tN\n"
+    path.write_text(
+        f"{good}nobody\tlived_in\tc0\tN\np1\tlived_in\tc1\t?\n{names[item.head]}\tlived_in\t{names[item.tail]}\tY\n"
+        "p5\tlived_in\tc1\tN\n"
+    )
+    with pytest.raises(CampaignError) as error:
+        gold_from_file(world.campaign, path)
+    for words in (
+        "gold.tsv:3: the graph does not have head", "gold.tsv:4: a gold item has answer Y or N",
+        "gold.tsv:5: people label this triple", "no gold item was added",
+        "gold.tsv:6: no question of this campaign asks for this triple, so it would stand alone",
+    ):  # fmt: skip
+        assert words in str(error.value)
+    assert Gold.objects.count() == 0
+    path.write_text(good)
+    assert gold_from_file(world.campaign, path) == (2, 0)
+    assert set(Gold.objects.values_list("answer", "side")) == {("Y", "tail"), ("N", "head")}
+
+
+# -- re-check ------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(world) -> list[Item]:
+    """Four positive, one negative by Ann and Ben, one disputed."""
+    items = list(world.campaign.items.order_by("order"))
+    label_all(world, items, "YYYYNY", "YYYYNN")
+    return items
+
+
+def test_recheck_is_half_and_half_and_the_other_half_makes_up_for_it(world, judged) -> None:
+    assert draw_recheck(world.campaign, world.cleo, 2, seed=1, by=world.manager) == 2
+    assert sorted(check.expected for check in checks_of(world.cleo)) == ["N", "Y"]
+    assert draw_recheck(world.campaign, world.ada, 4, seed=1) == 4
+    assert sorted(check.expected for check in checks_of(world.ada)) == ["N", "Y", "Y", "Y"]
+    verdicts = dict(Judgement.objects.values_list("triple", "verdict"))
+    for check in Check.objects.all():
+        assert verdicts[check.item.triple_id] == {"Y": "positive", "N": "negative"}[check.expected]
+
+
+def test_recheck_is_seeded(world, judged) -> None:
+    def drawn(seed: int) -> list[int]:
+        with transaction.atomic():
+            draw_recheck(world.campaign, world.cleo, 2, seed=seed)
+            found = [check.item_id for check in checks_of(world.cleo)]
+            transaction.set_rollback(True)
+        return found
+
+    draws = [drawn(seed) for seed in range(8)]
+    assert drawn(0) == draws[0]
+    assert len({tuple(draw) for draw in draws}) > 1
+
+
+def test_recheck_never_asks_who_labelled_nor_twice(world, judged) -> None:
+    assert recheck_choices(world.campaign, world.ann).count() == 0
+    with pytest.raises(CampaignError, match="no final judgement that ann"):
+        draw_recheck(world.campaign, world.ann, 2)
+    assert draw_recheck(world.campaign, world.cleo, 9) == 5
+    with pytest.raises(CampaignError, match="no final judgement that cleo"):
+        draw_recheck(world.campaign, world.cleo, 1)
+
+
+def test_recheck_never_offers_what_a_person_saw_labels_of(world, judged) -> None:
+    """Ada saw how Ann and Ben differ, gave the dispute back, and Eve decided it: that is no re-check for Ada."""
+    disputed = judged[5]
+    eve = add_person("eve", "adjudicator", world.campaign, PASSWORD)[0]
+    (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
+    release(world.ada, [slot.ticket])
+    (slot,) = claim_disputed(world.campaign, eve, wait_for_windows=False)
+    answer(eve, slot, "N")
+    judged[0].seen_by.add(world.cleo)
+
+    def offered(person: User) -> set[int]:
+        return set(recheck_choices(world.campaign, person).values_list("triple", flat=True))
+
+    every = {item.triple_id for item in judged}
+    assert offered(world.manager) == every
+    assert offered(world.ada) == offered(eve) == every - {disputed.triple_id}
+    assert offered(world.cleo) == every - {judged[0].triple_id}
+    for person, size in ((world.ada, 5), (world.cleo, 5)):
+        assert draw_recheck(world.campaign, person, 99) == size
+        assert {check.item.triple_id for check in checks_of(person)} == every - {
+            (disputed if person == world.ada else judged[0]).triple_id
+        }
+
+
+@pytest.mark.parametrize(
+    ("size", "who", "words"), [(0, "cleo", "at least one"), (1, "stranger", "is no member")]
+)
+def test_recheck_refuses(world, judged, size, who, words) -> None:
+    with pytest.raises(CampaignError, match=words):
+        draw_recheck(world.campaign, getattr(world, who), size)
+    assert Check.objects.count() == 0
+
+
+def test_answer_to_a_recheck_is_kept_and_the_judgement_stays(world, judged) -> None:
+    draw_recheck(world.campaign, world.cleo, 5)
+    before = (
+        labels_version(world.pool),
+        list(Judgement.objects.order_by("pk").values_list("verdict", "decided_at")),
+    )
+    places = [place for place in claim_questions(world.campaign, world.cleo, 50) if isinstance(place, Check)]
+    assert len(places) == 5
+    for check in places:
+        answer(world.cleo, check, "N" if check.expected == "Y" else "Y")
+    assert CheckLabel.objects.filter(annotator=world.cleo).count() == 5
+    after = (
+        labels_version(world.pool),
+        list(Judgement.objects.order_by("pk").values_list("verdict", "decided_at")),
+    )
+    assert after == before
+    assert live_labels().count() == 12
+    assert claim_questions(world.campaign, world.cleo, 50) == []
+
+
+def test_rechecks_come_a_few_at_a_time(world, judged) -> None:
+    """However often the page asks: at most `count` are in hand, so that none lies there for days."""
+    draw_recheck(world.campaign, world.cleo, 5)
+    for _ in range(3):
+        assert len(claim_questions(world.campaign, world.cleo, 2)) == 2
+    (first, _) = claim_questions(world.campaign, world.cleo, 2)
+    answer(world.cleo, first, "Y")
+    assert len(claim_questions(world.campaign, world.cleo, 2)) == 2
+
+
+def test_recheck_comes_in_the_order_of_its_item(world, judged) -> None:
+    draw_recheck(world.campaign, world.cleo, 5)
+    orders = [check.item.order for check in claim_questions(world.campaign, world.cleo, 50)]
+    assert orders == sorted(orders)

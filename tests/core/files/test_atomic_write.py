@@ -1,0 +1,30 @@
+"""A file is written whole, or what was there stays."""
+
+import errno
+import os
+
+import pytest
+
+from core.files.atomic_write import written_aside
+
+
+def test_file_is_at_its_path_after_the_end_only_and_on_the_disk(tmp_path, monkeypatch):
+    path, synced = tmp_path / "deep" / "figures.txt", []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_ino))
+    with written_aside(path) as aside:
+        aside.write_text("new")
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert synced == [path.stat().st_ino]
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_file_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, error):
+    path = tmp_path / "figures.txt"
+    path.write_text("old")
+    with pytest.raises(type(error)), written_aside(path) as aside:
+        aside.write_text("half of the n")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,27 @@
+"""Cells that a spreadsheet shows, and does not run."""
+
+import csv
+import io
+
+import pytest
+
+from core.files.csv_cells import csv_of, safe_cell
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_cell_that_begins_a_formula_gets_an_apostrophe(start):
+    assert safe_cell(f"{start}1+1") == f"'{start}1+1"
+
+
+@pytest.mark.parametrize("text", ["ann", "a=b", "", "'=1", "1.5"])
+def test_other_cells_stay(text):
+    assert safe_cell(text) == text
+
+
+def test_csv_keeps_numbers_and_what_needs_quotes_and_leaves_none_empty():
+    text = csv_of([("name", "gain"), ('=cmd("a, b")', -0.5), ("two\nlines", None)])
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        ["name", "gain"],
+        ['\'=cmd("a, b")', "-0.5"],
+        ["two\nlines", ""],
+    ]

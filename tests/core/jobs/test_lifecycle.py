@@ -1,0 +1,568 @@
+"""Jobs: the row is the truth, whatever a broker delivers, repeats or loses."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.db import OperationalError
+from django.utils import timezone
+
+from core.enums import JobKind, JobState
+from core.errors import UserError
+from core.jobs import lifecycle as jobs
+from core.jobs.lifecycle import (
+    HANDLERS,
+    JobCancelled,
+    JobError,
+    Progress,
+    execute,
+    live_workers,
+    request_cancel,
+    retry,
+    start_job,
+    sweep,
+)
+from core.tasks import run_job
+from pooling.enums import PoolState, SystemState
+from pooling.models import Graph, Job, Pool, System, Worker
+from tests.factories import make_job, make_system
+
+
+@pytest.fixture
+def sent(monkeypatch) -> list[tuple[int, str]]:
+    """(job id, queue) of every message that would have gone to the broker."""
+    messages: list[tuple[int, str]] = []
+
+    def send_task(name: str, kwargs: dict[str, int], queue: str) -> None:
+        assert name == "pooling.run_job"
+        messages.append((kwargs["job_id"], queue))
+
+    monkeypatch.setattr(jobs.celery_app, "send_task", send_task)
+    return messages
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """Put a function in the place of what the EXPORT jobs do."""
+
+    def use(function) -> None:
+        monkeypatch.setitem(HANDLERS, JobKind.EXPORT, function)
+
+    use(lambda job, progress: None)
+    return use
+
+
+def again(job: Job) -> Job:
+    job.refresh_from_db()
+    return job
+
+
+@pytest.fixture
+def no_time_passes(monkeypatch) -> None:
+    """So that what was silent for 25 seconds is not silent for 31 on a busy machine."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+
+
+def silence(job: Job, seconds: float = 3600) -> None:
+    Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=seconds))
+
+
+# -- starting ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_message_goes_out_only_when_the_row_is_committed(sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks() as callbacks:
+        job = start_job(JobKind.EXPORT)
+    assert sent == []
+    for callback in callbacks:
+        callback()
+    assert sent == [(job.pk, "cpu")]
+    assert (job.state, job.attempts, job.params) == ("queued", 0, {})
+
+
+@pytest.mark.django_db
+def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        for kind in JobKind:
+            start_job(kind)
+    assert {kind: queue for kind, (_, queue) in zip(JobKind, sent, strict=True)} == {
+        "train": "gpu", "build-pool": "gpu", "extend-pool": "gpu", "score": "gpu", "evaluate": "cpu", "export": "cpu",
+        "open-world": "gpu",
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
+def test_a_live_job_of_the_same_kind_and_subject_is_taken(state, sent):
+    first = start_job(JobKind.EXPORT, params={"qrels": "v1"})
+    Job.objects.update(state=state)
+    assert start_job(JobKind.EXPORT, params={"qrels": "v1"}).pk == first.pk
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_other_params_kind_or_subject_make_another_job(town: Graph, sent):
+    system = make_system(town, "transe", trained=False)
+    made = [
+        start_job(JobKind.EXPORT, params={"qrels": "v1"}),
+        start_job(JobKind.EXPORT, params={"qrels": "v2"}),
+        start_job(JobKind.EXPORT),
+        start_job(JobKind.EVALUATE),
+        start_job(JobKind.TRAIN, system=system),
+        start_job(JobKind.SCORE, system=system),
+    ]
+    assert len({job.pk for job in made}) == 6
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
+def test_a_job_that_is_over_is_not_taken_again(state, sent):
+    first = start_job(JobKind.EXPORT)
+    Job.objects.update(state=state)
+    assert start_job(JobKind.EXPORT).pk != first.pk
+
+
+@pytest.mark.django_db
+def test_a_broker_that_is_down_leaves_a_queued_job(monkeypatch, django_capture_on_commit_callbacks, caplog):
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise ConnectionError("no broker")
+
+    monkeypatch.setattr(jobs.celery_app, "send_task", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        job = start_job(JobKind.EXPORT)
+    assert again(job).state == "queued"
+    assert f"job {job.pk}: no message could be sent: no broker" in caplog.text
+
+
+# -- doing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_job_is_done_once_however_often_its_message_comes(work):
+    done = []
+    work(lambda job, progress: done.append((job.pk, job.attempts)))
+    job = make_job(JobKind.EXPORT)
+    run_job(job_id=job.pk)
+    run_job(job_id=job.pk)
+    assert execute(job.pk, "other") is False
+    assert done == [(job.pk, 1)]
+    assert (again(job).state, job.attempts, job.error) == ("done", 1, "")
+    assert job.started_at is not None and job.finished_at is not None
+    assert re.fullmatch(r".+:\d+", job.worker)
+
+
+CLAIM_ALL = """
+import sys, time
+import django; django.setup()
+from core.jobs.lifecycle import HANDLERS, execute
+from core.enums import JobKind
+from pooling.models import Job
+def work(job, progress):
+    time.sleep(0.01)
+    open(sys.argv[1], "a").write(f"{job.pk}\\n")
+HANDLERS[JobKind.EXPORT] = work
+ids = list(Job.objects.order_by("id").values_list("pk", flat=True))
+print("ready", flush=True); sys.stdin.readline()
+print(sum(execute(pk, sys.argv[2]) for pk in ids))
+"""
+
+
+def test_two_workers_that_claim_at_once_do_each_job_once(tmp_path, monkeypatch):
+    """Two processes on a database file: in the tests' own, in memory, threads lock each other out."""
+    for name in ("DATABASE_URL", "CELERY_BROKER_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TRIPLEPOOL_VAR", str(tmp_path))
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")
+    base = {"cwd": settings.BASE_DIR, "text": True}
+    prepare = (
+        "import django; django.setup(); from django.core.management import call_command as call\n"
+        "call('migrate', verbosity=0)\n"
+        "from pooling.models import Job\n"
+        "Job.objects.bulk_create(Job(kind='export') for _ in range(30))"
+    )
+    subprocess.run([sys.executable, "-c", prepare], check=True, timeout=300, **base)
+    done = tmp_path / "done"
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", CLAIM_ALL, str(done), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            **base,
+        )
+        for name in ("a", "b")
+    ]
+    try:
+        for worker in workers:
+            assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
+        for worker in workers:
+            assert worker.stdin is not None
+            worker.stdin.write("go\n")
+            worker.stdin.flush()
+        claimed = [int(worker.communicate(timeout=300)[0]) for worker in workers]
+    finally:
+        for worker in workers:
+            worker.kill()
+    assert sorted(int(line) for line in done.read_text().split()) == list(range(1, 31))
+    assert sum(claimed) == 30
+
+
+@pytest.mark.django_db
+def test_a_message_for_a_job_that_is_gone_does_nothing(work):
+    assert execute(12345, "w") is False
+
+
+@pytest.mark.django_db
+def test_a_person_reads_the_message_of_a_user_error_and_no_trace(work):
+    def fail(job: Job, progress: Progress) -> None:
+        raise UserError("Pool p is empty.")
+
+    work(fail)
+    job = make_job(JobKind.EXPORT)
+    execute(job.pk, "w")
+    assert (again(job).state, job.error, job.log) == ("failed", "Pool p is empty.", "")
+
+
+@pytest.mark.django_db
+def test_any_other_error_is_named_and_its_trace_is_in_the_log(work):
+    def fail(job: Job, progress: Progress) -> None:
+        raise ZeroDivisionError("by nought")
+
+    work(fail)
+    job = make_job(JobKind.EXPORT)
+    execute(job.pk, "w")
+    assert (again(job).state, job.error) == ("failed", "ZeroDivisionError: by nought")
+    assert 'raise ZeroDivisionError("by nought")' in job.log
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("error", "system_state"),
+    [(ValueError("x"), SystemState.FAILED), (JobCancelled(), SystemState.CANCELLED)],
+)
+def test_a_system_whose_training_ended_does_not_say_that_it_trains(monkeypatch, town, error, system_state):
+    def fail(job: Job, progress: Progress) -> None:
+        System.objects.filter(pk=job.system_id).update(state=SystemState.TRAINING)
+        raise error
+
+    monkeypatch.setitem(HANDLERS, JobKind.TRAIN, fail)
+    system = make_system(town, "transe", trained=False)
+    execute(make_job(JobKind.TRAIN, system=system).pk, "w")
+    system.refresh_from_db()
+    assert system.state == system_state
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("error", "pool_state"),
+    [
+        (ValueError("not finite"), PoolState.FAILED),
+        (UserError("empty"), PoolState.FAILED),
+        (JobCancelled(), PoolState.CANCELLED),
+    ],
+)
+def test_a_pool_that_is_not_built_does_not_say_that_it_is_being_built(monkeypatch, town, error, pool_state):
+    def fail(job: Job, progress: Progress) -> None:
+        raise error
+
+    monkeypatch.setitem(HANDLERS, JobKind.BUILD_POOL, fail)
+    pool = Pool.objects.create(graph=town, name="p", origin="built", depth=5)
+    execute(make_job(JobKind.BUILD_POOL, pool=pool).pk, "w")
+    pool.refresh_from_db()
+    assert pool.state == pool_state
+
+
+# -- progress ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_log_lines_are_stamped_and_appended():
+    progress = Progress(job := make_job(JobKind.EXPORT))
+    progress.log("one")
+    progress.log("two")
+    assert re.fullmatch(r"\d\d:\d\d:\d\d one\n\d\d:\d\d:\d\d two\n", again(job).log)
+
+
+@pytest.mark.django_db
+def test_progress_is_written_at_most_once_a_second_but_the_end_always(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: clock[0])
+    progress = Progress(job := make_job(JobKind.EXPORT))
+    seen = []
+    for at, done in ((100.0, 0), (100.5, 10), (102.0, 20), (102.1, 80)):
+        clock[0] = at
+        progress.report("scoring", done, 80, "questions")
+        seen.append((again(job).done, job.seconds_left))
+    assert seen == [(0, None), (0, None), (20, 6.0), (80, 0.0)]
+    assert (job.stage, job.total, job.unit, job.percent) == ("scoring", 80, "questions", 100)
+
+
+@pytest.mark.django_db
+def test_report_and_check_raise_after_stop():
+    progress = Progress(make_job(JobKind.EXPORT))
+    progress.check()
+    progress.stop()
+    assert progress.should_stop()
+    with pytest.raises(JobCancelled):
+        progress.report("x", 1, 2)
+
+
+# -- cancelling and starting again ------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_queued_job_is_cancelled_at_once_and_never_done(work):
+    work(lambda job, progress: pytest.fail("it was done"))
+    job = make_job(JobKind.EXPORT)
+    request_cancel(job)
+    assert (again(job).state, job.cancel_requested) == ("cancelled", False)
+    assert job.finished_at is not None
+    assert execute(job.pk, "w") is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_running_job_is_cancelled_at_its_next_step(work, settings):
+    settings.JOB_HEARTBEAT_SECONDS = 0.02
+
+    def loop(job: Job, progress: Progress) -> None:
+        request_cancel(job)
+        for _ in range(5000):
+            progress.report("looping", 1, 2)
+            threading.Event().wait(0.02)
+        pytest.fail("nobody stopped it")
+
+    work(loop)
+    job = make_job(JobKind.EXPORT)
+    assert execute(job.pk, "w") is True
+    assert (again(job).state, job.cancel_requested, job.error) == ("cancelled", True, "")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
+def test_what_is_over_cannot_be_cancelled(state):
+    job = make_job(JobKind.EXPORT, state)
+    with pytest.raises(JobError) as caught:
+        request_cancel(job)
+    assert str(caught.value) == f"Job {job.pk} is over already: there is nothing to cancel."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.FAILED, JobState.CANCELLED])
+def test_a_failed_or_cancelled_job_starts_again(state, work, sent, django_capture_on_commit_callbacks):
+    job = make_job(
+        JobKind.EXPORT, state, error="x", attempts=5, cancel_requested=True, finished_at=timezone.now()
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        retry(job)
+    assert sent == [(job.pk, "cpu")]
+    fields = (again(job).state, job.error, job.attempts, job.cancel_requested, job.finished_at)
+    assert fields == ("queued", "", 0, False, None)
+    assert execute(job.pk, "w") is True
+    assert again(job).state == "done"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
+def test_a_job_does_not_start_again_beside_one_that_does_the_same(state, sent):
+    failed, live = make_job(JobKind.EXPORT, JobState.FAILED), make_job(JobKind.EXPORT, state)
+    make_job(JobKind.EXPORT, state, params={"qrels": "other"})
+    with pytest.raises(JobError) as caught:
+        retry(failed)
+    assert str(caught.value) == f"Job {live.pk} does the same and is {state}: wait for its end."
+    assert (again(failed).state, sent) == (JobState.FAILED, [])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING, JobState.DONE])
+def test_no_other_job_starts_again(state, sent):
+    job = make_job(JobKind.EXPORT, state)
+    with pytest.raises(JobError) as caught:
+        retry(job)
+    assert str(caught.value) == (
+        f"Job {job.pk} is {state}: only a failed or cancelled job can be started again."
+    )
+    assert again(job).state == state
+
+
+def test_moves_that_are_not_in_the_table_are_refused():
+    with pytest.raises(ValueError, match="a job cannot go from done to running"):
+        jobs._move(1, JobState.DONE, JobState.RUNNING)
+
+
+# -- workers that die -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_silent_job_is_queued_again_exactly_once(sent):
+    job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
+    silence(job)
+    assert [j.pk for j in sweep()] == [job.pk]
+    assert sweep() == []
+    assert sent == [(job.pk, "gpu")]
+    assert (again(job).state, job.attempts) == ("queued", 1)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d worker host:7 fell silent; queued again\n", job.log)
+
+
+@pytest.mark.django_db
+def test_the_next_attempt_says_that_it_is_one(work):
+    job = make_job(JobKind.EXPORT, attempts=1)
+    execute(job.pk, "w")
+    assert again(job).attempts == 2
+    assert re.fullmatch(r"\S+ attempt 2, going on from what the last one left\n", job.log)
+
+
+@pytest.mark.django_db
+def test_a_job_whose_heart_beats_is_left_alone(sent, settings, no_time_passes):
+    job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1)
+    silence(job, settings.JOB_SILENT_SECONDS - 1)
+    assert sweep() == []
+    assert (again(job).state, sent) == ("running", [])
+
+
+@pytest.mark.django_db
+def test_a_beat_between_look_and_update_keeps_the_job(sent, monkeypatch):
+    """Two sweepers, or a worker that was only slow: the UPDATE finds another heartbeat and no row."""
+    job = make_job(JobKind.EXPORT, JobState.RUNNING, attempts=1)
+    silence(job)
+    seen = list(Job.objects.all())
+    Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now())
+
+    class Late:
+        def filter(self, *args: object, **kwargs: object):
+            return seen if args else Job._base_manager.filter(**kwargs)
+
+        def __iter__(self):
+            return iter(seen)
+
+        def exists(self) -> bool:
+            return True
+
+    class Manager:
+        def filter(self, *args: object, **kwargs: object):
+            return Late() if kwargs == {"state": JobState.RUNNING} else Job._base_manager.filter(**kwargs)
+
+    monkeypatch.setattr(Job, "objects", Manager())
+    assert sweep() == []
+    monkeypatch.undo()
+    assert again(job).state == "running"
+
+
+@pytest.mark.django_db
+def test_a_job_that_kills_its_workers_is_given_up(sent, town, settings):
+    system = make_system(town, "transe", trained=False)
+    System.objects.update(state=SystemState.TRAINING)
+    job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=settings.JOB_MAX_ATTEMPTS, system=system)
+    silence(job)
+    assert sweep() == []
+    assert (again(job).state, job.error) == (
+        "failed",
+        "Its worker died 5 times. See the log, then start it again.",
+    )
+    system.refresh_from_db()
+    assert (system.state, sent) == (SystemState.FAILED, [])
+
+
+@pytest.mark.django_db
+def test_a_silent_job_that_somebody_cancelled_is_not_taken_up(sent):
+    job = make_job(JobKind.EXPORT, JobState.RUNNING, attempts=1, cancel_requested=True)
+    silence(job)
+    assert sweep() == []
+    assert (again(job).state, sent) == ("cancelled", [])
+
+
+@pytest.mark.django_db
+def test_a_message_that_got_lost_is_sent_again(sent, settings, no_time_passes):
+    job = make_job(JobKind.EXPORT)
+    silence(job, 10 * settings.JOB_SILENT_SECONDS - 1)
+    sweep()
+    assert sent == []
+    silence(job, 10 * settings.JOB_SILENT_SECONDS + 1)
+    sweep()
+    sweep()
+    assert sent == [(job.pk, "cpu")]
+
+
+@pytest.mark.django_db
+def test_a_message_that_went_with_its_worker_is_sent_soon_where_another_has_nothing_to_do(sent, settings):
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    here, elsewhere = make_job(JobKind.EXPORT), make_job(JobKind.TRAIN)
+    for job in (here, elsewhere):
+        silence(job, settings.JOB_SILENT_SECONDS + 1)
+    busy = make_job(JobKind.EVALUATE, JobState.RUNNING)
+    Job.objects.filter(pk=busy.pk).update(heartbeat_at=timezone.now())
+    sweep()
+    assert sent == []  # it may wait for its turn
+    Job.objects.filter(pk=busy.pk).update(state=JobState.DONE)
+    sweep()
+    sweep()
+    assert sent == [(here.pk, "cpu")]  # nobody here does the other: a hundred messages would not help
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_attempt_that_lost_its_row_stops_and_does_not_end_it(work, settings):
+    """Its machine slept, the sweeper gave the job to another: the sleeper wakes up and must leave."""
+    settings.JOB_HEARTBEAT_SECONDS = 0.02
+    stopped: list[int] = []
+
+    def sleep(job: Job, progress: Progress) -> None:
+        Job.objects.filter(pk=job.pk).update(worker="another", attempts=2)
+        for _ in range(5000):
+            if progress.should_stop():
+                stopped.append(job.pk)
+                progress.check()
+            threading.Event().wait(0.02)
+
+    work(sleep)
+    job = make_job(JobKind.EXPORT)
+    execute(job.pk, "w")
+    assert (again(job).state, job.worker, job.attempts, stopped) == ("running", "another", 2, [job.pk])
+    assert job.finished_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_heart_beats_while_the_work_runs(work, settings):
+    settings.JOB_HEARTBEAT_SECONDS = 0.02
+    beats = []
+
+    def watch(job: Job, progress: Progress) -> None:
+        silence(job)
+        for _ in range(500):
+            threading.Event().wait(0.1)
+            with contextlib.suppress(OperationalError):  # a database in memory locks its readers out
+                at = Job.objects.get(pk=job.pk).heartbeat_at
+                if at > timezone.now() - timedelta(seconds=60):
+                    return beats.append(at)
+
+    work(watch)
+    execute(make_job(JobKind.EXPORT).pk, "w")
+    assert len(beats) == 1
+
+
+@pytest.mark.django_db
+def test_live_workers_are_those_that_were_seen_lately(settings):
+    now = timezone.now()
+    Worker.objects.create(name="alive", queues="cpu", seen_at=now)
+    Worker.objects.create(
+        name="dead", queues="cpu", seen_at=now - timedelta(seconds=settings.JOB_SILENT_SECONDS + 1)
+    )
+    assert [worker.name for worker in live_workers()] == ["alive"]
+
+
+@pytest.mark.django_db
+def test_messages_that_a_dead_worker_had_fetched_are_sent_again_at_once(sent):
+    silent = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
+    waiting = make_job(JobKind.EXPORT)
+    silence(waiting, 3)  # not long: it had been fetched with the silent one
+    sweep()
+    assert sent == []
+    silence(silent)
+    sweep()
+    assert sorted(sent) == sorted([(silent.pk, "gpu"), (waiting.pk, "cpu")])

@@ -1,0 +1,78 @@
+"""The page Stability: means of the kernel's curves, what is undefined and why, what the caption counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.analyses import stability
+from evaluation.analyses.stability import by_labels, by_questions
+from evaluation.statistics.curves import StabilityCurve, question_stability
+from pooling.models import Pool
+from tests.evaluation.cases import context_of, tied_systems
+
+NO_TWO = "no two subsets order the systems"
+NO_DISJOINT = "two disjoint subsets of this size do not exist"
+
+
+def curve(halves: bool, tau: list[list[float]], triples: list[int]) -> StabilityCurve:
+    sizes = (0.25, 0.5) if halves else (0.25, 0.5, 0.75)
+    return StabilityCurve(sizes, np.array(triples), 9, len(tau[0]), {"map": np.array(tau)})
+
+
+def test_table_has_the_means_of_the_curves(labelled: Pool):
+    context = context_of(labelled, measures=("map", "micro_mrr"), seed=5)
+    (section,) = by_questions(context)
+    sums = context.labels.sums(("map", "micro_mrr"))
+    whole = question_stability(sums, np.random.default_rng([5, 1]), repeats=50)
+    disjoint = question_stability(sums, np.random.default_rng([5, 2]), repeats=50, halves=True)
+    for i, row in enumerate(section.tables[0].rows):
+        assert row[1] == whole.triples[i]
+        for cell, mean in zip(row[2::2], (whole.mean("map")[i], whole.mean("micro_mrr")[i]), strict=True):
+            assert cell["value"] == (pytest.approx(mean) if np.isfinite(mean) else None)
+        if i < len(disjoint.sizes) and np.isfinite(disjoint.mean("map")[i]):
+            assert row[3] == pytest.approx(disjoint.mean("map")[i])
+
+
+def test_undefined_pairs_say_why_whether_or_not_the_size_exists(labelled: Pool):
+    tied = tied_systems(context_of(labelled).labels)
+    (section,) = by_questions(context_of(labelled, tied, measures=("map",)))
+    reasons = [row[3]["reason"] for row in section.tables[0].rows]
+    assert reasons == [NO_TWO] * 11 + [NO_DISJOINT] * 9  # 1, 5, … 50 %, and above
+    few = curve(True, [[np.nan, np.nan], [np.nan, 1.0]], [0, 4])
+    rows = stability._section(
+        context_of(labelled, measures=("map",)), "k", "t",
+        curve(False, [[1.0, 1.0]] * 3, [2, 4, 6]), few, "questions", "",
+    ).tables[0].rows  # fmt: skip
+    assert [row[3] for row in rows] == [
+        {"value": None, "reason": NO_DISJOINT}, 1.0, {"value": None, "reason": NO_DISJOINT},
+    ]  # fmt: skip
+
+
+def test_caption_counts_subsets_by_size_and_questions_in_all(labelled: Pool):
+    context = context_of(labelled, measures=("map",))
+    questions, labels = by_questions(context)[0], by_labels(context)[0]
+    n = context.labels.question_counts().answered
+    assert f"50 subsets a size, of {n} questions in all, seed 7." in questions.caption
+    n = context.labels.counts()["positive"]
+    assert f"50 subsets a size, of {n} positive triples in all, seed 7." in labels.caption
+
+
+def test_subsets_without_tau_are_told_with_the_fewest_that_are_left(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stability, "REPEATS", 3)
+    nan, every = np.nan, [[1.0, 0.5, 1.0]] * 3
+    whole = curve(False, every, [2, 4, 6])
+    assert stability._left_out(whole, curve(True, every[:2], [2, 4])) == ""
+    some = curve(True, [[nan, 1.0, nan], [1.0, 1.0, nan]], [2, 4])
+    assert stability._left_out(whole, some) == (
+        " Means leave out subsets whose tau is undefined; the fewest left are 1 of 3."
+    )
+    none = curve(False, [[nan] * 3, [1.0, nan, 1.0], [1.0] * 3], [2, 4, 6])
+    assert "the fewest left are 2 of 3." in stability._left_out(none)  # a mean of none is no mean
+    assert stability._left_out(curve(True, [[nan] * 3, [1.0] * 3], [0, 4])) == ""  # a size that is not there
+
+
+def test_caption_tells_the_subsets_that_are_left_out(labelled: Pool):
+    tied = tied_systems(context_of(labelled).labels)
+    (section,) = by_questions(context_of(labelled, tied, measures=("map",)))
+    assert "Means leave out subsets whose tau is undefined. Near 95 %" in section.caption

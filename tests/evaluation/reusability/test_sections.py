@@ -1,0 +1,194 @@
+"""The page Reusability: each row equals a pool that is built again without what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, rankdata
+
+from annotation.models import Judgement
+from evaluation.labels import pool_table
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.reusability.leave_out import each_system, says
+from evaluation.reusability.sections import ANALYSIS, reusability_json
+from evaluation.sections import figure_cache
+from evaluation.sections.settings import Settings
+from pooling.models import Pool, PooledTriple
+from pooling.pools.build import score_for_pool, unpack_provenance
+from tests.evaluation.cases import columns_of, context_of, sections_of
+from tests.factories import make_system, progress_of
+
+NAMES = ("micro_mrr", "bpref", "micro_mr")
+KINDS = ["transe", "distmult", "complex"]
+GROUPS = {"system": {name: [name] for name in KINDS},
+          "family": {"translational": ["transe"], "decomposition": ["distmult", "complex"]}}  # fmt: skip
+
+
+def found_by_only(pool: Pool, group: list[str]) -> list[PooledTriple]:
+    def finders(triple: PooledTriple) -> set[str]:
+        return {one.system for one in unpack_provenance(triple.provenance, pool.contributors)}
+
+    return [triple for triple in pool.triples.all() if finders(triple) <= set(group)]
+
+
+def values_of(pool: Pool) -> dict[str, np.ndarray]:
+    """Of the pool as its rows are: triples are never deleted but in this test, so no version changes with it."""
+    pool_table._tables.clear()
+    content = figure_cache.metrics(pool, "current", NAMES)["systems"]
+    return {name: np.array([content[system][name] for system in KINDS]) for name in NAMES}
+
+
+@pytest.mark.parametrize("what", ["system", "family"])
+def test_each_row_equals_the_pool_built_without_it(labelled: Pool, what: str):
+    section = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))[f"leave-{what}"]
+    before = values_of(labelled)
+    tables = dict(zip(NAMES, map(columns_of, section.tables), strict=True))
+    moved = 0
+    for left_out, group in GROUPS[what].items():
+        gone = found_by_only(labelled, group)
+        judgements = list(Judgement.objects.filter(triple__in=gone))
+        positives = sum(one.verdict == "positive" for one in judgements)
+        judged = {one.triple_id for one in judgements if one.verdict != "undecided"}
+        filtered = sum(bool(t.reason) and t.pk not in {j.triple_id for j in judgements} for t in gone)
+        Judgement.objects.filter(triple__in=gone).delete()
+        PooledTriple.objects.filter(pk__in=[triple.pk for triple in gone]).delete()
+        after = values_of(labelled)
+        PooledTriple.objects.bulk_create(gone)
+        Judgement.objects.bulk_create(judgements)
+        for name in NAMES:
+            columns, sign = tables[name], 1 if name == "micro_mr" else -1
+            assert columns["triples"][left_out] == len(gone) > 0
+            assert columns["positives"][left_out] == positives
+            assert columns["judged"][left_out] == len(judged) + filtered
+            tau = kendalltau(before[name], after[name]).statistic
+            assert columns["tau"][left_out] == pytest.approx(tau, abs=1e-9)
+            places = [rankdata(sign * values[name], "min").astype(int) for values in (before, after)]
+            own = [KINDS.index(system) for system in group]
+            _own(columns, left_out, what, own, places, after[name] - before[name])
+            _other(columns, left_out, own, places)
+            moved += int((places[0] != places[1]).any())
+    assert moved  # else this shows nothing
+    assert values_of(labelled)["bpref"].tolist() == before["bpref"].tolist()
+
+
+def _own(columns, left_out: str, what: str, own: list[int], places, change: np.ndarray) -> None:
+    assert columns["change"][left_out] == pytest.approx(change[own].mean(), abs=1e-12)
+    if what == "system":
+        assert (columns["place"][left_out], columns["place_without"][left_out]) == (
+            places[0][own[0]], places[1][own[0]],
+        )  # fmt: skip
+    else:
+        moves = ", ".join(f"{KINDS[i]} {places[0][i]} → {places[1][i]}" for i in own)
+        assert columns["places"][left_out] == moves
+
+
+def _other(columns, left_out: str, own: list[int], places) -> None:
+    others = [i for i in range(3) if i not in own]
+    shift = max(abs(places[0][i] - places[1][i]) for i in others)
+    if shift == 0:
+        assert (columns["other"][left_out], columns["other_places"][left_out]) == ("none moves", "")
+    else:
+        first = next(i for i in others if abs(places[0][i] - places[1][i]) == shift)
+        assert columns["other"][left_out] == KINDS[first]
+        assert columns["other_places"][left_out] == f"{places[0][first]} → {places[1][first]}"
+
+
+def test_questions_and_filters_are_those_of_the_settings(labelled: Pool):
+    """Tau of an answer-only and of another measure, on the questions of the seeds, with filtered ones unjudged."""
+    context = context_of(labelled, measures=("bpref",), questions="original", assumed="unjudged")
+    columns = columns_of(sections_of(ANALYSIS, context)["leave-system"].tables[0])
+    expected = context.labels.values(["bpref"], False)["bpref"].mean()
+    assert list(columns["value"].values()) == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_finding_names_who_moves_most(labelled: Pool):
+    sections = sections_of(ANALYSIS, context_of(labelled, measures=("micro_mrr",)))
+    columns = columns_of(sections["leave-system"].tables[0])
+    shift = {name: abs(columns["place"][name] - columns["place_without"][name]) for name in KINDS}
+    most = max(KINDS, key=lambda name: shift[name])
+    least = f"{min(columns['tau'].values()):.2f}".replace("-", "−")
+    assert sections["leave-system"].finding == (
+        f"By Micro MRR {most} moves most when it is left out, from place {columns['place'][most]:.0f} to"
+        f" {columns['place_without'][most]:.0f}; tau is at least {least}."
+    )
+
+
+def test_finding_says_tau_once_where_it_is_always_the_same(labelled: Pool):
+    context = context_of(labelled, measures=("micro_mrr",))
+    _, left, _ = each_system(context)
+    same = replace(left.by_measure["micro_mrr"], tau=np.array([1.0, 1.0, np.nan]))
+    said = says(context, replace(left, by_measure={"micro_mrr": same}), "system")
+    assert said.rpartition("; ")[2] == "tau is 1.00 each time."
+
+
+def test_a_system_beside_the_pool_can_be_added(labelled: Pool):
+    score_for_pool(make_system(labelled.graph, "rotate"), labelled, progress_of(labelled))
+    section = sections_of(ANALYSIS, context_of(labelled))["judged"]
+    columns = columns_of(section.tables[0])
+    assert list(columns["verdict"].values()) == ["yes", "yes", "yes", "not comparable"]
+    missing = columns["to_people"]["rotate"] + columns["waiting"]["rotate"]
+    assert columns["missing"]["rotate"] == missing
+    assert section.finding == f"Not comparable: rotate ({missing} triples to judge)."
+    (action,) = section.actions
+    assert (action.route, action.fields) == ("reusability-extend", {"system": "rotate"})
+    assert action.label == f"Add the {columns['outside']['rotate']} missing triples of rotate to the pool"
+    low = sections_of(ANALYSIS, context_of(labelled, share=columns["judged_5"]["rotate"]))["judged"]
+    assert columns_of(low.tables[0])["verdict"]["rotate"] == "yes"
+    assert low.finding == "Every system is comparable."
+
+
+def test_a_frozen_pool_takes_nothing_more(labelled: Pool):
+    score_for_pool(make_system(labelled.graph, "rotate"), labelled, progress_of(labelled))
+    labelled.frozen_at = datetime(2026, 3, 2, tzinfo=UTC)
+    section = sections_of(ANALYSIS, context_of(labelled))["judged"]
+    assert section.actions == []
+    assert section.notes == ["The pool was frozen on 2026-03-02: it takes no more triples."]
+
+
+def test_every_system_in_the_pool_needs_nothing(labelled: Pool):
+    section = sections_of(ANALYSIS, context_of(labelled))["judged"]
+    assert (section.finding, section.actions) == ("Every system is in the pool.", [])
+    assert "actions" not in section.content()
+
+
+def test_the_full_test_set_was_not_pooled(labelled: Pool):
+    for part in ANALYSIS.parts:
+        with pytest.raises(EvaluationError, match="was not pooled"):
+            part.compute(context_of(labelled, labels="full-test"))
+
+
+def test_without_provenance_the_page_says_how_it_knows(labelled: Pool):
+    by_provenance = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))["leave-system"]
+    assert "known from its provenance" in by_provenance.caption
+    labelled.triples.update(provenance=b"")
+    found = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))["leave-system"]
+    assert "The pool has no provenance" in found.caption
+    assert found.tables == by_provenance.tables
+
+
+def test_json_has_the_figures_of_the_page(labelled: Pool):
+    settings = Settings(measures=NAMES)
+    found = reusability_json(labelled, settings)
+    sections = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))
+    assert (found["found_by"], found["measures"]) == ("provenance", list(NAMES))
+    assert found["says"] == [section.finding for section in sections.values()]
+    for what, groups in GROUPS.items():
+        for name, shown in zip(NAMES, sections[f"leave-{what}"].tables, strict=True):
+            columns = columns_of(shown)
+            rows = found["without"][what]
+            assert list(rows) == list(groups)
+            for left_out, row in rows.items():
+                one = row["measures"][name]
+                assert (row["triples"], one["tau"]) == (
+                    columns["triples"][left_out],
+                    columns["tau"][left_out],
+                )
+                assert list(one["own"]) == list(one["change"]) == groups[left_out]
+                if what == "system":
+                    own = [columns["place"][left_out], columns["place_without"][left_out]]
+                    assert one["own"][left_out] == own
+    judged = columns_of(sections["judged"].tables[0])
+    assert {name: row["at"]["10"] for name, row in found["judged"].items()} == judged["judged_10"]

@@ -1,0 +1,129 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.statistics.correlation import CORRELATIONS, kendall_tau, merit, spearman, tau_ap, tau_of_means
+
+scores = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
+
+
+@given(pairs=scores)
+def test_tau_equals_scipy(pairs):
+    one, other = np.array(pairs, dtype=float).T
+    expected = stats.kendalltau(one, other).statistic
+    assert tau_of_means(one, other) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert tau_of_means(one, other, higher_is_better=False) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlation_of_many_orders_at_once_equals_one_by_one(name):
+    rng, compute = np.random.default_rng(0), CORRELATIONS[name].compute
+    one, other = rng.integers(4, size=(7, 3, 5)).astype(float), rng.random((3, 5))
+    one[2, 1, 4] = np.nan
+    expected = [[float(compute(row, there)) for row, there in zip(rows, other, strict=True)] for rows in one]
+    assert compute(one, other).tolist() == expected
+
+
+def test_tau_turns_a_measure_where_lower_is_better():
+    mean_rank, mrr = np.array([3.0, 2.0, 1.0]), np.array([0.1, 0.2, 0.3])
+    assert kendall_tau(merit(mean_rank, False), merit(mrr, True)) == 1.0
+
+
+@given(pairs=scores)
+def test_spearman_equals_scipy(pairs):
+    one, other = np.array(pairs, dtype=float).T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)
+        expected = stats.spearmanr(one, other).statistic
+    assert float(spearman(one, other)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def tau_ap_one_way(one, other):
+    """The docstring read literally, system by system; None where every system is in the first tie."""
+    shares = []
+    for i in range(len(one)):
+        above = [j for j in range(len(one)) if one[j] > one[i]]
+        if above:
+            agreements = [np.sign(one[i] - one[j]) * np.sign(other[i] - other[j]) for j in above]
+            shares.append(sum(agreements) / len(above))
+    return sum(shares) / len(shares) if shares else None
+
+
+@given(pairs=scores)
+def test_tau_ap_equals_its_definition_with_ties(pairs):
+    one, other = np.array(pairs, dtype=float).T
+    directions = [tau_ap_one_way(one, other), tau_ap_one_way(other, one)]
+    expected = np.nan if None in directions else sum(directions) / 2
+    assert float(tau_ap(one, other)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(order=st.permutations(range(7)))
+def test_tau_ap_without_ties_equals_the_published_formula_in_both_directions(order):
+    """Yilmaz et al.: 2 / (n - 1) * sum over i = 2 … n of C(i) / (i - 1), less 1; C(i) of those above are right."""
+
+    def published(ranked, actual):  # systems best first, and the actual order
+        n, total = len(ranked), 0.0
+        for i in range(1, n):
+            total += sum(actual.index(s) < actual.index(ranked[i]) for s in ranked[:i]) / i
+        return 2 / (n - 1) * total - 1
+
+    first, second = list(range(7)), list(order)
+    merits = [[-ranked.index(s) for s in range(7)] for ranked in (first, second)]
+    expected = (published(first, second) + published(second, first)) / 2
+    assert float(tau_ap(*np.array(merits, dtype=float))) == pytest.approx(expected, abs=1e-12)
+
+
+def test_tau_ap_weighs_a_swap_at_the_top_more_than_tau_does():
+    order = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    top, end = order[[1, 0, 2, 3, 4]], order[[0, 1, 2, 4, 3]]
+    assert kendall_tau(order, top) == kendall_tau(order, end) == pytest.approx(0.8)
+    # only the system that lost its place has something wrong above it: all of 1, or 1 of 4
+    assert tau_ap(order, top) == pytest.approx((-1 + 3) / 4)
+    assert tau_ap(order, end) == pytest.approx((3 + 2 / 4) / 4)
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+@pytest.mark.parametrize(("one", "other"), [([1.0], [2.0]), ([], []), ([np.nan, 1], [1, 2])])
+def test_correlation_is_undefined_with_fewer_than_two_systems(name, one, other):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(CORRELATIONS[name].compute(np.array(one), np.array(other)))
+
+
+@pytest.mark.parametrize("name", ["tau_b", "tau_ap", "spearman"])
+def test_correlation_is_undefined_if_one_side_ties_all(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for one, other in (([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([1.0, 2.0], [5.0, 5.0])):
+            assert np.isnan(CORRELATIONS[name].compute(np.array(one), np.array(other)))
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlation_leaves_out_a_system_that_has_no_mean(name):
+    rng, compute = np.random.default_rng(4), CORRELATIONS[name].compute
+    one, other = rng.integers(4, size=(2, 7)).astype(float)
+    one[2], other[5] = np.nan, np.nan
+    kept = [0, 1, 3, 4, 6]
+    assert float(compute(one, other)) == float(compute(one[kept], other[kept]))
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_correlation_is_one_of_equal_and_lowest_of_reversed_orders(name):
+    entry, order = CORRELATIONS[name], np.array([3.0, 1.0, 1.0, 2.0, 0.0])
+    assert entry.compute(order, 10 * order) == pytest.approx(entry.high)
+    # five systems of which the first d have nothing in common until d = 3 keep RBO at 0.757 with p = 0.9
+    agreements = [0.0, 0.0, 2 * 2 / (4 + 3), 2 * 3 / (4 + 4), 1.0]
+    overlap = 0.1 * sum(0.9**d * agreement for d, agreement in enumerate(agreements)) + 0.9**5
+    lowest = overlap if name == "rbo" else entry.low
+    assert entry.compute(order, -order) == pytest.approx(lowest)
+
+
+@pytest.mark.parametrize("size", [1.0, 3000.0])
+def test_tau_sees_no_order_in_summation_noise(size):
+    noisy = size * (1 + np.array([0.0, 2e-16, -2e-16]))
+    assert np.unique(merit(noisy, True)).size == 1
+    assert np.unique(merit(size * (1 + np.array([0.0, 1e-9])), True)).size == 2

@@ -1,0 +1,377 @@
+"""The analysis pages: each with its sections, its JSON and CSV; bad settings and undefined values in words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from django.utils.html import escape
+
+from annotation.models import Batch, Campaign, Item
+from annotation.release.audit_sample import draw_audit
+from annotation.release.next_batch import release_next
+from core.enums import JobKind
+from core.jobs.lifecycle import execute
+from evaluation.analyses.registry import ANALYSES, get_analysis
+from evaluation.labels import pool_table
+from evaluation.models import Figure
+from evaluation.overview.dashboard import page_version
+from evaluation.sections.csv_text import csv_text
+from evaluation.sections.parts import REST, part_figure, part_job
+from evaluation.sections.settings import Settings
+from pooling.models import Job, Pool, Worker
+from tests.factories import judge
+
+pytestmark = pytest.mark.usefixtures("few_repeats")
+KEYS = [analysis.key for analysis in ANALYSES]
+HEAVY = [(a.key, part.key) for a in ANALYSES for part in a.parts if part.heavy]
+PAGE = "/pools/p/evaluation/{}".format
+
+
+def compute(pool: Pool, key: str) -> None:
+    for part in get_analysis(key).parts:
+        part_figure(pool, get_analysis(key), part, Settings())
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_shows_its_sections_with_table_and_caption(sign_in, labelled: Pool, key):
+    compute(labelled, key)
+    html = sign_in("researcher").get(PAGE(key)).content.decode()
+    charts = json.loads(re.search(r'<script id="chart-data"[^>]*>(.*?)</script>', html, re.S)[1])
+    sections = [
+        section
+        for part in get_analysis(key).parts
+        for section in part_figure(labelled, get_analysis(key), part, Settings()).content["sections"]
+    ]
+    assert sections and f'data-version="{page_version(labelled)}"' in html
+    for section in sections:
+        assert f'id="{section["key"]}-title">{escape(section["title"])}</h2>' in html
+        assert escape(section["caption"]) in html and escape(section["text"]) in html
+        assert section["tables"] or section["chart"] is None, "a chart has its table"
+    assert [chart["key"] for chart in charts] == [section["key"] for section in sections if section["chart"]]
+    assert len({section["key"] for section in sections}) == len(sections)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_json_has_what_the_page_shows(sign_in, labelled: Pool, key):
+    compute(labelled, key)
+    answer = sign_in("researcher").get(f"{PAGE(key)}.json")
+    found = answer.json()
+    assert (found["pool"], found["analysis"]) == ("p", key)
+    assert [part["computed"] for part in found["parts"]] == [True] * len(get_analysis(key).parts)
+    assert "NaN" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_csv_of_every_table_has_its_rows(sign_in, labelled: Pool, key):
+    compute(labelled, key)
+    client = sign_in("researcher")
+    tables = [
+        t
+        for part in client.get(f"{PAGE(key)}.json").json()["parts"]
+        for s in part["sections"]
+        for t in s["tables"]
+    ]
+    assert tables and len({t["key"] for t in tables}) == len(tables)
+    for shown in tables:
+        answer = client.get(f"{PAGE(key)}/{shown['key']}.csv")
+        assert answer["Content-Disposition"] == f'attachment; filename="p-{key}-{shown["key"]}.csv"'
+        rows = list(csv.reader(io.StringIO(answer.content.decode())))
+        assert len(rows) == 1 + len(shown["rows"])
+        assert {len(row) for row in rows} == {len(rows[0])}
+    assert client.get(f"{PAGE(key)}/no-such.csv").status_code == 404
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("case", ["one system", "no positive", "ties"])
+def test_degenerate_pools_give_pages_without_a_wrong_number(sign_in, labelled: Pool, key, case, monkeypatch):
+    if case == "one system":
+        for system in list(labelled.systems.all())[1:]:
+            system.run.delete()
+    elif case == "no positive":
+        labelled.seeds.all().delete()
+        labelled.judgements.all().delete()
+    else:
+        built = pool_table._build(labelled)
+        for ranks in (built.ranks.strict, built.ranks.optimistic, built.ranks.pessimistic):
+            ranks[:] = ranks[0]
+        monkeypatch.setattr(pool_table, "_build", lambda pool: built)
+    pool_table._tables.clear()
+    client = sign_in("researcher")
+    compute(labelled, key)
+    for url in (
+        PAGE(key),
+        f"{PAGE(key)}.json",
+        f"{PAGE(key)}?questions=original&assumed=unjudged",
+    ):
+        answer = client.get(url)
+        assert answer.status_code == 200
+        assert not re.search(r"\b(nan|NaN|inf|Infinity)\b", answer.content.decode())
+
+
+def test_one_system_has_no_correlation_anywhere(sign_in, labelled: Pool):
+    for system in list(labelled.systems.all())[1:]:
+        system.run.delete()
+    found = sign_in("researcher").get(f"{PAGE('stability')}.json").json()
+    cells = [cell for row in found["parts"][0]["sections"][0]["tables"][0]["rows"] for cell in row[2:]]
+    assert cells and all(cell["value"] is None and cell["reason"] for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("labels=nonsense", "Unknown label set"),
+        ("labels=qrels:none", "has no qrels"),
+        ("measures=nope", "unknown measure"),
+        ("questions=all", "choose grown or original"),
+        ("labels=until:yesterday", "is no time"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_in_words(sign_in, labelled: Pool, query, words):
+    client = sign_in("researcher")
+    html = client.get(f"{PAGE('stability')}?{query}")
+    assert (
+        html.status_code == 400
+        and words in html.content.decode()
+        and "Usual settings" in html.content.decode()
+    )
+    answer = client.get(f"{PAGE('stability')}.json?{query}")
+    assert answer.status_code == 400 and words in answer.json()["error"]
+    answer = client.get(f"{PAGE('stability')}/stability-questions.csv?{query}")
+    assert answer.status_code == 400 and words in answer.content.decode()
+    posted = client.post(f"{PAGE('stability')}/labels/compute", {"settings": query}, follow=True)
+    assert words in posted.content.decode() and not Job.objects.filter(kind=JobKind.EVALUATE).exists()
+
+
+def test_a_table_too_long_for_a_page_is_a_link_with_its_rows(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    html = client.get(f"{PAGE('probe')}?labels=seeds").content.decode()
+    link = '1,681 rows: <a href="/pools/p/evaluation/probe/grid-all.csv?labels=seeds">CSV</a>'
+    assert link in html and html.count("<tr>") < 400
+    rows = list(
+        csv.reader(io.StringIO(client.get(f"{PAGE('probe')}/grid-all.csv?labels=seeds").content.decode()))
+    )
+    assert rows[0][:3] == ["sharpness", "robustness", "best"] and len(rows) == 1682
+
+
+def test_the_form_of_probe_has_its_point_and_the_page_its_help(sign_in, labelled: Pool):
+    html = sign_in("researcher").get(f"{PAGE('probe')}?sharpness=0.3&robustness=0.75").content.decode()
+    assert 'name="sharpness" value="0.3"' in html and 'name="robustness" value="0.75"' in html
+    assert '<a href="/help/lenses#probe">What is this?</a>' in html
+
+
+def test_planning_leads_managers_to_the_order(sign_in, labelled: Pool):
+    link = '<a href="/pools/p/campaign/order">Order of judging</a>'
+    clients = {role: sign_in(role) for role in ("manager", "researcher")}
+    pages = [(role, key) for role in clients for key in ("planning", "relations")]
+    shown = {(role, key): link in clients[role].get(PAGE(key)).content.decode() for role, key in pages}
+    assert [page for page in pages if shown[page]] == [("manager", "planning")]
+
+
+def test_an_analysis_or_part_that_is_not_there(sign_in):
+    client = sign_in("manager")
+    assert client.get(PAGE("no-such")).status_code == 404
+    assert client.get("/pools/none/evaluation/stability").status_code == 404
+    assert client.post(f"{PAGE('stability')}/questions/compute").status_code == 404  # quick: nothing to start
+
+
+def judged_at_random(campaign: Campaign) -> None:
+    Item.objects.all().delete()
+    Batch.objects.all().delete()
+    campaign.order, campaign.batch_size, campaign.whole_questions = "random", 10_000, False
+    campaign.save()
+    release_next(campaign)
+
+
+WHAT_IT_NEEDS = {"estimates": judged_at_random, "audit": lambda campaign: draw_audit(campaign, 1.0)}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("key", "part"), HEAVY)
+def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
+    client, analysis = sign_in("researcher"), get_analysis(key)
+    taken = "seed" if "seed" in analysis.settings else "k"
+    assert bool(analysis.part(part).needs) == (key in WHAT_IT_NEEDS)
+    if analysis.part(part).needs:
+        assert "Compute" not in client.get(PAGE(key)).content.decode().replace("Computed", "")
+        WHAT_IT_NEEDS[key](Campaign.objects.get())
+    assert "Compute" in client.get(PAGE(key)).content.decode()
+    for _ in range(2):
+        assert (
+            client.post(f"{PAGE(key)}/{part}/compute", {"settings": f"{taken}=3"})["Location"]
+            == f"{PAGE(key)}?{taken}=3"
+        )
+    job = Job.objects.get(kind=JobKind.EVALUATE)
+    assert part_job(labelled, analysis, analysis.part(part), Settings(**{taken: 3})) == job
+    assert "Being computed: 0 %" in client.get(f"{PAGE(key)}?{taken}=3").content.decode()
+    assert "Being computed" not in client.get(PAGE(key)).content.decode()
+    before = page_version(labelled)
+    execute(job.pk, "w")
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("done", "")
+    assert page_version(labelled) != before  # open pages fetch it
+    html = client.get(f"{PAGE(key)}?{taken}=3").content.decode()
+    assert "Computed " in html and ", before the last labels" not in html
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_may_start_a_part_may_cancel_it_and_it_stays_cancelled(sign_in, labelled: Pool):
+    client, jobs = sign_in("researcher"), Job.objects.filter(kind=JobKind.EVALUATE)
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    compute(labelled, "stability")
+    judge(labelled.triples.filter(judgement=None)[0], "positive")
+    before = page_version(labelled)
+    client.post(f"{PAGE('stability')}/labels/compute")
+    assert page_version(labelled) != before  # open pages learn that it began
+    client.post(f"{PAGE('stability')}/labels/compute", {"cancel": "yes"})
+    client.post(
+        f"{PAGE('stability')}/labels/compute", {"cancel": "yes"}
+    )  # again: nothing is live, nothing begins
+    html = client.get(PAGE("stability")).content.decode()
+    assert [job.state for job in jobs] == ["cancelled"]
+    assert "The last computation was cancelled." in html and "Compute again" in html
+    assert f"/jobs/{jobs.get().pk}" not in html  # a manager's page
+    jobs.update(state="failed", error="no space left")
+    assert "The last computation failed: no space left." in client.get(PAGE("stability")).content.decode()
+    assert jobs.count() == 1
+    jobs.update(state="done", error="", finished_at=timezone.now())
+    client.get(PAGE("stability"))
+    assert jobs.count() == 1  # not at every label
+    jobs.update(finished_at=timezone.now() - REST)
+    client.get(PAGE("stability"))
+    assert jobs.count() == 2
+
+
+def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(
+    sign_in, labelled: Pool, monkeypatch
+):
+    monkeypatch.setattr("evaluation.sections.figure_cache.WAIT", 0.0)
+    client = sign_in("researcher")
+    client.get(PAGE("stability"))
+    judge(labelled.triples.filter(judgement=None)[0], "positive")
+    busy = {"claimed_until": timezone.now() + timedelta(minutes=1)}
+    Figure.objects.update(**busy)
+    html = client.get(PAGE("stability")).content.decode()
+    assert f'data-version="{page_version(labelled)} waiting"' in html
+    Figure.objects.update(version="", **busy)
+    answer = client.get(PAGE("stability"))
+    assert answer.status_code == 503 and "Load the page again in a moment" in answer.content.decode()
+
+
+def test_the_form_says_what_the_address_asks_for(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    html = client.get(f"{PAGE('stability')}?labels=depth:99").content.decode()
+    assert '<option value="depth:99" selected>depth:99</option>' in html
+    html = client.get(f"{PAGE('stability')}?labels=until:2026-03-02T14:00:30%2B02:00").content.decode()
+    assert 'value="2026-03-02T12:00:30"' in html and '<option value="until" selected>' in html
+
+
+def test_an_old_heavy_part_is_computed_anew_where_a_worker_lives(sign_in, labelled: Pool):
+    client, jobs = sign_in("researcher"), Job.objects.filter(kind=JobKind.EVALUATE)
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    client.get(PAGE("stability"))
+    assert not jobs.exists()  # nobody asked for it yet
+    compute(labelled, "stability")
+    judge(labelled.triples.filter(judgement=None)[0], "positive")
+    html = client.get(PAGE("stability")).content.decode()
+    client.get(PAGE("stability"))
+    assert [job.params["part"] for job in jobs] == ["labels"]  # a label changes nothing of the full test set
+    assert ", before the last labels" in html
+
+
+def test_the_full_test_set_is_the_same_whatever_labels_are_chosen(labelled: Pool):
+    for key in ("stability", "discriminative"):
+        analysis = get_analysis(key)
+        part = analysis.part("full-test")
+        kept = part_figure(labelled, analysis, part, Settings())
+        assert part_figure(labelled, analysis, part, Settings(labels="seeds")).pk == kept.pk
+        judge(labelled.triples.filter(judgement=None)[0], "positive")
+        assert part_figure(labelled, analysis, part, Settings()).computed_at == kept.computed_at
+        sections = kept.content["sections"]
+        assert len(sections) >= 2 and all("full test (" in section["caption"] for section in sections)
+        assert all(section["key"].endswith("-full-test") for section in sections)
+
+
+def test_the_part_is_the_sections_alone(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    page = client.get(f"{PAGE('stability')}?seed=3").content.decode()
+    part_url = re.search(r'data-figures-url="([^"]+)"', page)[1].replace("&amp;", "&")
+    part = client.get(part_url).content.decode()
+    assert "<html" in page and "<html" not in part
+    tokens = r'name="csrfmiddlewaretoken" value="[^"]+"'
+    assert re.sub(tokens, "", part).strip() in re.sub(tokens, "", page)
+
+
+def test_a_second_look_computes_nothing(sign_in, labelled: Pool, monkeypatch):
+    client = sign_in("researcher")
+    client.get(PAGE("stability"))
+    figures = dict(Figure.objects.values_list("key", "computed_at"))
+    monkeypatch.setattr(
+        "evaluation.sections.parts.Context", lambda *args: pytest.fail("it was computed again")
+    )
+    assert client.get(PAGE("stability")).status_code == 200
+    assert dict(Figure.objects.values_list("key", "computed_at")) == figures
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("", "p-measures-{}.csv"),
+        ("seed=9&k=3", "p-measures-{}.csv"),  # the page takes neither
+        (
+            "labels=depth:2&measures=bpref,map@20&questions=original",
+            "p-measures-{}-labels-depth-2-measures-bpref-map-20-questions-original.csv",
+        ),
+        (
+            "measures=condensed_micro_hits@10,condensed_macro_hits@10,condensed_micro_mrr,condensed_macro_mrr",
+            "p-measures-{}-measures-condensed_micro_hits-10-condensed_macro_hits-10-condensed_micro_mrr-con.csv",
+        ),
+    ],
+)
+def test_csv_is_named_after_the_settings_that_are_not_usual(sign_in, labelled: Pool, query, name):
+    client = sign_in("researcher")
+    found = client.get(f"{PAGE('measures')}.json?{query}").json()["parts"]
+    key = found[0]["sections"][0]["tables"][0]["key"]
+    answer = client.get(f"{PAGE('measures')}/{key}.csv?{query}")
+    assert answer["Content-Disposition"] == f'attachment; filename="{name.format(key)}"'
+
+
+def test_csv_of_sides_has_systems_only_and_n_is_in_the_json(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    found = client.get(f"{PAGE('measures')}.json").json()
+    sides = next(t for p in found["parts"] for s in p["sections"] for t in s["tables"] if t["key"] == "sides")
+    assert sides["foot"][0] == "n" and all(n > 0 for n in sides["foot"][1:])
+    rows = list(csv.reader(io.StringIO(client.get(f"{PAGE('measures')}/sides.csv").content.decode())))
+    assert [row[0] for row in rows] == ["system", "transe", "distmult", "complex"]
+
+
+def test_the_overview_comes_as_files_too(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    page = client.get("/pools/p/evaluation?measure=map@20").content.decode()
+    links = [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]+\.(?:csv|json)[^"]*)"', page)]
+    assert len(links) == 4
+    for link in links:
+        answer = client.get(link)
+        assert answer.status_code == 200, link
+        assert all(system in answer.content.decode() for system in ("transe", "distmult")) or "taus" in link
+    assert "Two rankings by MAP@20" in client.get(links[-1]).content.decode()
+    assert client.get(PAGE("overview")).status_code == 404  # its page has an address of its own
+
+
+def test_csv_writes_intervals_reasons_and_no_formula():
+    columns = [{"key": "system", "label": "System"}, {"key": "tau", "label": "Tau"}]
+    rows = [
+        ["=cmd()", {"value": 0.25, "low": 0.1, "high": 0.5}],
+        ["b", {"value": None, "reason": "one system"}],
+    ]
+    text = csv_text({"columns": columns, "rows": rows, "foot": ["n", 12]})
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["system", "tau", "tau_low", "tau_high", "undefined"],
+        ["'=cmd()", "0.25", "0.1", "0.5", ""],
+        ["b", "", "", "", "Tau: one system"],
+    ]

@@ -1,0 +1,196 @@
+"""Freezing qrels and taking the test set away."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from core.enums import JobKind
+from evaluation.keeping.removal import remove
+from evaluation.labels.qrels import freeze_qrels
+from evaluation.models import Export, Qrels
+from evaluation.overview.pool_report import pool_report
+from evaluation.test_sets.export import EVERYTHING, ExportOptions
+from evaluation.test_sets.trec import trec_lists
+from evaluation.test_sets.zip_file import archive_name, options_of, request_export, write_archive
+from evaluation.views import exports as export
+from pooling.models import Job, Pool
+from tests.factories import make_pool
+
+PAGE, WRITE = "/pools/p/export", "/pools/p/export/v1/write"
+
+
+def written(qrels: Qrels, **options: bool) -> tuple[Export, str]:
+    """A written archive and its address."""
+    export, _ = request_export(qrels, ExportOptions(**options), None)
+    write_archive(export)
+    return export, f"/pools/p/export/{qrels.name}/{export.pk}.zip"
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [
+        ("manager", 200), ("researcher", 200), ("annotator", 403), ("adjudicator", 403), ("guest", 403),
+        ("stranger", 302),
+    ],
+)  # fmt: skip
+def test_who_may_see_write_and_take_away(sign_in, labelled: Pool, role, status):
+    _, download = written(freeze_qrels(labelled, "v1"))
+    Job.objects.all().delete()
+    client = sign_in(role)
+    assert [client.get(url).status_code for url in (PAGE, download)] == [status, status]
+    assert client.post(WRITE, {"strict": "on"}).status_code == (302 if status == 200 else status)
+    assert Job.objects.filter(kind=JobKind.EXPORT).count() == (1 if status == 200 else 0)
+
+
+def test_an_export_of_a_pool_that_is_deleted_at_that_moment_is_not_found(
+    sign_in, labelled: Pool, monkeypatch
+):
+    freeze_qrels(labelled, "v1")
+
+    def gone_meanwhile(*asked):
+        remove(labelled, None, with_labels=True)
+        return request_export(*asked)
+
+    monkeypatch.setattr(export, "request_export", gone_meanwhile)
+    answer = sign_in("researcher").post(WRITE)
+    assert answer.status_code == 404
+    assert "Pool p was deleted in the meantime, so nothing was changed." in answer.content.decode()
+    assert Job.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("role", "status", "frozen"),
+    [("manager", 302, ["v1"]), ("researcher", 403, []), ("annotator", 403, []), ("stranger", 302, [])],
+)
+def test_only_managers_freeze(sign_in, role, status, frozen):
+    answer = sign_in(role).post(PAGE, {"name": "v1"})
+    assert answer.status_code == status
+    assert answer.get("Location", "") == {"manager": PAGE, "stranger": f"/login?next={PAGE}"}.get(role, "")
+    assert list(Qrels.objects.values_list("name", flat=True)) == frozen
+
+
+def test_researchers_are_not_offered_to_freeze(sign_in):
+    assert "Freeze qrels" in sign_in("manager").get(PAGE).content.decode()
+    assert "Freeze qrels" not in sign_in("researcher").get(PAGE).content.decode()
+
+
+def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    html = client.get(PAGE).content.decode()
+    report = pool_report(labelled)
+    for key in ("positive", "negative", "assumed_negative", "unjudged"):
+        assert f"<dt>{key.replace('_', ' ')}</dt><dd>{report[key]}</dd>" in html
+    assert "Nothing is frozen yet" in html
+    html = client.post(PAGE, {"name": "v1"}, follow=True).content.decode()
+    qrels = Qrels.objects.get()
+    assert "Froze qrels v1." in html
+    assert f'<h3 id="qrels-{qrels.pk}">v1</h3>' in html and qrels.sha256[:12] in html
+    assert qrels.created_by is not None and qrels.created_by.username == "manager"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("v1", "has qrels &#x27;v1&#x27; already; frozen qrels never change: choose a new name."),
+        ("", "This field is required."),
+        ("a b", "Enter a valid “slug” consisting of letters, numbers, underscores or hyphens."),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, message):
+    freeze_qrels(labelled, "v1")
+    answer = sign_in("manager").post(PAGE, {"name": name})
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert Qrels.objects.count() == 1
+
+
+def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool):
+    qrels = freeze_qrels(labelled, "v1")
+    client = sign_in("researcher")
+    assert client.get(WRITE).status_code == 405
+    for _ in range(2):
+        assert client.post(WRITE)["Location"] == f"{PAGE}#qrels-{qrels.pk}"
+    export = Export.objects.get()
+    assert (options_of(export), export.created_by.username, export.is_written) == (
+        EVERYTHING,
+        "researcher",
+        False,
+    )
+    download = f"/pools/p/export/v1/{export.pk}.zip"
+    assert client.get(download).status_code == 404
+    job = Job.objects.get(kind=JobKind.EXPORT)
+    assert (job.params, job.pool) == ({"qrels": "v1", "export": export.pk}, labelled)
+    html = client.get(PAGE).content.decode()
+    assert "being written" in html and 'hx-trigger="every 2s"' in html and 'class="messages"' not in html
+    assert "No worker is running" in html and f"/jobs/{job.pk}" not in html  # which a researcher may not see
+    Job.objects.update(state="failed", error="The disk is full.")
+    html = client.get(PAGE).content.decode()
+    assert '<span class="badge badge-failed">failed</span>' in html and 'hx-trigger="every 2s"' not in html
+    assert "The disk is full. Write it again below." in html
+    assert (
+        f'<a class="nowrap" href="/jobs/{job.pk}">Job {job.pk}</a>'
+        in sign_in("manager").get(PAGE).content.decode()
+    )
+    Job.objects.update(state="done")
+    path = write_archive(export)
+    html = client.get(PAGE).content.decode()
+    assert f'href="{download}"' in html and 'hx-trigger="every 2s"' not in html
+    assert "is written already" in client.post(WRITE, follow=True).content.decode()
+    answer = client.get(download)
+    assert answer["Content-Disposition"] == 'attachment; filename="p-v1.zip"'
+    content = b"".join(answer)
+    assert content == path.read_bytes()
+    assert "p-v1/qrels.txt" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+
+
+@pytest.mark.parametrize(
+    ("ticked", "options", "name"),
+    [
+        ([], {}, "p-v1.zip"),
+        (["without_runs"], {"with_runs": False}, "p-v1-without-runs.zip"),
+        (["without_evidence", "strict"], {"with_evidence": False, "strict": True}, "p-v1-without-evidence-strict.zip"),
+        (["positives_only"], {"positives_only": True}, "p-v1-positives-only.zip"),
+    ],
+)  # fmt: skip
+def test_what_is_ticked_is_what_is_written(sign_in, labelled: Pool, ticked, options, name):
+    qrels = freeze_qrels(labelled, "v1")
+    client = sign_in("manager")
+    client.post(WRITE, dict.fromkeys(ticked, "on"))
+    export = Export.objects.get()
+    assert {k: getattr(export, k) for k in ExportOptions._fields} == ExportOptions(**options)._asdict()
+    assert archive_name(export) == name
+    _, download = written(qrels, **options)
+    html = client.post(WRITE, dict.fromkeys(ticked, "on"), follow=True).content.decode()
+    assert "with these options is written already: it is in the list." in html
+    assert (Export.objects.count(), Job.objects.filter(kind=JobKind.EXPORT).count()) == (1, 1)
+    assert client.get(download)["Content-Disposition"] == f'attachment; filename="{name}"'
+
+
+def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    freeze_qrels(labelled, "v1")
+    assert client.post("/pools/q/export/v1/write").status_code == 404
+    assert client.get("/pools/p/export/v1/1.zip").status_code == 404
+    qrels = freeze_qrels(make_pool(labelled.graph, "other"), "v1")
+    export, _ = request_export(qrels, ExportOptions(), None)
+    write_archive(export)
+    assert client.get(f"/pools/other/export/v1/{export.pk}.zip").status_code == 200
+    assert client.get(f"/pools/p/export/v1/{export.pk}.zip").status_code == 404
+
+
+@pytest.mark.parametrize("file", ["topics.tsv", "pool.txt", "qrels.txt"])
+def test_trec_files_of_this_moment_are_taken_away(sign_in, labelled: Pool, file: str):
+    client = sign_in("researcher")
+    assert f'href="/pools/p/export/trec/{file}"' in client.get(PAGE).content.decode()
+    answer = client.get(f"/pools/p/export/trec/{file}")
+    assert answer["Content-Disposition"] == f'attachment; filename="p-{file}"'
+    content = b"".join(answer.streaming_content).decode()
+    assert content == "".join(f"{line}\n" for line in trec_lists(labelled)[file])
+
+
+def test_another_trec_file_is_not_there(sign_in):
+    assert sign_in("researcher").get("/pools/p/export/trec/runs.txt").status_code == 404
+    assert sign_in("researcher2").get("/pools/p/export/trec/qrels.txt").status_code == 403

@@ -1,0 +1,130 @@
+"""The evaluation overview: who may see it, what it says, and when it says something new."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils.html import escape
+
+from evaluation.models import Figure
+from evaluation.overview.dashboard import overview, page_version
+from pooling.models import Pool
+from tests.factories import judge, make_system
+
+PAGE, VERSION = (f"/pools/p/evaluation{part}" for part in ("", "/version"))
+LOGIN = "/login?next="
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [
+        ("manager", 200), ("researcher", 200), ("annotator", 403), ("adjudicator", 403), ("guest", 403),
+        ("stranger", 302),
+    ],
+)  # fmt: skip
+def test_who_may_see_the_evaluation(sign_in, role, status):
+    client = sign_in(role)
+    for url in (PAGE, f"{PAGE}?part=figures", VERSION):
+        answer = client.get(url)
+        assert answer.status_code == status
+        if status == 302:
+            assert answer["Location"].startswith(LOGIN)
+        if status == 403:
+            assert "complex" not in answer.content.decode()
+
+
+def test_the_page_says_it_in_a_sentence_and_shows_every_system(sign_in, labelled: Pool):
+    html = sign_in("researcher").get(PAGE).content.decode()
+    found = overview(labelled, "micro_mrr")
+    assert found["new_positives"] > 0
+    assert escape(found["sentence"]) in html
+    for name in ("transe", "distmult", "complex"):
+        assert html.count(f'<span class="slope-name">{name}</span>') == 2
+        assert html.count(f"</span> {name}</th>") == html.count(f'<th scope="row">{name}</th>') == 1
+    assert f'data-version="{page_version(labelled)}"' in html
+
+
+def test_the_figures_part_is_the_part_alone_and_the_same(sign_in):
+    client = sign_in("manager")
+    page, part = (client.get(url).content.decode() for url in (PAGE, f"{PAGE}?part=figures"))
+    assert "<html" in page and "<html" not in part
+    for heading in (
+        "Two rankings by Micro MRR",
+        "Measures",
+        "What stands in the first 10",
+        "Is it to be believed?",
+    ):
+        assert page.count(f">{heading}</h2>") == part.count(f">{heading}</h2>") == 1
+    assert part.strip() in page
+
+
+@pytest.mark.parametrize("measure", ["macro_mrr", "ndcg@20"])
+def test_the_rankings_are_by_the_measure_that_was_chosen(sign_in, labelled: Pool, measure):
+    html = sign_in("manager").get(PAGE, {"measure": measure}).content.decode()
+    assert f'<option value="{measure}" selected>' in html
+    assert escape(overview(labelled, measure)["sentence"]) in html
+
+
+@pytest.mark.parametrize("measure", ["micro_mr", "no-such", "<script>"])
+def test_a_measure_that_ranks_nothing_is_the_first_one(sign_in, measure):
+    html = sign_in("manager").get(PAGE, {"measure": measure}).content.decode()
+    assert '<option value="micro_mrr" selected>' in html
+    assert "<script>" not in html
+
+
+def test_the_version_changes_with_a_label_and_only_then(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+
+    def ask() -> str:
+        return client.get(VERSION).json()["version"]
+
+    first = ask()
+    client.get(PAGE)
+    assert ask() == first
+    judge(labelled.triples.filter(judgement=None)[0], "positive")
+    second = ask()
+    assert second != first
+    assert f'data-version="{second}"' in client.get(f"{PAGE}?part=figures").content.decode()
+
+
+def test_asking_for_the_version_computes_nothing(sign_in, django_assert_num_queries):
+    client = sign_in("researcher")
+    with django_assert_num_queries(
+        9
+    ):  # session, person, groups; pool, labels, runs, last pooled triple, heavy figures, jobs
+        client.get(VERSION)
+    assert not Figure.objects.exists()
+
+
+def test_a_second_look_computes_nothing(sign_in, monkeypatch):
+    from evaluation.overview import dashboard
+
+    client = sign_in("researcher")
+    client.get(PAGE)
+    monkeypatch.setattr(dashboard, "_compute", lambda pool: pytest.fail("it was computed again"))
+    assert client.get(PAGE).status_code == 200
+
+
+def test_without_runs_the_page_says_what_to_do(sign_in, labelled: Pool):
+    for system in labelled.systems.all():
+        system.run.delete()
+    html = sign_in("manager").get(PAGE).content.decode()
+    assert "No system has the rank rows that pool p needs: run score_runs p" in html
+    assert 'id="figures"' not in html
+
+
+def test_a_system_without_all_rows_is_named(sign_in, labelled: Pool):
+    import numpy as np
+
+    from pooling.graphs.imports import open_graph
+    from pooling.runs.score import score_system
+
+    late = make_system(labelled.graph, "rescal")
+    score_system(late, seeds=np.zeros((0, 3), np.int32), triples=open_graph(labelled.graph).test)
+    html = sign_in("manager").get(PAGE).content.decode()
+    assert "Left out, their rank rows are incomplete: rescal." in html
+
+
+def test_a_pool_that_is_not_there(sign_in):
+    client = sign_in("manager")
+    for url in ("/pools/q/evaluation", "/pools/q/evaluation/version"):
+        assert client.get(url).status_code == 404

@@ -1,0 +1,190 @@
+"""The pages of questions: who may see them, what they say of each candidate, and what they cost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.utils.html import escape
+
+from evaluation.browse.inventory import LEGEND, Shown, inventory
+from evaluation.browse.question import inspect_question
+from evaluation.browse.search import QuestionFilter, find_questions, reach
+from pooling.models import Pool, Run
+from tests.pages.world import EVIL, make_graph, make_pool
+
+LIST = "/pools/p/evaluation/questions"
+
+
+def address(pool: Pool, question: int) -> str:
+    side, entity, relation = (int(column[question]) for column in inventory(pool).stock.questions)
+    return f"/pools/{pool.name}/evaluation/questions/{('tail', 'head')[side]}/{relation}/{entity}"
+
+
+def listed(html: str) -> list[str]:
+    return re.findall(r'<td><a href="(/pools/p/evaluation/questions/[^"]+)"', html)
+
+
+def row_of(html: str, heading: str) -> list[str]:
+    """Cells of the table row with this heading, as text."""
+    row = re.search(rf"<tr><th scope=\"row\"[^>]*>{re.escape(heading)}</th>(.*?)</tr>", html, re.DOTALL)
+    assert row is not None
+    cells = re.findall(r"<td.*?</td>", row[1], re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in cells]
+
+
+@pytest.fixture
+def busiest(labelled: Pool) -> int:
+    """The question with most answers."""
+    return int(inventory(labelled).answers.argmax())
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [
+        ("manager", 200), ("researcher", 200), ("annotator", 403), ("adjudicator", 403), ("guest", 403),
+        ("stranger", 302),
+    ],
+)  # fmt: skip
+def test_who_may_see_questions(sign_in, labelled: Pool, busiest, role, status):
+    client = sign_in(role)
+    for url in (LIST, address(labelled, busiest)):
+        answer = client.get(url)
+        assert answer.status_code == status
+        if status == 403:
+            assert "distmult" not in answer.content.decode()
+
+
+def test_the_list_has_the_questions_that_were_asked_for_in_their_order(sign_in, labelled: Pool):
+    client, held = sign_in("researcher"), inventory(labelled)
+    spread = reach(labelled, held).spread
+    for query, wanted in (
+        ({}, QuestionFilter()),
+        ({"which": "all", "sort": "spread", "page": "2"}, QuestionFilter(which="all", sort="spread")),
+        ({"q": "p7", "side": "head", "which": "all"}, QuestionFilter("p7", "head", which="all")),
+        ({"relation": "0", "sort": "unjudged"}, QuestionFilter(relation=0, sort="unjudged")),
+    ):
+        places = find_questions(held, wanted, spread)
+        page = slice(25, 50) if "page" in query else slice(0, 25)
+        html = client.get(LIST, query).content.decode()
+        assert listed(html) == [address(labelled, place) for place in places[page]] != []
+        assert f"{len(places)} question" in html
+
+
+def test_nonsense_in_the_address_counts_as_empty(sign_in):
+    client = sign_in("researcher")
+    plain = listed(client.get(LIST).content.decode())
+    odd = {"side": "left", "relation": "x", "which": "?", "sort": "1", "page": "zz"}
+    assert listed(client.get(LIST, odd).content.decode()) == plain
+    html = client.get(LIST, {"q": "<b>nobody"}).content.decode()
+    assert "No question is like that." in html and "<b>nobody" not in html
+
+
+def test_shares_stand_below_the_list_with_their_bars(sign_in, labelled: Pool):
+    html = sign_in("researcher").get(LIST).content.decode()
+    for system, parts in reach(labelled, inventory(labelled)).shares:
+        assert row_of(html, system) == [f"{100 * part:.1f} %" for _, part in parts if part is not None]
+        assert len(row_of(html, system)) == len(LEGEND)
+        for shown, part in parts:
+            bar = rf'bar-{shown.key}" [^>]*><rect [^>]*/><rect width="{part:.4f}"'
+            assert re.search(bar, html)
+
+
+def test_each_candidate_has_link_state_and_mark(sign_in, labelled: Pool, busiest):
+    html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
+    held = inventory(labelled)
+    side, entity, relation = (int(column[busiest]) for column in held.stock.questions)
+    detail = inspect_question(labelled, held, side, relation, entity)
+    assert detail is not None and f"<h1>{escape(detail.words)}</h1>" in html
+    for position, places in detail.rows:
+        cells = row_of(html, str(position))
+        for cell, place in zip(cells, places, strict=True):
+            candidate = place.candidate if place else None
+            assert candidate is not None
+            told = f"{escape(candidate.name)} {candidate.shown.mark} {candidate.shown.label}"
+            assert cell == f"{told} {candidate.reason}".strip()
+            h, r, t = candidate.triple
+            assert f'href="/pools/p/evaluation/triples/{h}/{r}/{t}"' in html
+    for i, one in enumerate(detail.lists):
+        expected = " ".join(f"{n} {shown.mark} {shown.label}" for shown, n in one.shares())
+        tail = html.split("<tfoot>")[1]
+        cells = re.findall(r"<td.*?</td>", tail, re.DOTALL)
+        assert " ".join(re.sub(r"<[^>]*>", " ", cells[i]).split()) == expected
+    assert all(escape(shown.meaning) in html for shown in Shown)
+
+
+def test_gaps_are_named_where_no_list_was_kept(sign_in, labelled: Pool, busiest, monkeypatch):
+    monkeypatch.setattr("evaluation.browse.question._stored", lambda *_: {})
+    html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
+    assert "kept no list of this question" in html
+    assert html.count('class="candidate gap"') > 0
+
+
+def test_labels_are_one_click_away_as_safe_links(sign_in, labelled: Pool, busiest):
+    held = inventory(labelled)
+    place = next(p for p in held.stock.of_question(busiest) if held.shown[p] == Shown.NEW)
+    triple = labelled.triples.get(pk=int(held.stock.triple_id[place]))
+    for line, url in enumerate(("https://a.example/<b>", "javascript:alert(1)"), 1):
+        triple.imported_labels.create(
+            answer="Y", source_url=url, file_name="f.tsv", file_sha256="0" * 64, line=line
+        )
+    html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
+    entity = triple.head if held.stock.questions.side[busiest] else triple.tail
+    assert f'popovertarget="evidence-{entity}"' in html and html.count(f'id="evidence-{entity}"') == 1
+    shown = html.split(f'id="evidence-{entity}"')[1].split("</ul>")[0]
+    link = '<a class="break" href="https://a.example/&lt;b&gt;" target="_blank" rel="noopener noreferrer nofollow">'
+    assert link in shown
+    assert 'href="javascript:' not in html and "javascript:alert(1)" in shown
+
+
+@pytest.mark.parametrize(
+    "path", ["tail/0/999999", "left/0/0", "tail/99/0", "head/0/99999999999999999999999", "tail/x/0"]
+)
+def test_no_such_question_is_404(sign_in, path):
+    assert sign_in("manager").get(f"{LIST}/{path}").status_code == 404
+
+
+def test_a_question_that_no_triple_lies_on_is_404(sign_in, labelled: Pool):
+    graph = inventory(labelled).stock.graph
+    relation, entity = graph.relation_index["capital of"], graph.entity_index["p7"]
+    assert inventory(labelled).stock.question(0, relation, entity) < 0
+    assert sign_in("manager").get(f"{LIST}/tail/{relation}/{entity}").status_code == 404
+
+
+def test_pages_without_runs_say_why_and_show_the_rest(sign_in, labelled: Pool, busiest):
+    client, url = sign_in("researcher"), address(labelled, busiest)
+    Run.objects.all().delete()
+    html, single = (client.get(one).content.decode() for one in (LIST, url))
+    assert "No system has the rank rows" in html and "No system has the rank rows" in single
+    assert len(listed(html)) > 3 and "new answer" in single and "The first 10" not in single
+
+
+def test_names_of_a_graph_are_text(sign_in, labelled: Pool, tmp_path):
+    """The last person of this town is called like a script: given in one question, an answer of another."""
+    pool = make_pool(make_graph(tmp_path / "evil", "evil"), "evil")
+    pool.seeds.create(head=0, relation=0, tail=5)
+    pool.triples.filter(head=0, tail=5).delete()
+    client = sign_in("researcher")
+    for page in ("?which=all", "/head/0/5", "/tail/0/0"):
+        html = client.get(f"/pools/evil/evaluation/questions{page}").content.decode()
+        assert "<script>alert" not in html and escape(EVIL) in html
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_of_the_list_do_not_grow(
+    sign_in, labelled: Pool, count, django_assert_num_queries, monkeypatch
+):
+    monkeypatch.setattr("evaluation.views.questions.PAGE", count)
+    client = sign_in("researcher")
+    client.get(LIST)
+    with django_assert_num_queries(10):
+        assert len(listed(client.get(LIST).content.decode())) == count
+
+
+def test_queries_of_one_question_do_not_grow(sign_in, labelled: Pool, busiest, django_assert_num_queries):
+    client = sign_in("researcher")
+    quietest = int(inventory(labelled).counts.sum(axis=1).argmin())
+    for question in (busiest, quietest):
+        client.get(address(labelled, question))
+        with django_assert_num_queries(16):
+            client.get(address(labelled, question))

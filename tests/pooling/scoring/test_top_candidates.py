@@ -1,0 +1,41 @@
+"""The best entities by threshold and key against sorting all of them."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pooling.scoring import top_candidates
+from pooling.scoring.top_candidates import Top
+
+
+@given(
+    st.integers(1, 4), st.integers(1, 200), st.integers(1, 30), st.integers(1, 60),
+    st.sampled_from([2, 1000]), st.sampled_from([0.0, 0.2, 1.0]), st.integers(0, 1000),
+)  # fmt: skip
+@settings(max_examples=100)
+def test_top_in_pieces_equals_sorting(rows, entities, k, piece, values, masked, seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-values, values, (rows, entities)).astype(np.float32) / 8
+    scores[rng.random(scores.shape) < masked] = -np.inf
+    order = rng.permutation(entities)
+    place = np.argsort(order)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(top_candidates, "PIECE", piece)
+        best = Top(rows, k, torch.from_numpy(place))
+        half = entities // 2
+        best.add(torch.from_numpy(scores[:, half:]), half)  # chunks in any order
+        best.add(torch.from_numpy(scores[:, :half]), 0)
+    found, value = best.result(order)
+    for row, entity, score in zip(scores, found, value, strict=True):
+        candidates = [e for e in np.lexsort((place, -row)).tolist() if row[e] > -np.inf][:k]
+        assert entity.tolist() == candidates + [-1] * (k - len(candidates))
+        assert score.tolist() == [row[e] for e in candidates] + [-np.inf] * (k - len(candidates))
+
+
+def test_top_zero_and_minus_zero_tie():
+    best = Top(1, 3, torch.tensor([2, 1, 0]))
+    best.add(torch.tensor([[0.0, -0.0, 0.0]]), 0)
+    entity, _ = best.result(np.array([2, 1, 0]))
+    assert entity.tolist() == [[2, 1, 0]]

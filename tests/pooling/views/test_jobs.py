@@ -1,0 +1,107 @@
+"""Jobs in the browser: progress, cancel, start again, live partials that stop."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from core.enums import JobKind, JobState
+from pooling.models import Job
+from pooling.views.jobs import standing
+from tests.pages.world import make_job, make_pool, make_system, make_worker
+
+
+@pytest.fixture
+def job(graph) -> Job:
+    return make_job(system=make_system(graph, "rotate"))
+
+
+def test_running_job_shows_stage_count_rate_and_time_left(job: Job, manager):
+    html = manager.get(f"/jobs/{job.pk}").content.decode()
+    assert "epoch 4 of 10, loss 0.5000, validation MRR 0.325" in html
+    assert '<progress max="100" value="35" aria-label="Progress">35 %</progress>' in html
+    assert "<dt>epochs done, of 10</dt><dd>3.5</dd>" in html
+    assert "<dt>epochs per second</dt><dd>0.10</dd>" in html
+    assert "<dt>time left</dt><dd>1 min 05 s</dd>" in html
+    assert html.count("<polyline") == 2
+
+
+def test_standing_counts_in_the_unit_of_the_job(graph):
+    building = make_job(
+        JobKind.BUILD_POOL, pool=make_pool(graph), done=20, total=100, unit="questions", seconds_left=8
+    )
+    now = standing(building)
+    assert (now.done, now.total, now.unit, now.per_second) == (20, 100, "questions", 10)
+    assert standing(make_job(state=JobState.QUEUED)).seconds_so_far is None
+    over = make_job(state=JobState.DONE, finished_at=timezone.now(), seconds_left=3)
+    assert (standing(over).seconds_left, standing(over).per_second) == (None, None)
+
+
+def test_cancel_of_a_running_job_asks_it_to_stop(job: Job, manager):
+    assert manager.post(f"/jobs/{job.pk}/cancel")["Location"] == f"/jobs/{job.pk}"
+    job.refresh_from_db()
+    assert (job.state, job.cancel_requested) == ("running", True)
+    html = manager.get(f"/jobs/{job.pk}").content.decode()
+    assert "Cancelling" in html
+    assert "Cancel job" not in html
+
+
+def test_cancel_of_a_queued_job_is_at_once_and_it_can_be_started_again(graph, manager):
+    job = make_job(state=JobState.QUEUED)
+    manager.post(f"/jobs/{job.pk}/cancel")
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    assert "Start again" in manager.get(f"/jobs/{job.pk}").content.decode()
+    manager.post(f"/jobs/{job.pk}/retry")
+    job.refresh_from_db()
+    assert job.state == "queued"
+
+
+def test_what_cannot_be_done_is_said(graph, manager):
+    job = make_job(state=JobState.DONE)
+    assert "is over already" in manager.post(f"/jobs/{job.pk}/cancel", follow=True).content.decode()
+    answer = manager.post(f"/jobs/{job.pk}/retry", follow=True).content.decode()
+    assert "only a failed or cancelled job can be started again" in answer
+    job.refresh_from_db()
+    assert (job.state, job.cancel_requested) == ("done", False)
+
+
+def test_failed_job_shows_its_error_escaped(graph, manager):
+    job = make_job(state=JobState.FAILED, error="no <b>memory</b>", log="x <i>y</i>\n")
+    html = manager.get(f"/jobs/{job.pk}").content.decode()
+    assert "no &lt;b&gt;memory&lt;/b&gt;" in html
+    assert "x &lt;i&gt;y&lt;/i&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("state", "polls"), [("queued", 1), ("running", 1), ("done", 0), ("failed", 0), ("cancelled", 0)]
+)
+def test_partials_ask_again_until_the_job_is_over(state: str, polls: int, graph, manager):
+    job = make_job(state=JobState(state))
+    for url, part in ((f"/jobs/{job.pk}", "progress"), ("/jobs", "rows")):
+        html = manager.get(url, {"part": part}).content.decode()
+        assert html.count('hx-trigger="every 2s"') == polls
+        assert "<html" not in html
+
+
+def test_jobs_are_filtered_by_state(graph, manager):
+    running, done = make_job(), make_job(state=JobState.DONE)
+    html = manager.get("/jobs", {"state": "done"}).content.decode()
+    assert f"/jobs/{done.pk}" in html
+    assert f"/jobs/{running.pk}" not in html
+
+
+def test_queued_jobs_without_a_worker(graph, manager):
+    make_job(state=JobState.QUEUED)
+    assert "No worker is running" in manager.get("/jobs").content.decode()
+    make_worker()
+    assert "No worker is running" not in manager.get("/jobs").content.decode()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
+    pool = make_pool(graph)
+    for i in range(count):
+        make_job(system=make_system(graph, f"rotate-s{i}"), pool=pool)
+    with django_assert_num_queries(6):
+        manager.get("/jobs")

@@ -1,0 +1,164 @@
+"""The page of runs: what is there, importing one, and taking one away."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from pooling.models import AuditEntry, Graph, Run, System
+from pooling.runs import files as run_files
+from pooling.runs import upload as run_upload
+from tests.pages.world import make_person, make_pool, make_system
+
+PAGE = "/graphs/town/runs"
+GOOD = b"tail:p0:knows Q0 p4 1 0.9 x\ntail:p0:knows Q0 p3 2 0.5 x\n"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_in_memory():
+    """Row ids come back in every test."""
+    run_files._cache.clear()
+
+
+@pytest.fixture
+def researcher(db) -> Client:
+    client = Client()
+    client.force_login(make_person("reader", site="researcher"))
+    return client
+
+
+def upload(content: bytes = GOOD, name: str = "their.run", **fields: str) -> dict[str, object]:
+    return {
+        "name": "theirs",
+        "family": "neural",
+        "pool": "",
+        "file": SimpleUploadedFile(name, content),
+        **fields,
+    }
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_the_list_takes_the_same_queries_for_1_and_3_runs(
+    number: int, graph: Graph, researcher: Client, django_assert_num_queries
+):
+    for name in ("transe", "rotate", "complex")[:number]:
+        make_system(graph, name)
+    with django_assert_num_queries(7):
+        html = researcher.get(PAGE).content.decode()
+    assert html.count('class="muted">this site</span>') == number
+    assert "Import a run" in html  # researchers bring their own
+
+
+def test_an_imported_run_is_in_the_list_as_such(graph: Graph, manager: Client):
+    answer = manager.post(PAGE, upload(), follow=True)
+    assert answer.redirect_chain == [(PAGE, 302)]
+    html = answer.content.decode()
+    assert (
+        "Imported theirs. 2 lines, answers to 1 of 4 questions. What was not returned has no rank: its "
+        "reciprocal rank and hits are 0. It holds 1 candidates of each question." in html
+    )
+    assert '<span class="badge">imported</span> <span class="small muted break">their.run</span>' in html
+    system = System.objects.get()
+    assert (system.kind, system.settings["family"], system.run.depth) == ("imported", "neural", 1)
+    entry = AuditEntry.objects.get(act="run-imported")
+    assert (entry.person.username, entry.about) == ("boss", "town/theirs")
+
+
+def test_a_run_for_a_pool_has_all_its_rank_rows(graph: Graph, manager: Client):
+    make_pool(graph)
+    assert manager.post(PAGE, upload(gzip.compress(GOOD), "r.gz", pool="town-pool")).status_code == 302
+    own = Run.objects.get().num_rank_rows
+    assert manager.post(PAGE, upload(name="other")).status_code == 200  # theirs is taken
+    assert manager.post(PAGE, upload() | {"name": "other"}).status_code == 302
+    assert own > Run.objects.get(system__name="other").num_rank_rows
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"name": "no spaces"}, "Enter a valid “slug”"),
+        ({"name": "transe"}, "Graph town has a system transe already: choose another name."),
+        ({"family": "magic"}, "magic is not one of the available choices"),
+        ({"pool": "none"}, "none is not one of the available choices"),
+        ({"file": ""}, "This field is required."),
+        (
+            {"file": SimpleUploadedFile("x", GOOD + b"a b\n")},
+            "x:3: has 2 columns where question id, Q0, entity, rank, score, tag are 6<br>Correct the file; nothing was "
+            "imported.",
+        ),
+        (
+            {"file": SimpleUploadedFile("x", b"x" * 100_001)},
+            "The file has 100,001 bytes; at most 100,000 can be sent here. Use import_run on the server instead.",
+        ),
+        (
+            {"file": SimpleUploadedFile("x", gzip.compress(GOOD * 2000))},
+            "x holds more than 100,000 bytes unpacked, which is too much for a page: use import_run on the server.",
+        ),
+    ],
+)
+def test_what_is_refused_is_said_at_the_form(
+    changed: dict, message: str, graph: Graph, manager: Client, monkeypatch
+):
+    monkeypatch.setattr(run_upload, "MOST_BYTES", 100_000)
+    make_system(graph, "transe")
+    answer = manager.post(PAGE, upload() | changed)
+    assert answer.status_code == 200
+    html = answer.content.decode()
+    assert message in html
+    assert "Nothing was imported. Correct what is marked below." in html
+    assert System.objects.count() == 1
+
+
+def test_researchers_bring_runs(graph: Graph, researcher: Client):
+    assert researcher.post(PAGE, upload())["Location"] == PAGE
+    assert AuditEntry.objects.get(act="run-imported").person.username == "reader"
+
+
+def test_a_run_is_taken_away_as_it_came(graph: Graph, manager: Client, researcher: Client):
+    manager.post(PAGE, upload())
+    answer = researcher.get(reverse("run-file", args=["town", "theirs"]))
+    assert answer["Content-Disposition"] == 'attachment; filename="town-theirs.txt.gz"'
+    content = gzip.decompress(b"".join(answer.streaming_content)).decode()
+    assert content == "tail:p0:knows Q0 p4 1 -1 theirs\ntail:p0:knows Q0 p3 2 -2 theirs\n"
+    assert researcher.get(reverse("run-file", args=["town", "none"])).status_code == 404
+
+
+def test_a_run_whose_files_are_gone_says_so(graph: Graph, researcher: Client):
+    make_system(graph, "transe")
+    answer = researcher.get(reverse("run-file", args=["town", "transe"]))
+    assert answer.status_code == 409
+    assert "run.json is missing" in answer.content.decode()
+
+
+def test_the_page_of_an_imported_system_says_what_it_is_and_offers_no_training(graph: Graph, manager: Client):
+    manager.post(PAGE, upload())
+    html = manager.get("/graphs/town/systems/theirs").content.decode()
+    assert "Imported as a run: what it returned is here, its model is not. Family: neural." in html
+    for absent in ("Clone", "Retrain", "validation MRR", "<h2>Training</h2>", "Take away", "clone it"):
+        assert absent not in html
+    reason = "theirs was imported as a run and its model is not here, so it cannot be"
+    for act, done in (("clone", "cloned"), ("retrain", "trained")):
+        for ask in (manager.get, manager.post):
+            answer = ask(f"/graphs/town/systems/theirs/{act}", follow=True)
+            assert answer.redirect_chain == [("/graphs/town/systems/theirs", 302)]
+            assert (
+                f"{reason} {done}. Import another run under another name instead." in answer.content.decode()
+            )
+    answer = manager.get("/graphs/town/systems/theirs/files/weights.safetensors")
+    assert answer.status_code == 409
+    assert "theirs was imported as a run: its weights are not here." in answer.content.decode()
+    html = manager.get("/graphs/town/systems").content.decode()
+    assert '<span class="badge badge-done">imported</span>' in html
+    assert '<td class="muted">neural</td>' in html
+
+
+def test_an_imported_run_is_not_ticked_for_a_new_pool(graph: Graph, manager: Client):
+    make_system(graph, "transe")
+    manager.post(PAGE, upload())
+    form = manager.get("/pools/new?graph=town").context["form"]
+    assert form.fields["systems"].choices == [("transe", "transe"), ("theirs", "theirs")]
+    assert form.fields["systems"].initial == ["transe"]

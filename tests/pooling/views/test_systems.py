@@ -1,0 +1,264 @@
+"""Systems of a graph, the form that trains them, and the curves of a training."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from io import BytesIO
+
+import pytest
+from django.test import Client
+
+from core.enums import JobKind
+from pooling.enums import SystemState
+from pooling.models import Job, System
+from pooling.systems import SYSTEMS, USUAL
+from pooling.training.curves import compared_charts, history_curves
+from tests.pages.world import make_person, make_system, make_worker
+
+URL = "/graphs/town/systems"
+FORM = {"kinds": ["transe", "rotate"], "seeds": "1", "device": "auto"}
+
+
+def test_training_makes_systems_and_one_job_each(graph, manager):
+    assert manager.post(URL, FORM)["Location"] == URL
+    assert list(System.objects.values_list("name", "state")) == [("transe", "waiting"), ("rotate", "waiting")]
+    jobs = Job.objects.order_by("id").values_list("kind", "system__name", "state", "created_by__username")
+    assert list(jobs) == [("train", "transe", "queued", "boss"), ("train", "rotate", "queued", "boss")]
+
+
+def test_settings_and_seeds_are_passed_on(graph, manager):
+    manager.post(URL, FORM | {"kinds": ["rotate"], "seeds": "2", "device": "cpu", "set_epochs": " 3 "})
+    systems = System.objects.order_by("id")
+    assert [system.name for system in systems] == ["rotate", "rotate-s1"]
+    assert [(s.settings["epochs"], s.settings["device"]) for s in systems] == [(3, "cpu"), (3, "cpu")]
+    assert {s.best_of_seeds for s in systems} == {False}
+
+
+def test_the_best_of_seeds_is_asked_for_by_a_box(graph, manager):
+    manager.post(URL, FORM | {"kinds": ["rotate"], "seeds": "2", "best": "on"})
+    assert {s.best_of_seeds for s in System.objects.all()} == {True}
+
+
+def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, manager):
+    html = manager.get(URL).content.decode()
+    boxes = re.findall(r'name="kinds" value="([\w-]+)"[^>]*?( checked)?>', html)
+    assert sorted(name for name, checked in boxes if checked) == sorted(USUAL)
+    assert {name for name, _ in boxes} == set(SYSTEMS)
+    assert re.search(r'<input type="number" name="set_validate_every"[^>]* placeholder="1"', html)
+    assert re.search(
+        r'name="set_embedding_dim" min="2" max="4096" step="1" placeholder="differs by system"', html
+    )
+    assert "Passes over the training triples. A whole number from 1 to 10000." in html
+
+
+def test_what_is_trained_is_not_trained_again(graph, manager):
+    make_system(graph, "rotate")
+    html = manager.post(URL, FORM | {"kinds": ["rotate"]}, follow=True).content.decode()
+    assert "nothing was started" in html
+    assert Job.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"kinds": []}, "Choose at least one system."),
+        ({"kinds": ["nothing"]}, "nothing is not one of the available choices"),
+        ({"seeds": "0"}, "greater than or equal to 1"),
+        ({"set_epochs": "many"}, "setting epochs=many: must be a whole number from 1 to 10000"),
+        ({"set_learning_rate": "0"}, "setting learning_rate=0: must be a number from 1e-07 to 10"),
+        ({"set_optimizer": "sgd"}, "setting optimizer=sgd: must be one of adam, adagrad, adamax"),
+        ({"best": "on"}, "give 2 or more seeds to choose from"),
+    ],
+)
+def test_refusals_are_shown_at_the_form_and_start_nothing(changed: dict, message: str, graph, manager):
+    html = manager.post(URL, FORM | changed).content.decode()
+    assert message in html
+    assert (System.objects.count(), Job.objects.count()) == (0, 0)
+
+
+def test_page_of_a_system(graph, manager):
+    make_system(graph, "rotate")
+    html = manager.get(f"{URL}/rotate").content.decode()
+    assert "<dt>validation MRR</dt><dd>0.370</dd>" in html
+    assert re.search(r'<dt class="mono" title="[^"]+">embedding_dim</dt><dd class="break">64</dd>', html)
+    assert '<dd class="break">10 <span class="muted small">preset 20</span></dd>' in html
+    assert SYSTEMS["rotate"].formula in unescape(html)
+
+
+def test_page_of_a_system_says_what_is_unusual(graph, manager):
+    make_system(graph, "rotate", note="stopped: the loss is not finite", archived=True, peak_bytes=3 * 2**20)
+    html = manager.get(f"{URL}/rotate").content.decode()
+    assert "<p>Stopped: the loss is not finite</p>" in html
+    assert "trained, archived</span>" in html
+    assert "<dt>peak memory</dt><dd>3.0\xa0MB</dd>" in html
+
+
+def test_page_of_a_failed_system_says_why_to_managers(graph, manager):
+    system = make_system(graph, "rotate", run=False, state=SystemState.FAILED)
+    for state, error in (
+        ("failed", "it needs 134 GB, 13 GB are free."),
+        ("done", ""),
+        ("failed", "<b> is odd."),
+    ):
+        job = Job.objects.create(kind=JobKind.TRAIN, system=system, state=state, error=error)
+    html = manager.get(f"{URL}/rotate").content.decode()
+    assert f'<p>&lt;b&gt; is odd. <a href="/jobs/{job.pk}">Job {job.pk}</a></p>' in html
+    assert "134 GB" not in html  # of the last attempt only
+    researcher = Client()
+    researcher.force_login(make_person("rita", site="researcher"))
+    assert "is odd" not in researcher.get(f"{URL}/rotate").content.decode()
+
+
+def test_system_of_a_kind_that_is_not_in_the_registry(graph, manager):
+    make_system(graph, "oddity", run=False, history=[], validation_mrr=None, state=SystemState.WAITING)
+    assert "which this installation does not know" in manager.get(f"{URL}/oddity").content.decode()
+
+
+def test_form_warns_when_no_worker_is_running(graph, manager):
+    assert "No worker is running" in manager.get(URL).content.decode()
+    make_worker()
+    assert "No worker is running" not in manager.get(URL).content.decode()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
+    for i in range(count):
+        make_system(graph, f"rotate-s{i}")
+    with django_assert_num_queries(8):
+        manager.get(URL)
+    with django_assert_num_queries(5):
+        manager.get("/systems")
+    with django_assert_num_queries(7):
+        manager.get("/graphs/town/runs")
+
+
+def test_archived_systems_are_in_their_own_list_only(graph, manager):
+    make_system(graph, "rotate")
+    make_system(graph, "transe", archived=True)
+    pages = {url: manager.get(url).content.decode() for url in (URL, f"{URL}?archived=yes", "/systems")}
+    shown = {url: re.findall(r'href="/graphs/town/systems/([\w-]+)"', html) for url, html in pages.items()}
+    assert shown == {URL: ["rotate"], f"{URL}?archived=yes": ["transe"], "/systems": ["rotate"]}
+    assert "Archive (1)" in pages[URL]
+    options = manager.get("/pools/new?graph=town").content.decode()
+    assert re.findall(r'name="systems" value="([\w-]+)"', options) == ["rotate"]
+
+
+def test_curve_ends_at_the_corners_of_its_frame():
+    loss, mrr = history_curves(
+        [{"epoch": 1, "loss": 3.0, "validation_mrr": None}, {"epoch": 3, "loss": 1.0, "validation_mrr": 0.5}]
+    )
+    assert [(p.x, p.y, p.epoch) for p in loss.points] == [(56, 12, 1), (468, 136, 3)]
+    assert sorted(loss.ticks) == [(12, "3.000"), (136, "1.000")]
+    assert [(p.x, p.y) for p in mrr.points] == [(468, 12)]
+    assert mrr.ticks == [(12, "0.500")]
+
+
+def test_no_history_gives_no_curve():
+    assert history_curves([]) == []
+
+
+def test_jobs_of_training_are_train_jobs(graph, manager):
+    manager.post(URL, FORM)
+    assert set(Job.objects.values_list("kind", flat=True)) == {JobKind.TRAIN}
+
+
+# -- compared ---------------------------------------------------------------------------------------------------
+
+
+def test_systems_are_compared_in_figures_curves_and_settings(graph, manager):
+    make_system(graph, "transe", peak_bytes=2**30)
+    make_system(graph, "conve", settings={"embedding_dim": 64, "epochs": 12})
+    make_system(graph, "rotate", archived=True)
+    html = manager.get("/graphs/town/compare").content.decode()
+    figures = re.findall(r'<td class="number">([^<]*)</td>', html.partition("Training</h2>")[0])
+    assert figures[:6] == ["0.3700", "10", "10", "83.5", "8.35", "1,024"]
+    assert re.findall(r'data-series="(\d)"', html) == ["0", "1"]
+    rows = re.search(r'<tbody><tr><th scope="row" class="mono">epochs</th>(.*?)</tr></tbody>', html)
+    assert re.findall(r"<td[^>]*>([^<]+)", rows[1]) == ["10", "12"]
+    assert '<dt class="mono">embedding_dim</dt><dd>64</dd>' in html
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?systems=transe", "All settings"),
+        ("?systems=transe&systems=nobody", "town has no system nobody."),
+        ("?systems=nobody", "Choose systems above."),
+    ],
+)
+def test_one_system_or_none_is_no_problem(query: str, said: str, graph, manager):
+    make_system(graph, "transe", history=[])
+    html = manager.get(f"/graphs/town/compare{query}").content.decode()
+    assert said in html
+    assert "data-chart" not in html
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_queries_of_a_comparison_do_not_grow(count: int, graph, manager, django_assert_num_queries):
+    for i in range(count):
+        make_system(graph, f"rotate-s{i}")
+    with django_assert_num_queries(6):
+        manager.get("/graphs/town/compare")
+
+
+def test_compared_curves_leave_out_what_has_no_values():
+    history = [
+        {"epoch": 1, "loss": 3.0, "validation_mrr": None},
+        {"epoch": 2, "loss": 2.0, "validation_mrr": 0.5},
+    ]
+    mrr, loss = compared_charts([("a", 4, history), ("rules", 5, [{"epoch": 1, "loss": None}]), ("c", 6, [])])
+    assert (mrr.columns, mrr.rows) == (["a"], [(2, [0.5])])
+    assert loss.data["data"]["series"] == [{"name": "a", "x": [1, 2], "y": [3.0, 2.0], "system": 4}]
+    assert (loss.key, loss.rows) == ("loss", [(1, [3.0]), (2, [2.0])])
+    assert compared_charts([("c", 6, [])]) == []
+
+
+def test_values_of_a_chart_are_a_file_of_the_systems_compared(graph, manager):
+    history = [
+        {"epoch": 1, "loss": 3.0, "validation_mrr": None},
+        {"epoch": 2, "loss": 2.5, "validation_mrr": 0.5},
+    ]
+    make_system(graph, "transe", history=history)
+    make_system(graph, "rotate", history=history[1:])
+    make_system(graph, "rules", history=[{"epoch": 1, "loss": None, "validation_mrr": 0.25}])
+    html = manager.get("/graphs/town/compare?systems=rotate&systems=transe").content.decode()
+    links = re.findall(r'href="([^"]+\.csv[^"]*)"', html)
+    assert [unescape(link) for link in links] == [
+        "/graphs/town/compare/validation-mrr.csv?systems=rotate&systems=transe",
+        "/graphs/town/compare/loss.csv?systems=rotate&systems=transe",
+    ]
+    response = manager.get(unescape(links[1]))
+    assert response["Content-Disposition"] == 'attachment; filename="town-loss.csv"'
+    assert response.content.decode() == "epoch,transe,rotate\r\n1,3.0,\r\n2,2.5,2.5\r\n"
+    every = manager.get("/graphs/town/compare/validation-mrr.csv").content.decode()
+    assert every == "epoch,transe,rotate,rules\r\n1,,,0.25\r\n2,0.5,0.5,\r\n"
+    html = manager.get("/graphs/town/compare").content.decode()
+    assert 'href="/graphs/town/compare/loss.csv"' in html
+    assert manager.get("/graphs/town/compare/loss.csv?systems=rules").status_code == 404
+    assert manager.get("/graphs/town/compare/hits.csv").status_code == 404
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def test_files_are_downloads_named_after_graph_and_system(graph, manager, monkeypatch):
+    make_system(graph, "rotate")
+    assert "weights.safetensors" not in manager.get(f"{URL}/rotate").content.decode()  # it has no checkpoint
+    System.objects.update(sha256="0" * 64)
+    assert (
+        f'href="{URL}/rotate/files/weights.safetensors" download'
+        in manager.get(f"{URL}/rotate").content.decode()
+    )
+    monkeypatch.setattr("pooling.views.systems.open_file", lambda system, name: BytesIO(name.encode()))
+    response = manager.get(f"{URL}/rotate/files/entities.npy")
+    assert response["Content-Disposition"] == 'attachment; filename="town-rotate-entities.npy"'
+    assert b"".join(response.streaming_content) == b"entities.npy"
+
+
+def test_files_that_are_not_there_say_why(graph, manager):
+    make_system(graph, "rotate", state=SystemState.TRAINING)
+    response = manager.get(f"{URL}/rotate/files/weights.safetensors")
+    assert response.status_code == 409
+    assert "rotate is not trained yet: its files come with the end" in response.content.decode()
+    assert manager.get(f"{URL}/rotate/files/best.pt").status_code == 404
