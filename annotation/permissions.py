@@ -22,9 +22,7 @@ def has_role(user: Person, campaign: Campaign, *roles: str) -> bool:
 
 def is_annotator(user: Person, campaign: Campaign) -> bool:
     """Adjudicators may annotate too, never the same item: its slots see to that."""
-    return not can_evaluate(user) and has_role(
-        user, campaign, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR
-    )
+    return not can_evaluate(user) and has_role(user, campaign, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR)
 
 
 def is_adjudicator(user: Person, campaign: Campaign) -> bool:

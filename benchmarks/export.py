@@ -79,29 +79,33 @@ def make_qrels(graph: Graph, seeds: int) -> Qrels:
     chosen = arrays.test[:seeds]
     questions, _, _ = questions_of(chosen)
     pool = Pool.objects.create(
-        graph=graph, name=f"p{seeds}", origin="built", depth=10, seed_source="drawn",
-        contributors=["a", "b"], filters=["category-head", "category-tail"],
-    )  # fmt: skip
-    SeedTriple.objects.bulk_create(
-        SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in chosen.tolist()
+        graph=graph,
+        name=f"p{seeds}",
+        origin="built",
+        depth=10,
+        seed_source="drawn",
+        contributors=["a", "b"],
+        filters=["category-head", "category-tail"],
     )
+    SeedTriple.objects.bulk_create(SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in chosen.tolist())
     store_pooled(pool, gather(questions, draw_candidates(len(questions.side), 2, rng), 10), chosen, arrays)
     asked = list(pool.triples.filter(reason="").order_by("id").values_list("pk", flat=True)[::3])
     Judgement.objects.bulk_create(
         Judgement(
-            triple_id=pk, pool=pool, verdict="positive" if i % 5 == 0 else "negative", origin="people",
+            triple_id=pk,
+            pool=pool,
+            verdict="positive" if i % 5 == 0 else "negative",
+            origin="people",
             decided_at=timezone.now(),
         )
         for i, pk in enumerate(asked)
-    )  # fmt: skip
+    )
     return freeze_qrels(pool, "benchmark")
 
 
 def read_frame(path: Path, separator: str) -> pd.DataFrame:
     """A file as text, nothing taken for a missing value."""
-    return pd.read_csv(
-        path, sep=separator, header=None, dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE
-    )
+    return pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE)
 
 
 def filled(folder: Path) -> dict[str, str]:
@@ -129,12 +133,7 @@ def measure(graph: Graph, seeds: int, folder: Path, repeats: int) -> Row:
         begin = time.perf_counter()
         for name, separator in filled(out).items():
             frames[name].to_csv(
-                copy / name,
-                sep=separator,
-                header=False,
-                index=False,
-                quoting=csv.QUOTE_NONE,
-                lineterminator="\n",
+                copy / name, sep=separator, header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n"
             )
         to_csv.append(time.perf_counter() - begin)
         for name in frames:
@@ -144,9 +143,11 @@ def measure(graph: Graph, seeds: int, folder: Path, repeats: int) -> Row:
         back.append(time.perf_counter() - begin)
         assert again.num_test == len(frames["test.tsv"]), "the imported test split has another size"
     return Row(
-        seeds, sum(map(len, frames.values())), sum((out / name).stat().st_size for name in TABLES),
+        seeds,
+        sum(map(len, frames.values())),
+        sum((out / name).stat().st_size for name in TABLES),
         *(statistics.median(times) for times in (export, to_csv, back, read_csv)),
-    )  # fmt: skip
+    )
 
 
 def targets(graph: Graph, folder: Path) -> list[str]:
@@ -178,9 +179,7 @@ def targets(graph: Graph, folder: Path) -> list[str]:
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="1,000 seeds, within a minute; nothing written")
     parser.add_argument("--targets", action="store_true", help="the two large exports only; nothing written")
     quick, only = (arguments := parser.parse_args()).quick, arguments.targets

@@ -57,9 +57,7 @@ def real_pool(data: Path) -> Pool:
 
     graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
     folder = data / "fb-test-s"
-    pool = import_pool(
-        graph, name="fb-test-s", file=folder / "pool.tsv.gz", seeds_file=folder / "seed_triples.tsv"
-    )
+    pool = import_pool(graph, name="fb-test-s", file=folder / "pool.tsv.gz", seeds_file=folder / "seed_triples.tsv")
     import_labels(pool, folder / "human_labels.tsv.gz")
     return pool
 
@@ -75,9 +73,14 @@ def drawn_pool(graph: Graph, pooled: int, seeds: int, *, people: bool = False) -
 
     arrays, rng = open_graph(graph), np.random.default_rng(pooled)
     pool = Pool.objects.create(
-        graph=graph, name="drawn-people" if people else "drawn", origin="imported", state="ready", depth=10,
-        seed_source="drawn", contributors=["a", "b"],
-    )  # fmt: skip
+        graph=graph,
+        name="drawn-people" if people else "drawn",
+        origin="imported",
+        state="ready",
+        depth=10,
+        seed_source="drawn",
+        contributors=["a", "b"],
+    )
     chosen = arrays.test[:seeds]
     SeedTriple.objects.bulk_create(
         (SeedTriple(pool=pool, head=h, relation=r, tail=t) for h, r, t in chosen.tolist()), batch_size=5000
@@ -105,13 +108,18 @@ def _import(pool: Pool, parts: Parts) -> None:
         ImportedLabel.objects.bulk_create(
             (
                 ImportedLabel(
-                    triple_id=pk, answer="YNN"[i % 3], annotator=f"p{i % 40}", source_url=f"{LINK}{i}",
-                    file_name="drawn", file_sha256="0" * 64, line=i,
+                    triple_id=pk,
+                    answer="YNN"[i % 3],
+                    annotator=f"p{i % 40}",
+                    source_url=f"{LINK}{i}",
+                    file_name="drawn",
+                    file_sha256="0" * 64,
+                    line=i,
                 )
                 for i, pk in part
             ),
             batch_size=5000,
-        )  # fmt: skip
+        )
 
 
 def _label(pool: Pool, parts: Parts) -> None:
@@ -137,24 +145,32 @@ def _label(pool: Pool, parts: Parts) -> None:
             slots = Slot.objects.bulk_create(
                 (
                     Slot(
-                        item=item, number=number, state="answered", annotator_id=people[(item.order + number) % 40],
+                        item=item,
+                        number=number,
+                        state="answered",
+                        annotator_id=people[(item.order + number) % 40],
                         template=templates[of[item.triple_id]],
                     )
                     for item in items
                 ),
                 batch_size=5000,
-            )  # fmt: skip
+            )
             Label.objects.bulk_create(
                 (
                     Label(
-                        slot=slot, item=slot.item, annotator_id=people[(slot.item.order + number) % 40],
-                        template=slot.template, answer="YNN"[slot.item.order % 3], client_id=uuid4(), active_ms=2500,
+                        slot=slot,
+                        item=slot.item,
+                        annotator_id=people[(slot.item.order + number) % 40],
+                        template=slot.template,
+                        answer="YNN"[slot.item.order % 3],
+                        client_id=uuid4(),
+                        active_ms=2500,
                         source_url=f"{LINK}{slot.item.order}" if number == 1 else "",
                     )
                     for slot in slots
                 ),
                 batch_size=5000,
-            )  # fmt: skip
+            )
 
 
 def _judge(pool: Pool, parts: Parts, origin: str) -> None:
@@ -167,13 +183,12 @@ def _judge(pool: Pool, parts: Parts, origin: str) -> None:
         Judgement.objects.bulk_create(
             (
                 Judgement(
-                    triple_id=pk, pool=pool, verdict="negative" if i % 3 else "positive", origin=origin,
-                    decided_at=now,
+                    triple_id=pk, pool=pool, verdict="negative" if i % 3 else "positive", origin=origin, decided_at=now
                 )
                 for i, pk in part
             ),
             batch_size=5000,
-        )  # fmt: skip
+        )
 
 
 def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
@@ -196,9 +211,7 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
         (position,) = draw_positions(np.repeat(np.arange(n), np.diff(csr.indptr)), 1, e, rng)
         (top,) = draw_candidates(n, 1, rng)
         score = np.broadcast_to(-np.arange(100, dtype=np.float32), top.shape)
-        system = System.objects.create(
-            graph=pool.graph, name=name, kind="transe", state="trained", artifact="none"
-        )
+        system = System.objects.create(graph=pool.graph, name=name, kind="transe", state="trained", artifact="none")
         _store(system, None, graph, Pass(keys, csr, Scored(top % e, score, position, position, position)), 0)
 
 
@@ -224,9 +237,14 @@ def main() -> None:
         for file in files:
             _add(archive, file, file.relative_to(out).as_posix())
     found = Exported(
-        folder, time.perf_counter() - begin - folder, time.process_time() - cpu, (peak_bytes() or 0) / 2**20, idle,
-        sum(file.stat().st_size for file in files), len(files),
-    )  # fmt: skip
+        folder,
+        time.perf_counter() - begin - folder,
+        time.process_time() - cpu,
+        (peak_bytes() or 0) / 2**20,
+        idle,
+        sum(file.stat().st_size for file in files),
+        len(files),
+    )
     print(json.dumps(found._asdict()))
 
 

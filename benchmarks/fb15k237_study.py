@@ -35,9 +35,7 @@ PUBLISHED_TAU = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60, help="for training all six systems on two cores")
     parser.add_argument("--folder", type=Path, default=ROOT / "var" / "study")
     parser.add_argument("--wn18rr", action="store_true", help="the full test of WN18RR too: as long again")
@@ -88,9 +86,7 @@ class Study:
         self.minutes = minutes
         self.data = settings.DATA_ROOT
         if not (self.data / "fb15k-237").is_dir():
-            sys.exit(
-                f"{self.data} has no fb15k-237: set TRIPLEPOOL_DATA to the folder with the example data."
-            )
+            sys.exit(f"{self.data} has no fb15k-237: set TRIPLEPOOL_DATA to the folder with the example data.")
 
     def graph(self) -> str:
         from pooling.graphs.imports import import_graph
@@ -105,9 +101,7 @@ class Study:
             row.save(update_fields=["options"])
         self.row = g = row
         took = f"took {g.options['seconds']} s"
-        say(
-            f"graph: {g.num_train:,} / {g.num_valid:,} / {g.num_test:,} triples, {g.num_relations} relations; {took}"
-        )
+        say(f"graph: {g.num_train:,} / {g.num_valid:,} / {g.num_test:,} triples, {g.num_relations} relations; {took}")
         notes = "\n".join(f"- {entry['message']}" for entry in g.report)
         processor = platform.processor() or platform.machine()
         machine = f"{os.cpu_count()} cores, {processor}, Python {platform.python_version()}"
@@ -123,9 +117,12 @@ class Study:
 
         folder = self.data / "fb-test-s"
         self.found = Pool.objects.filter(name=POOL).first() or import_pool(
-            self.row, name=POOL, file=folder / "pool.tsv.gz", seeds_file=folder / "seed_triples.tsv",
+            self.row,
+            name=POOL,
+            file=folder / "pool.tsv.gz",
+            seeds_file=folder / "seed_triples.tsv",
             filters=["category-head", "category-tail"],
-        )  # fmt: skip
+        )
         counts = pool_counts(self.found)
         reasons = ", ".join(f"{name} {n:,}" for name, n in counts["by_reason"].items())
         say(f"pool: {counts}")
@@ -145,14 +142,13 @@ class Study:
         if report.imported == 0 and not ImportedLabel.objects.filter(triple__pool=self.found).exists():
             sys.exit(f"no label of {file} could be imported")
         counts = pool_report(self.found)
-        say(f"labels: {counts['positive']:,} positive, {counts['negative']:,} negative, "
-            f"{counts['assumed_negative']:,} assumed negative, {counts['unjudged']:,} unjudged")  # fmt: skip
+        say(
+            f"labels: {counts['positive']:,} positive, {counts['negative']:,} negative, "
+            f"{counts['assumed_negative']:,} assumed negative, {counts['unjudged']:,} unjudged"
+        )
         states = table(
             ["state", "triples"],
-            [
-                [key.replace("_", " "), counts[key]]
-                for key in ("positive", "negative", "assumed_negative", "unjudged")
-            ]
+            [[key.replace("_", " "), counts[key]] for key in ("positive", "negative", "assumed_negative", "unjudged")]
             + [["all", counts["seeds"] + counts["pooled"]]],
         )
         title = "Completed test set (the paper counts the 61 unjudged as negative)"
@@ -181,9 +177,7 @@ class Study:
         rows: list[list[object]] = [[*(f"`{key}`" for key in keys), filtered[keys]] for keys in both]
         irregular: dict[str, list[int]] = {}
         for line, reason in report.skipped + report.notes:
-            irregular.setdefault(
-                re.sub(r"triple of line \d+", "triple of an earlier line", reason), []
-            ).append(line)
+            irregular.setdefault(re.sub(r"triple of line \d+", "triple of an earlier line", reason), []).append(line)
         lines = "\n".join(
             f"- {why}: {len(at)} lines ({', '.join(map(str, at))})" for why, at in sorted(irregular.items())
         )
@@ -212,11 +206,16 @@ class Study:
         run_jobs([start_job(JobKind.SCORE, system=system, pool=self.found) for system in every])
         rows: list[list[object]] = [
             [
-                s.name, s.validation_mrr, s.epochs_done, s.best_epoch, round(s.train_seconds),
-                round(s.run.seconds), s.run.num_rank_rows,
+                s.name,
+                s.validation_mrr,
+                s.epochs_done,
+                s.best_epoch,
+                round(s.train_seconds),
+                round(s.run.seconds),
+                s.run.num_rank_rows,
             ]
             for s in every.select_related("run")
-        ]  # fmt: skip
+        ]
         header = ["system", "validation MRR", "epochs", "best epoch", "training s", "scoring s", "rank rows"]
         total = sum(float(s.train_seconds) for s in System.objects.filter(graph=self.row))
         return (
@@ -229,9 +228,10 @@ class Study:
 
         sections = []
         for labels, title in (
-            ("full-test", "full test (20,466 triples)"), ("seeds", "seeds (1,023 triples)"),
+            ("full-test", "full test (20,466 triples)"),
+            ("seeds", "seeds (1,023 triples)"),
             ("current", "completed labels"),
-        ):  # fmt: skip
+        ):
             say(f"evaluating under {title}")
             content = figure_cache.metrics(self.found, labels)
             names = list(content["n"])
@@ -263,10 +263,7 @@ class Study:
         from evaluation.statistics.bootstrap import bootstrap_correlations
 
         whole = pool_table(self.found)
-        sums = {
-            key: label_set(self.found, whole, key).sums(TAU_MEASURES)
-            for key in ("seeds", "current", "full-test")
-        }
+        sums = {key: label_set(self.found, whole, key).sums(TAU_MEASURES) for key in ("seeds", "current", "full-test")}
         pairs = [("seeds", "current"), ("seeds", "full-test"), ("current", "full-test")]
         found = {
             (a, b): bootstrap_correlations(sums[a], sums[b], np.random.default_rng(7), correlations=["tau_b"])
@@ -288,9 +285,14 @@ class Study:
     def _analyses(self) -> list[str]:
         """The tables of the evaluation pages: stability and tests beside those of the full test set, and depth."""
         return analyses(
-            self.found, ("depth", "current"), ("stability", "full-test"), ("stability", "current"),
-            ("discriminative", "full-test"), ("discriminative", "seeds"), ("discriminative", "current"),
-        )  # fmt: skip
+            self.found,
+            ("depth", "current"),
+            ("stability", "full-test"),
+            ("stability", "current"),
+            ("discriminative", "full-test"),
+            ("discriminative", "seeds"),
+            ("discriminative", "current"),
+        )
 
 
 def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
@@ -307,10 +309,7 @@ def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
             say(f"{key}, {part.key}, under {labels}")
             for section in part.compute(Context(pool, Settings(labels=labels), _percent())):
                 tables = "\n\n".join(
-                    table(
-                        [column.label for column in each.columns],
-                        [[written(c) for c in row] for row in each.rows],
-                    )
+                    table([column.label for column in each.columns], [[written(c) for c in row] for row in each.rows])
                     for each in section.tables
                 )
                 sections.append(f"**{section.title}, {labels}.** {section.caption}\n\n{tables}")

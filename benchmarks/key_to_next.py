@@ -104,14 +104,10 @@ def run(count: int) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="25 answers a view; nothing written")
     args = parser.parse_args()
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = (
-        "true"  # Playwright's own loop is no reason for Django to refuse
-    )
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's own loop is no reason for Django to refuse
     found = run(25 if args.quick else 200)
     table = ["| view | presses | median, ms | p95, ms | longest, ms |", "|---" * 5 + "|"]
     for view, taken in found.items():
@@ -125,9 +121,7 @@ def main() -> None:
             f" that shows the next question or row. Target: p95 at most {TARGET_MS:.0f} ms."
         )
         write_section("key-to-next", "\n".join(["## Key press to next question", "", intro, "", *table]))
-    print(
-        f"key to next: {TARGET_MS / worst:.1f} x faster than the target of {TARGET_MS:.0f} ms (p95 {worst:.0f} ms)"
-    )
+    print(f"key to next: {TARGET_MS / worst:.1f} x faster than the target of {TARGET_MS:.0f} ms (p95 {worst:.0f} ms)")
 
 
 if __name__ == "__main__":

@@ -20,12 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.report import write_section
 from evaluation.open_world.kernels.simulation import Simulated, simulate
-from evaluation.open_world.kernels.theory import (
-    ENTITIES,
-    expected_metric,
-    expected_simulated,
-    mrr_approximation,
-)
+from evaluation.open_world.kernels.theory import ENTITIES, expected_metric, expected_simulated, mrr_approximation
 
 N, QUESTIONS, TIMES, LIMIT = 43, 500, 3, 30  # seconds
 BETAS = np.array([0.2, 0.35, 0.5, 0.65])
@@ -42,9 +37,7 @@ def apart(metric: str, drawn: Simulated) -> tuple[float, float]:
 
 def main() -> None:
     """Draw, compare, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="50 questions a cell, print only")
     args = parser.parse_args()
     questions = 50 if args.quick else QUESTIONS

@@ -74,9 +74,7 @@ def measured(systems: int, repeats: int) -> tuple[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="6 systems, nothing written")
     arguments = parser.parse_args()
     lines = [

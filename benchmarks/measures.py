@@ -50,9 +50,12 @@ FIVE = {
     "macro_mrr": ("recip_rank", "recip_rank"), "success@10": ("success_10", "success.10"),
 }  # fmt: skip
 TEN = FIVE | {
-    "map": ("map", "map"), "p@10": ("P_10", "P.10"), "recall@10": ("recall_10", "recall.10"),
-    "rprec": ("Rprec", "Rprec"), "infap": ("infAP", "infAP"),
-}  # fmt: skip
+    "map": ("map", "map"),
+    "p@10": ("P_10", "P.10"),
+    "recall@10": ("recall_10", "recall.10"),
+    "rprec": ("Rprec", "Rprec"),
+    "infap": ("infAP", "infAP"),
+}
 DASHBOARD = ("micro_mrr", "micro_hits@10", "macro_mrr", "macro_hits@10", "map@20", "ndcg@20")
 ALL = tuple(measure.name for measure in MEASURES)
 Names = dict[str, tuple[str, str]]
@@ -99,9 +102,7 @@ def comparison(quick: bool) -> tuple[Rows, float]:
         slow, fast = against_pytrec_eval(case, names, repeats=1 if names is TEN else 3)
         ratios.append(slow / fast)
         text = f"{', '.join(names)}: {size}"
-        rows.append(
-            (text, f"{fast * 1e3:.1f} ms; pytrec_eval {slow:.2f} s: {slow / fast:,.0f} x", ">= 100 x")
-        )
+        rows.append((text, f"{fast * 1e3:.1f} ms; pytrec_eval {slow:.2f} s: {slow / fast:,.0f} x", ">= 100 x"))
     return rows, ratios[0]
 
 
@@ -129,13 +130,15 @@ def one_more_label(quick: bool) -> Rows:
         (size, f"{everything * 1e3:.0f} ms", "<= 1 s"),
         (
             "from these, their means by side, relation, category, side and category, popularity of the answer",
-            f"{by_group * 1e3:.0f} ms", "",
+            f"{by_group * 1e3:.0f} ms",
+            "",
         ),
         (
             "the same after one more label (20 labels, one at a time; equal to 1e-12)",
-            f"median {statistics.median(taken) * 1e3:.0f} ms, longest {max(taken) * 1e3:.0f} ms", "<= 100 ms",
+            f"median {statistics.median(taken) * 1e3:.0f} ms, longest {max(taken) * 1e3:.0f} ms",
+            "<= 100 ms",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def means_by_group(case: Case, found: dict[str, Values]) -> None:
@@ -167,9 +170,7 @@ def statistics_of_questions(quick: bool) -> Rows:
     size = f"{SYSTEMS} systems, 1,700 questions"
     curve = median_seconds(lambda: question_stability(sums, np.random.default_rng(0)), repeats)
     boot = median_seconds(lambda: bootstrap_correlations(sums, sparse, np.random.default_rng(0)), repeats)
-    tukey = median_seconds(
-        lambda: randomised_tukey(sums["map@20"], np.random.default_rng(0), permutations), repeats
-    )
+    tukey = median_seconds(lambda: randomised_tukey(sums["map@20"], np.random.default_rng(0), permutations), repeats)
     target = f"<= {8 * permutations / 10_000:g} s"
     return [
         (f"stability of questions: 20 sizes x 50 subsets, 6 measures, {size}", f"{curve:.2f} s", "<= 1 s"),
@@ -183,9 +184,7 @@ def stability_of_answers(quick: bool) -> Rows:
     case = test_set_case(test_triples(), 6 if quick else SYSTEMS)
     repeats, depth, size = (1 if quick else 50), 100, 0.5
     prepared = prepare(case.table)
-    curve = seconds(
-        lambda: stability_curve(prepared, case.state, DASHBOARD, np.random.default_rng(0), repeats=repeats)
-    )
+    curve = seconds(lambda: stability_curve(prepared, case.state, DASHBOARD, np.random.default_rng(0), repeats=repeats))
     subset = case.state.copy()
     dropped = np.random.default_rng(1).random(subset.size) >= size
     subset[dropped] = LabelState.UNJUDGED
@@ -270,9 +269,7 @@ def report(quick: bool) -> tuple[list[str], float]:
         lines.append(line)
         print(line, flush=True)
 
-    say(
-        f"{os.cpu_count()} cores. Drawn positions; medians; equal values were checked first (pytrec_eval: to 1e-6)."
-    )
+    say(f"{os.cpu_count()} cores. Drawn positions; medians; equal values were checked first (pytrec_eval: to 1e-6).")
     say("")
     say("| what | measured | asked for |")
     say("|---|---|---|")
@@ -292,9 +289,7 @@ def report(quick: bool) -> tuple[list[str], float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small cases, nothing written")
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -59,12 +59,17 @@ def pandas_gather(questions: Questions, candidates: list[np.ndarray], depth: int
     for system, entity in enumerate(candidates):
         count = len(entity)
         frames.append(
-            pd.DataFrame({
-                "side": np.repeat(questions.side, depth), "relation": np.repeat(questions.relation, depth),
-                "given": np.repeat(questions.entity, depth), "found": entity[:, :depth].ravel(),
-                "rank": np.tile(np.arange(1, depth + 1), count), "system": system,
-            })
-        )  # fmt: skip
+            pd.DataFrame(
+                {
+                    "side": np.repeat(questions.side, depth),
+                    "relation": np.repeat(questions.relation, depth),
+                    "given": np.repeat(questions.entity, depth),
+                    "found": entity[:, :depth].ravel(),
+                    "rank": np.tile(np.arange(1, depth + 1), count),
+                    "system": system,
+                }
+            )
+        )
     frame = pd.concat(frames, ignore_index=True)
     frame = frame[frame["found"] >= 0]
     is_tail = frame["side"] == 0
@@ -124,9 +129,14 @@ def store(
     from pooling.pools.kernels.gathering import gather
 
     pool = Pool.objects.create(
-        graph=graph, name=f"p{len(seeds)}", origin="built", depth=DEPTH, seed_source="drawn",
-        contributors=[f"s{i}" for i in range(SYSTEMS)], filters=["category-head", "category-tail", "types"],
-    )  # fmt: skip
+        graph=graph,
+        name=f"p{len(seeds)}",
+        origin="built",
+        depth=DEPTH,
+        seed_source="drawn",
+        contributors=[f"s{i}" for i in range(SYSTEMS)],
+        filters=["category-head", "category-tail", "types"],
+    )
     before = forget_peak()
     begin = time.perf_counter()
     store_pooled(pool, gather(questions, candidates, DEPTH), seeds, open_graph(graph))
@@ -191,13 +201,9 @@ def stored_cells(triples: int, found: tuple[float, int | None] | None) -> str:
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="1,000 seeds, within a minute; nothing written")
-    parser.add_argument(
-        "--database-url", default="", metavar="URL", help="a PostgreSQL server, as a second store"
-    )
+    parser.add_argument("--database-url", default="", metavar="URL", help="a PostgreSQL server, as a second store")
     parser.add_argument("--only-store", nargs="+", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only_store:

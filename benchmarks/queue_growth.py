@@ -51,9 +51,7 @@ def judge(campaign: Campaign, people: list[Person], start: int, stop: int, *, bo
 
     users = list(User.objects.filter(username__in=[person.name for person in people]).order_by("pk"))
     template = QuestionTemplate.objects.order_by("pk")[0]
-    items = list(
-        campaign.items.filter(order__gte=start, order__lt=stop, started_by=None).prefetch_related("slots")
-    )
+    items = list(campaign.items.filter(order__gte=start, order__lt=stop, started_by=None).prefetch_related("slots"))
     slots, labels = [], []
     for item in items:
         first = item.order // PER_QUESTION % len(users) if both else 0
@@ -69,10 +67,16 @@ def judge(campaign: Campaign, people: list[Person], start: int, stop: int, *, bo
             slots.append(slot)
             labels.append(
                 Label(
-                    slot=slot, item=item, annotator=user, answer=Answer.NO, source_url=LINK, client_id=uuid4(),
-                    template=template, active_ms=2500,
+                    slot=slot,
+                    item=item,
+                    annotator=user,
+                    answer=Answer.NO,
+                    source_url=LINK,
+                    client_id=uuid4(),
+                    template=template,
+                    active_ms=2500,
                 )
-            )  # fmt: skip
+            )
     Slot.objects.bulk_update(slots, ["state", "annotator", "template"], batch_size=500)
     Label.objects.bulk_create(labels, batch_size=2000)
     Item.objects.bulk_update(items, ["state", "settled_at", "started_by"], batch_size=500)
@@ -80,13 +84,16 @@ def judge(campaign: Campaign, people: list[Person], start: int, stop: int, *, bo
         Judgement.objects.bulk_create(
             (
                 Judgement(
-                    pool=campaign.pool, triple_id=item.triple_id, verdict=Verdict.NEGATIVE,
-                    origin=JudgementOrigin.PEOPLE, decided_at=timezone.now(),
+                    pool=campaign.pool,
+                    triple_id=item.triple_id,
+                    verdict=Verdict.NEGATIVE,
+                    origin=JudgementOrigin.PEOPLE,
+                    decided_at=timezone.now(),
                 )
                 for item in items
             ),
             batch_size=2000,
-        )  # fmt: skip
+        )
 
 
 def timed(act: Callable[[], Any]) -> tuple[Any, float]:
@@ -118,9 +125,14 @@ def requests(person: Person, steps: int) -> tuple[float, float]:
     for _ in range(steps):
         item = waiting[0]
         answer = {
-            "slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "answer": "Y",
-            "source_url": LINK, "active_ms": 2500, "count": HAND,
-        }  # fmt: skip
+            "slot": item["slot"],
+            "lease": item["lease"],
+            "client_id": str(uuid4()),
+            "answer": "Y",
+            "source_url": LINK,
+            "active_ms": 2500,
+            "count": HAND,
+        }
         content, ms = timed(partial(post, "labels", answer))
         assert content["kept"] == "label"
         answers.append(ms)
@@ -166,9 +178,7 @@ def in_a_process(quick: bool, both: bool, database: str) -> tuple[list[str], flo
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes; nothing written")
     parser.add_argument("--database-url", default="", help="a PostgreSQL server; default: SQLite")
     parser.add_argument("--one", choices=["matched", "alone"], help=argparse.SUPPRESS)
@@ -180,12 +190,7 @@ def main() -> None:
     matched, ratio = in_a_process(args.quick, True, args.database_url)
     alone, ratio_alone = in_a_process(args.quick, False, args.database_url)
     if not args.quick:
-        table = [
-            "| database | items | judged | claim of 8, ms | step, ms |",
-            "|---" * 5 + "|",
-            *matched,
-            *alone,
-        ]
+        table = ["| database | items | judged | claim of 8, ms | step, ms |", "|---" * 5 + "|", *matched, *alone]
         text = (
             "Medians of requests in one process, no network. *matched*: judged by two people, a newcomer works on."
             " *alone*: labelled once, all by the one person who works on."
@@ -193,8 +198,10 @@ def main() -> None:
         name = "queue-growth-postgresql" if args.database_url else "queue-growth"
         title = f"## Queue growth ({matched[0].split()[1]})"
         write_section(name, "\n".join([title, "", text, "", *table]))
-    print(f"queue growth: a step takes {ratio:.2f} x as long after {'4,000' if args.quick else '100,000'} judged "
-          f"items, {ratio_alone:.2f} x where one person labelled them all")  # fmt: skip
+    print(
+        f"queue growth: a step takes {ratio:.2f} x as long after {'4,000' if args.quick else '100,000'} judged "
+        f"items, {ratio_alone:.2f} x where one person labelled them all"
+    )
 
 
 if __name__ == "__main__":

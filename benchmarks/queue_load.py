@@ -112,11 +112,23 @@ def server(processes: int) -> Iterator[int]:
     threads = 8 // processes
     process = subprocess.Popen(
         [
-            sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", str(processes),
-            "--threads", str(threads), "--log-level", "error", "--timeout", "120",
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "config.wsgi",
+            "--bind",
+            f"127.0.0.1:{port}",
+            "--workers",
+            str(processes),
+            "--threads",
+            str(threads),
+            "--log-level",
+            "error",
+            "--timeout",
+            "120",
         ],
         cwd=ROOT,
-    )  # fmt: skip
+    )
     try:
         for _ in range(300):
             if process.poll() is not None:
@@ -179,9 +191,14 @@ def label(person: Person, port: int, think: float, hand: int, until: float) -> N
     while waiting and time.monotonic() < until:
         item = waiting.pop(0)
         answer = {
-            "slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "count": hand,
-            "answer": "Y" if rng.random() < 0.5 else "N", "source_url": LINK, "active_ms": 2500,
-        }  # fmt: skip
+            "slot": item["slot"],
+            "lease": item["lease"],
+            "client_id": str(uuid4()),
+            "count": hand,
+            "answer": "Y" if rng.random() < 0.5 else "N",
+            "source_url": LINK,
+            "active_ms": 2500,
+        }
         status, content, taken = browser.post("labels", answer)
         if status != 201 or content["kept"] != "label":
             person.problems.append(f"submit: {status} {content}")
@@ -215,9 +232,7 @@ def check(campaign: Campaign, people: list[Person], exhausted: bool) -> str:
     return f"{len(pairs):,} labels, {per_item[2]:,} items with two, none with more, none lost"
 
 
-def measure(
-    count: int, items: int, think: float, hand: int, seconds: float, database: str
-) -> tuple[str, float]:
+def measure(count: int, items: int, think: float, hand: int, seconds: float, database: str) -> tuple[str, float]:
     """The row of the table, and the 95th percentile of a step in ms."""
     with scratch_site(database):
         from django.db import connection
@@ -232,8 +247,7 @@ def measure(
                 Browser(port, people[0].session).post("campaigns/load/claim", {"count": hand})
             begin = time.monotonic()
             threads = [
-                threading.Thread(target=work, args=(person, port, think, hand, begin + seconds))
-                for person in people
+                threading.Thread(target=work, args=(person, port, think, hand, begin + seconds)) for person in people
             ]
             for thread in threads:
                 thread.start()
@@ -256,10 +270,22 @@ def measure(
 def in_a_process(args: argparse.Namespace, think: float, seconds: float) -> tuple[str, float]:
     """`measure` in a process of its own: Django is set up for one database only."""
     command = [
-        sys.executable, __file__, "--one", "--people", str(args.people), "--items", str(args.items),
-        "--think", str(think), "--hand", str(args.hand), "--seconds", str(seconds),
-        "--database-url", args.database_url,
-    ]  # fmt: skip
+        sys.executable,
+        __file__,
+        "--one",
+        "--people",
+        str(args.people),
+        "--items",
+        str(args.items),
+        "--think",
+        str(think),
+        "--hand",
+        str(args.hand),
+        "--seconds",
+        str(seconds),
+        "--database-url",
+        args.database_url,
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed")
@@ -269,15 +295,11 @@ def in_a_process(args: argparse.Namespace, think: float, seconds: float) -> tupl
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="200 items, within a minute; nothing written")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--items", type=int, help="default 100,000; 200 with --quick")
-    parser.add_argument(
-        "--think", type=float, default=1.0, help="mean seconds between two answers of a person"
-    )
+    parser.add_argument("--think", type=float, default=1.0, help="mean seconds between two answers of a person")
     parser.add_argument("--hand", type=int, default=5, help="questions that a person holds")
     parser.add_argument("--seconds", type=float, help="at most; default 120, 40 with --quick")
     parser.add_argument("--database-url", default="", help="a PostgreSQL server; default: SQLite")

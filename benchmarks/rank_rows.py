@@ -60,9 +60,7 @@ def draw_positions(question: np.ndarray, systems: int, depth: int, rng: np.rando
     `question` int[rows] ascends.
     """
     start = np.searchsorted(question, question)
-    hardness = rng.normal(scale=1.5, size=question.size).astype(
-        np.float32
-    )  # some candidates are easy for all
+    hardness = rng.normal(scale=1.5, size=question.size).astype(np.float32)  # some candidates are easy for all
     found = np.zeros((systems, question.size), dtype=np.int32)
     for system in range(systems):
         noise = rng.normal(loc=3.5 + 0.05 * system, size=question.size).astype(np.float32)
@@ -82,10 +80,16 @@ def make_table(
     positions = draw_positions(question, systems, depth, rng)
     number = np.arange(questions)
     return RankTable(
-        question.astype(np.int32), np.arange(question.size, dtype=np.int32), triple.astype(np.int32),
-        positions, positions, positions, (number % 2).astype(np.int8), (number % RELATIONS).astype(np.int32),
+        question.astype(np.int32),
+        np.arange(question.size, dtype=np.int32),
+        triple.astype(np.int32),
+        positions,
+        positions,
+        positions,
+        (number % 2).astype(np.int8),
+        (number % RELATIONS).astype(np.int32),
         np.full(questions, ENTITIES, dtype=np.int32),
-    )  # fmt: skip
+    )
 
 
 def listed_case(
@@ -107,9 +111,7 @@ def pool_case(systems: int, factor: int = 1, seed: int = 42) -> Case:
     triples, asked, opened = 22_500 * factor, 1_745 * factor, 14_600 * factor
     first = rng.integers(asked, size=triples)  # the question that found the triple, and the reverse one
     other = np.where(
-        rng.random(triples) < 0.3,
-        rng.integers(asked, size=triples),
-        rng.integers(asked, opened, size=triples),
+        rng.random(triples) < 0.3, rng.integers(asked, size=triples), rng.integers(asked, opened, size=triples)
     )
     question = np.concatenate([first, other]).astype(np.int32)
     order = np.argsort(question, kind="stable")

@@ -108,20 +108,15 @@ def measure(name: str, sizes: tuple[int, int], repeats: int) -> Row:
     ours, floors = [], []
     for _ in range(repeats if floor else 1):
         ours.append(
-            clock(
-                lambda: score_questions(
-                    scorer, questions, masked=known, top_masked=wanted, wanted=wanted, seed=1
-                )
-            )
+            clock(lambda: score_questions(scorer, questions, masked=known, top_masked=wanted, wanted=wanted, seed=1))
         )
         if floor:
             floors.append(floor())
     theirs = pykeen_seconds(model, train, valid, test, sizes, 32)
     large = pykeen_seconds(model, train, valid, test, sizes, LARGE_BATCH) if name == "complex" else theirs
     return Row(
-        spec.label, theirs, min(theirs, large), statistics.median(ours),
-        statistics.median(floors) if floors else None,
-    )  # fmt: skip
+        spec.label, theirs, min(theirs, large), statistics.median(ours), statistics.median(floors) if floors else None
+    )
 
 
 def table(rows: list[Row]) -> str:
@@ -152,9 +147,7 @@ def machine() -> str:
 
 def main() -> None:
     """Run, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="DistMult only, in a minute")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="some of them: the table is not written")

@@ -61,16 +61,17 @@ def measure(entities: int) -> dict[str, Any]:
         score_questions(scorer, questions, masked=masked, top_masked=known, wanted=wanted, seed=0)
         seconds.append(time.process_time() - start)
     return {
-        "entities": entities, "questions": len(questions.side), "seconds": statistics.median(seconds),
-        "before": before, "more": resident("VmHWM") - before,
-    }  # fmt: skip
+        "entities": entities,
+        "questions": len(questions.side),
+        "seconds": statistics.median(seconds),
+        "before": before,
+        "more": resident("VmHWM") - before,
+    }
 
 
 def main() -> None:
     """Run each size, print, and in the full form write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="the two smaller graphs")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--entities", type=int, help="one size in this process, printed as JSON")

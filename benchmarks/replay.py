@@ -51,20 +51,25 @@ def run(pool: Pool, truth: str, seeds: Sequence[int], modes: Sequence[str]) -> d
     from pooling.orders import ORDERS
 
     known, ticker = read_truth(pool, truth), Ticker(sys.stderr)
-    measures = [
-        name for name in DEFAULT_MEASURES if not name.startswith("judged")
-    ]  # of pooling, not of systems
+    measures = [name for name in DEFAULT_MEASURES if not name.startswith("judged")]  # of pooling, not of systems
 
     def tell(mode: str) -> Callable[[int, int], None]:
         return lambda done, total: ticker(mode, done, total)
 
     return {
         mode: replay_orders(
-            pool, known, list(ORDERS), measures=measures, seeds=seeds, shares=range(101), depth_of_runs=True,
-            tell=tell(mode), **MODES[mode],
+            pool,
+            known,
+            list(ORDERS),
+            measures=measures,
+            seeds=seeds,
+            shares=range(101),
+            depth_of_runs=True,
+            tell=tell(mode),
+            **MODES[mode],
         )
         for mode in modes
-    }  # fmt: skip
+    }
 
 
 def mean_tau(found: Content) -> list[float]:
@@ -121,10 +126,11 @@ def chart(results: dict[str, Content]) -> str:
             lines = {name: values(found) for name, found in content["orders"].items()}
             panels.append((f"{what} by triples judged, {mode}", axis, lines))
     return replay_chart.svg(
-        panels, "Orders of judging on the published pool of FB15k-237",
+        panels,
+        "Orders of judging on the published pool of FB15k-237",
         "Four panels: positives found and agreement with the final ranking, by share of the pool judged, for eight "
         "orders, with and without whole questions. The tables beside it hold the same figures.",
-    )  # fmt: skip
+    )
 
 
 def section(results: dict[str, Content], by_pool: Content) -> str:
@@ -139,18 +145,20 @@ def section(results: dict[str, Content], by_pool: Content) -> str:
         "in the final order, or one is tied.",
         f"By the depth that the published pool states (of its own systems), depth needs {own['mean']:,.0f} triples "
         f"({with_interval(own, by_pool['triples'])}): positives are near the top of runs, but of the runs at hand.",
-        "Triples judged until 80 % of the positives are found:", "\n".join(positives_table(results)),
+        "Triples judged until 80 % of the positives are found:",
+        "\n".join(positives_table(results)),
         f"![Positives found and agreement with the final ranking, by share of the pool judged, for eight orders]"
         f"(images/{CHART})",
-    ]  # fmt: skip
+    ]
     for mode in MODES:
         if mode in SHOWN:
             parts += [
                 f"Recall of positives / mean tau over {len(content['measures'])} measures by share of the triples "
-                f"judged, {mode}:", "\n".join(shares_table(results[mode])),
+                f"judged, {mode}:",
+                "\n".join(shares_table(results[mode])),
                 f"Share of the triples judged until tau stays at 0.9 or more, {mode}:",
                 "\n".join(stable_table(results[mode])),
-            ]  # fmt: skip
+            ]
     return "\n\n".join(parts)
 
 
@@ -168,14 +176,7 @@ def quick() -> None:
 
         call_command("import_graph", "demo", "--family-tree", "--families", "3", "--density", "0.5")
         call_command(
-            "train_systems",
-            "demo",
-            "--systems",
-            "transe,distmult,complex",
-            "--device",
-            "cpu",
-            "--set",
-            "epochs=20",
+            "train_systems", "demo", "--systems", "transe,distmult,complex", "--device", "cpu", "--set", "epochs=20"
         )
         call_command("build_pool", "demo", "--name", "demo", "--sample", "0.1")
         results = run(get_pool("demo"), "closed-world", range(2), ["50 at a time"])
@@ -204,9 +205,7 @@ def study(folder: Path, docs: bool) -> None:
     results = run(pool, truth, SEEDS, list(MODES))
     from evaluation.planning.replay import read_truth, replay_orders
 
-    by_pool = replay_orders(
-        pool, read_truth(pool, truth), ["depth"], measures=["micro_mrr"], batch=50, seeds=SEEDS
-    )
+    by_pool = replay_orders(pool, read_truth(pool, truth), ["depth"], measures=["micro_mrr"], batch=50, seeds=SEEDS)
     text = section(results, by_pool)
     print(text)
     if docs:
@@ -217,9 +216,7 @@ def study(folder: Path, docs: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="within a minute; nothing written")
     parser.add_argument("--folder", type=Path, default=ROOT / "var" / "study", help="of the study")
     parser.add_argument("--no-docs", action="store_true", help="write nothing into docs")

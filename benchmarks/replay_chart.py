@@ -21,9 +21,11 @@ def svg(panels: Sequence[tuple[str, str, Lines]], title: str, description: str) 
     legend = TOP + rows * STEP_Y - 30
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 990 {legend + 66}" role="img" aria-labelledby="t d">',
-        f'<title id="t">{title}</title>', f'<desc id="d">{description}</desc>', _style(len(names)),
+        f'<title id="t">{title}</title>',
+        f'<desc id="d">{description}</desc>',
+        _style(len(names)),
         f'<rect class="ground" x="1" y="1" width="988" height="{legend + 64}" rx="8"/>',
-    ]  # fmt: skip
+    ]
     for i, panel in enumerate(panels):
         parts += _panel(*panel, LEFT + i % 2 * STEP_X, TOP + i // 2 * STEP_Y)
     for i, name in enumerate(names):
@@ -72,9 +74,7 @@ def _panel(title: str, axis: str, lines: Lines, left: int, top: int) -> list[str
             f'<text class="small" x="{x:g}" y="{top + HEIGHT + 18}" text-anchor="middle">{tick} %</text>',
         ]
     for i, values in enumerate(lines.values()):
-        points = " ".join(
-            f"{left + WIDTH * x / 100:.1f},{top + HEIGHT * (1 - y):.1f}" for x, y in enumerate(values)
-        )
+        points = " ".join(f"{left + WIDTH * x / 100:.1f},{top + HEIGHT * (1 - y):.1f}" for x, y in enumerate(values))
         parts.append(f'<polyline class="s s{i}" points="{points}"/>')
     return parts
 

@@ -47,16 +47,22 @@ def make_graph(test: int, rng: np.random.Generator) -> Graph:
     from pooling.graphs.imports import import_graph
     from pooling.graphs.source_data import GraphSourceData, SplitRows
 
-    train = np.stack([
-        np.arange(3 * ENTITIES) % ENTITIES,
-        ENTITIES + rng.integers(RELATIONS, size=3 * ENTITIES),
-        (ENTITIES * rng.random(3 * ENTITIES) ** 3).astype(np.int64),  # few tails are frequent
-    ], axis=1)  # fmt: skip
-    others = np.stack([
-        rng.integers(ENTITIES, size=2 * test + 1000),
-        ENTITIES + rng.integers(RELATIONS, size=2 * test + 1000),
-        rng.integers(ENTITIES, size=2 * test + 1000),
-    ], axis=1)  # fmt: skip
+    train = np.stack(
+        [
+            np.arange(3 * ENTITIES) % ENTITIES,
+            ENTITIES + rng.integers(RELATIONS, size=3 * ENTITIES),
+            (ENTITIES * rng.random(3 * ENTITIES) ** 3).astype(np.int64),  # few tails are frequent
+        ],
+        axis=1,
+    )
+    others = np.stack(
+        [
+            rng.integers(ENTITIES, size=2 * test + 1000),
+            ENTITIES + rng.integers(RELATIONS, size=2 * test + 1000),
+            rng.integers(ENTITIES, size=2 * test + 1000),
+        ],
+        axis=1,
+    )
     others = np.unique(others, axis=0)
     held = rng.permutation(others[~_rows_in(others, train)])[: test + 100]
     splits = {Split.TRAIN: np.unique(train, axis=0), Split.VALID: held[test:], Split.TEST: held[:test]}

@@ -86,10 +86,15 @@ def our_training(spec: SystemSpec, graph: Split, epochs: int) -> Trained:
     """Train on questions against all entities, as pooling.learning.loop does it."""
     train, _, _, entities, _ = graph
     model, optimizer = fresh(spec, graph)
-    settings = common_settings({
-        **spec.preset(entities, len(train)), "batch_size": BATCH, "num_negatives": 0, "dropout": 0.0,
-        "objective": "questions",
-    })  # fmt: skip
+    settings = common_settings(
+        {
+            **spec.preset(entities, len(train)),
+            "batch_size": BATCH,
+            "num_negatives": 0,
+            "dropout": 0.0,
+            "objective": "questions",
+        }
+    )
     torch.manual_seed(1)
     begin = time.perf_counter()
     rows = QuestionBatches(train, entities, settings, "cpu")
@@ -122,9 +127,7 @@ def pykeen_training(spec: SystemSpec, graph: Split, epochs: int) -> Trained:
     loop = LCWATrainingLoop(model=model, triples_factory=factory, optimizer=optimizer)
     torch.manual_seed(1)
     begin = time.perf_counter()
-    loop.train(
-        factory, num_epochs=epochs, batch_size=BATCH, use_tqdm=False, use_tqdm_batch=False, pin_memory=False
-    )
+    loop.train(factory, num_epochs=epochs, batch_size=BATCH, use_tqdm=False, use_tqdm_batch=False, pin_memory=False)
     return Trained((time.perf_counter() - begin) / epochs, test_mrr(spec, model, graph))
 
 
@@ -208,9 +211,7 @@ def pykeen_epoch(name: str, batches: int, loop: str, adversarial: bool = False) 
         size, rows = BATCH, len(torch.unique(both, dim=0))
         trainer = LCWATrainingLoop(model=model, triples_factory=factory, optimizer=optimizer)
     with contextlib.suppress(EnoughError):
-        trainer.train(
-            factory, num_epochs=1, batch_size=size, use_tqdm=False, callbacks=Clock, pin_memory=False
-        )
+        trainer.train(factory, num_epochs=1, batch_size=size, use_tqdm=False, callbacks=Clock, pin_memory=False)
     return statistics.median(b - a for a, b in itertools.pairwise(times)) * rows / size
 
 
@@ -246,17 +247,13 @@ def large_table() -> list[str]:
 
 def main() -> None:
     """Run, print, and in the full form write the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two systems on UMLS, within a minute")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     keep_freed_memory()
-    table, ratios = like_for_like(
-        ["distmult", "transe"] if args.quick else list(USUAL), 5 if args.quick else 20
-    )
+    table, ratios = like_for_like(["distmult", "transe"] if args.quick else list(USUAL), 5 if args.quick else 20)
     if not args.quick:
         same, against = same_objectives()
         large = large_table()
@@ -276,9 +273,7 @@ def main() -> None:
         )
         text = ["## Training", "", intro, "", *table, "", objectives, "", *same, "", means, "", *large]
         write_section("training", "\n".join(text))
-        print(
-            f"training: {against[0]:.0f} x PyKEEN's LCWA, {against[1]:.0f} x its sLCWA (ComplEx 128, FB15k-237)"
-        )
+        print(f"training: {against[0]:.0f} x PyKEEN's LCWA, {against[1]:.0f} x its sLCWA (ComplEx 128, FB15k-237)")
     print(f"training: {statistics.median(ratios):.1f} x PyKEEN (UMLS, all entities, the same rows)")
 
 

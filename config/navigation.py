@@ -53,9 +53,7 @@ def _links(request: HttpRequest) -> list[Link]:
     if can_evaluate(person):
         return links  # who sees what systems proposed never labels
     roles: dict[str, set[str]] = {}
-    for pool, role in Membership.objects.filter(person_id=person.pk).values_list(
-        "campaign__pool__name", "role"
-    ):
+    for pool, role in Membership.objects.filter(person_id=person.pk).values_list("campaign__pool__name", "role"):
         roles.setdefault(pool, set()).add(role)
     if len(roles) > 1:  # those of the one campaign that the page belongs to; home lists all
         at = request.resolver_match.kwargs.get("pool") if request.resolver_match else None
@@ -72,10 +70,7 @@ def _links(request: HttpRequest) -> list[Link]:
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Lazy: a partial that shows no navigation asks the database nothing for it."""
-    return {
-        "navigation": SimpleLazyObject(lambda: _links(request)),
-        "roles": SimpleLazyObject(lambda: _roles(request)),
-    }
+    return {"navigation": SimpleLazyObject(lambda: _links(request)), "roles": SimpleLazyObject(lambda: _roles(request))}
 
 
 def _roles(request: HttpRequest) -> dict[str, bool]:

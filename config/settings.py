@@ -86,10 +86,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
 ]
 
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
-]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -109,7 +106,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.navigation.navigation",
-            ],
+            ]
         },
     }
 ]
@@ -152,10 +149,7 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = VAR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-STATICFILES_DIRS = [
-    BASE_DIR / "static",
-    ("vendor", Path(plotly.__path__[0]) / "package_data"),
-]
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor", Path(plotly.__path__[0]) / "package_data")]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 

@@ -24,54 +24,15 @@ class Stage:
 
 STAGES: tuple[Stage, ...] = (
     Stage("graph", "Graph", "pooling", "graph", True, "Triples split into train, valid and test."),
-    Stage(
-        "systems", "Systems", "pooling", "systems", True, "Models trained to rank candidates for a question."
-    ),
+    Stage("systems", "Systems", "pooling", "systems", True, "Models trained to rank candidates for a question."),
     Stage("runs", "Runs", "pooling", "runs", True, "What each system returned for the questions."),
     Stage("pool", "Pool", "pooling", "pool-triples", False, "The first candidates of all runs, gathered."),
-    Stage(
-        "filter",
-        "Filter",
-        "pooling",
-        "pool-filter",
-        False,
-        "Trivial triples, assumed negative without a person.",
-    ),
-    Stage(
-        "questions",
-        "Questions",
-        "annotation",
-        "pool-questions",
-        False,
-        "The words in which people are asked.",
-    ),
-    Stage(
-        "labels",
-        "Labels",
-        "annotation",
-        "campaign",
-        False,
-        "Two blind labels for each triple, by two people.",
-    ),
-    Stage(
-        "adjudication",
-        "Adjudication",
-        "annotation",
-        "campaign",
-        False,
-        "A third person, where two labels differ.",
-    ),
+    Stage("filter", "Filter", "pooling", "pool-filter", False, "Trivial triples, assumed negative without a person."),
+    Stage("questions", "Questions", "annotation", "pool-questions", False, "The words in which people are asked."),
+    Stage("labels", "Labels", "annotation", "campaign", False, "Two blind labels for each triple, by two people."),
+    Stage("adjudication", "Adjudication", "annotation", "campaign", False, "A third person, where two labels differ."),
     Stage("qrels", "Qrels", "evaluation", "export", False, "A frozen, versioned set of judgements."),
-    Stage(
-        "measures",
-        "Measures",
-        "evaluation",
-        "evaluation",
-        False,
-        "How systems compare, sparse and completed.",
-    ),
-    Stage(
-        "test-set", "Test set", "evaluation", "export", False, "The completed test set, ready to take away."
-    ),
+    Stage("measures", "Measures", "evaluation", "evaluation", False, "How systems compare, sparse and completed."),
+    Stage("test-set", "Test set", "evaluation", "export", False, "The completed test set, ready to take away."),
 )
 STAGE = {stage.key: stage for stage in STAGES}

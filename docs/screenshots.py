@@ -43,9 +43,7 @@ SHOTS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--logins", type=Path, default=ROOT / "var" / "demo-logins.txt")
     options = parser.parse_args()
@@ -57,22 +55,15 @@ def main() -> None:
             size = path.stat().st_size
             print(f"{path.relative_to(ROOT)}  {size:,} bytes")
             if size > LARGEST:
-                raise SystemExit(
-                    f"{path.name} is larger than {LARGEST:,} bytes: make the page's picture smaller."
-                )
+                raise SystemExit(f"{path.name} is larger than {LARGEST:,} bytes: make the page's picture smaller.")
         browser.close()
 
 
 def pictures(browser: Browser, url: str, passwords: dict[str, str]) -> Iterator[Path]:
     for shot in SHOTS:
         context = browser.new_context(base_url=url, viewport={"width": WIDTH, "height": HEIGHT})
-        kept = {
-            "triplepool:view": shot.view,
-            "triplepool:guidelines:demo": "1000",
-        }  # nothing to be reminded of
-        context.add_init_script(
-            "".join(f"localStorage.setItem({key!r}, {value!r});" for key, value in kept.items())
-        )
+        kept = {"triplepool:view": shot.view, "triplepool:guidelines:demo": "1000"}  # nothing to be reminded of
+        context.add_init_script("".join(f"localStorage.setItem({key!r}, {value!r});" for key, value in kept.items()))
         page = context.new_page()
         sign_in(page, shot.login, passwords[shot.login])
         for scheme in ("light", "dark"):

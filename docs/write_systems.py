@@ -85,13 +85,7 @@ def section(spec: Any, measured: list[dict[str, str]]) -> str:
     parts.append(f"Source: {spec.source}.")
     if own:
         rows = [
-            [
-                f"`{key}`",
-                setting.help,
-                setting.allowed,
-                shown(spec.small.get(key)),
-                shown(spec.large.get(key)),
-            ]
+            [f"`{key}`", setting.help, setting.allowed, shown(spec.small.get(key)), shown(spec.large.get(key))]
             for key, setting in own.items()
         ]
         parts.append(table(["own setting", "what it does", "allowed", "small graphs", "large graphs"], rows))
@@ -99,9 +93,7 @@ def section(spec: Any, measured: list[dict[str, str]]) -> str:
         other = ", ".join(f"`{key}={shown(value)}`" for key, value in preset.items() if key not in own)
         if other:
             parts.append(f"{size} graphs: {other}.")
-    parts.append(
-        table(list(measured[0]), [list(row.values()) for row in measured]) if measured else "Not measured."
-    )
+    parts.append(table(list(measured[0]), [list(row.values()) for row in measured]) if measured else "Not measured.")
     return "\n\n".join(parts) + "\n"
 
 

@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from evaluation.measures.rank_table import RankTable
     from evaluation.measures.registry import MEASURES, Measure, known_names, parse_measure
     from evaluation.measures.values import Values, means, values
-    from evaluation.notebooks.comparisons import (
-        compare,
-        correlate,
-        evaluate,
-        per_answer,
-        per_question,
-        reasons,
-    )
+    from evaluation.notebooks.comparisons import compare, correlate, evaluate, per_answer, per_question, reasons
     from evaluation.notebooks.rank_table import RankedRuns, rank_table
     from evaluation.statistics.bootstrap import bootstrap_correlations
     from evaluation.statistics.curves import (

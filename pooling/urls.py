@@ -19,9 +19,7 @@ urlpatterns = [
     path("graphs/<slug:name>/systems/<slug:system>/archive", system_change.archive, name="system-archive"),
     path("graphs/<slug:name>/systems/<slug:system>/restore", system_change.restore, name="system-restore"),
     path("graphs/<slug:name>/systems/<slug:system>/files/<str:file>", system.system_file, name="system-file"),
-    path(
-        "graphs/<slug:name>/systems/<slug:system>/rules.tsv", system_rules.system_rules, name="system-rules"
-    ),
+    path("graphs/<slug:name>/systems/<slug:system>/rules.tsv", system_rules.system_rules, name="system-rules"),
     path("graphs/<slug:name>/compare", system.compared, name="systems-compare"),
     path("graphs/<slug:name>/compare/<slug:chart>.csv", system.compared_csv, name="systems-compare-csv"),
     path("graphs/<slug:name>/train/<slug:kind>", system_change.new, name="system-new"),

@@ -90,9 +90,17 @@ def _trained(kind: str, graph_name: str, key: tuple[int, int, int], seed: int) -
     _kept.append(TemporaryDirectory(prefix="triplepool-systems-"))
     folder = Path(_kept[-1].name)
     train_system(
-        kind, graph.train, graph.valid, graph.num_entities, graph.num_relations, settings_of(kind, graph_name),
-        seed=seed, directory=folder, threads=1, device="cpu",
-    )  # fmt: skip
+        kind,
+        graph.train,
+        graph.valid,
+        graph.num_entities,
+        graph.num_relations,
+        settings_of(kind, graph_name),
+        seed=seed,
+        directory=folder,
+        threads=1,
+        device="cpu",
+    )
     return folder
 
 
@@ -107,11 +115,7 @@ def make_system(graph: Graph, kind: str, *, seed: int = 0, trained: bool = True)
     """A trained system in the artifact folder of the test; without `trained` one that waits."""
     name = kind if seed == 0 else f"{kind}-s{seed}"
     system = System.objects.create(
-        graph=graph,
-        name=name,
-        kind=kind,
-        seed=seed,
-        settings={**settings_of(kind, graph.name), "device": "cpu"},
+        graph=graph, name=name, kind=kind, seed=seed, settings={**settings_of(kind, graph.name), "device": "cpu"}
     )
     system.artifact = f"systems/{system.pk}"
     if trained:
@@ -151,10 +155,12 @@ def judge(triple: PooledTriple, verdict: str) -> None:
     Judgement.objects.update_or_create(
         triple=triple,
         defaults={
-            "pool": triple.pool, "verdict": Verdict(verdict), "origin": JudgementOrigin.PEOPLE,
+            "pool": triple.pool,
+            "verdict": Verdict(verdict),
+            "origin": JudgementOrigin.PEOPLE,
             "decided_at": timezone.now(),
         },
-    )  # fmt: skip
+    )
 
 
 def judge_all(pool: Pool, seed: int = 1) -> dict[int, str]:
@@ -164,9 +170,7 @@ def judge_all(pool: Pool, seed: int = 1) -> dict[int, str]:
     for triple in pool.triples.filter(reason="").order_by("id"):
         if rng.random() < 0.8:
             given[triple.pk] = str(rng.choice(["positive", "negative", "negative", "undecided"]))
-    for triple, verdict in zip(
-        pool.triples.exclude(reason="").order_by("id"), ("positive", "negative"), strict=False
-    ):
+    for triple, verdict in zip(pool.triples.exclude(reason="").order_by("id"), ("positive", "negative"), strict=False):
         given[triple.pk] = verdict
     for triple in pool.triples.filter(pk__in=given):
         judge(triple, given[triple.pk])

@@ -12,9 +12,9 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.schemas import BaseSchema
 
 load_all_checks()
-CHECKED = CHECKS.get_by_names([
-    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
-])  # fmt: skip
+CHECKED = CHECKS.get_by_names(
+    ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance"]
+)
 
 
 def ask_every_operation(
@@ -31,12 +31,8 @@ def ask_every_operation(
         operation = found.ok()
         names = {p.name: known[p.name] for p in operation.path_parameters if p.name in known}
 
-        def case_of(
-            mode: GenerationMode, of_there: bool, operation: Any = operation, names: Any = names
-        ) -> Any:
-            return operation.as_strategy(
-                generation_mode=mode, path_parameters=names if of_there and names else None
-            )
+        def case_of(mode: GenerationMode, of_there: bool, operation: Any = operation, names: Any = names) -> Any:
+            return operation.as_strategy(generation_mode=mode, path_parameters=names if of_there and names else None)
 
         @settings(max_examples=examples, suppress_health_check=list(HealthCheck), database=None)
         @given(case=st.one_of(*(case_of(mode, there) for mode in GenerationMode for there in (True, False))))

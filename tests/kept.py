@@ -36,15 +36,11 @@ def keep(name: str, make: Callable[[], object]) -> None:
     make()
     folder = TemporaryDirectory(prefix="triplepool-kept-")
     shutil.copytree(settings.ARTIFACT_ROOT, folder.name, dirs_exist_ok=True)
-    _kept[key] = Kept(
-        {table: rows for table in _tables() if (rows := _read(f'SELECT * FROM "{table}"'))}, folder
-    )
+    _kept[key] = Kept({table: rows for table in _tables() if (rows := _read(f'SELECT * FROM "{table}"'))}, folder)
 
 
 def _tables() -> list[str]:
-    models = [
-        model for app in OURS for model in apps.get_app_config(app).get_models(include_auto_created=True)
-    ]
+    models = [model for app in OURS for model in apps.get_app_config(app).get_models(include_auto_created=True)]
     return [model._meta.db_table for model in models if model._meta.db_table != "auth_permission"]
 
 

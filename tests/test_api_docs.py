@@ -95,13 +95,7 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
     said = capsys.readouterr().out
     imported = System.objects.filter(kind="imported").values_list("name", flat=True)
     assert set(imported) == {here["system"], "popular-curl"}
-    assert set(here["found"]["systems"]) == {
-        "transe",
-        "distmult",
-        "complex",
-        here["system"],
-        "popular-curl",
-    }
+    assert set(here["found"]["systems"]) == {"transe", "distmult", "complex", here["system"], "popular-curl"}
     assert Export.objects.get().is_written and "test-set.zip is whole" in said
     assert Path("test-set.zip").read_bytes() == Path("again.zip").read_bytes()
     assert zipfile.ZipFile("test-set.zip").testzip() is None
@@ -146,8 +140,9 @@ def test_table_has_every_endpoint():
     document = SchemaGenerator().get_schema(public=True)
     there = {
         (method.upper(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/api/v1/")))
-        for path, methods in document["paths"].items() for method in methods
-    }  # fmt: skip
+        for path, methods in document["paths"].items()
+        for method in methods
+    }
     assert set(documented()) == there | {("GET", "schema")}
 
 
@@ -156,9 +151,7 @@ def test_table_has_the_scopes_of_the_endpoints():
     from tests.pages.test_api_access import TABLE
 
     addresses = {name: re.sub(r"<[^>]+>", "{}", str(pattern.pattern)) for name, pattern in routes()}
-    scopes = {
-        (row.method.upper(), addresses[name]): row.scopes for name, rows in TABLE.items() for row in rows
-    }
+    scopes = {(row.method.upper(), addresses[name]): row.scopes for name, rows in TABLE.items() for row in rows}
     told = {key: scope.replace(" or ", " ") for key, scope in documented().items()}
     assert told == scopes | {("GET", "schema"): "any"}
 
@@ -177,9 +170,7 @@ def test_filters_and_errors_are_those_of_the_code():
         if name.startswith("api-") and view and issubclass(view, Listing) and view.filters:
             there[re.sub(r"<[^>]+>", "{}", str(pattern.pattern))] = set(view.filters)
     assert told == there
-    codes = {
-        code for row in re.findall(r"^\| (\d{3}(?:, \d{3})*) \|", TEXT, re.M) for code in row.split(", ")
-    }
+    codes = {code for row in re.findall(r"^\| (\d{3}(?:, \d{3})*) \|", TEXT, re.M) for code in row.split(", ")}
     assert codes == set(ERRORS) - {"405", "406"}
 
 

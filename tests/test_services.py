@@ -26,18 +26,28 @@ class Site:
     def __init__(self, folder: Path, database: str) -> None:
         self.folder, self.database = folder, database
         self.environment = {
-            **os.environ, "DATABASE_URL": self.database, "CELERY_BROKER_URL": BROKER, "OMP_NUM_THREADS": "1",
-            "TRIPLEPOOL_VAR": str(folder / "var"), "ARTIFACT_ROOT": str(folder / "artifacts"),
-            "ALLOWED_HOSTS": "triplepool.example", "SECRET_KEY": "only for this test", "WORKER_PROCESSES": "1",
+            **os.environ,
+            "DATABASE_URL": self.database,
+            "CELERY_BROKER_URL": BROKER,
+            "OMP_NUM_THREADS": "1",
+            "TRIPLEPOOL_VAR": str(folder / "var"),
+            "ARTIFACT_ROOT": str(folder / "artifacts"),
+            "ALLOWED_HOSTS": "triplepool.example",
+            "SECRET_KEY": "only for this test",
+            "WORKER_PROCESSES": "1",
             "DJANGO_SETTINGS_MODULE": "config.settings",
-        }  # fmt: skip
+        }
 
     def run(self, *command: str) -> str:
         """Standard output of a management command; its exit code must be 0."""
         done = subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=settings.BASE_DIR, env=self.environment,
-            capture_output=True, text=True, timeout=600,
-        )  # fmt: skip
+            [sys.executable, "manage.py", *command],
+            cwd=settings.BASE_DIR,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
         assert done.returncode == 0, f"{command}: {done.stderr[-3000:]}"
         return done.stdout
 
@@ -60,9 +70,19 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     broker.delete("cpu", "gpu")
     site.run("migrate", "-v0")
     command = [
-        sys.executable, "-m", "celery", "-A", "config", "worker", "--queues", "cpu,gpu", "--concurrency", "1",
-        "--loglevel", "WARNING",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "config",
+        "worker",
+        "--queues",
+        "cpu,gpu",
+        "--concurrency",
+        "1",
+        "--loglevel",
+        "WARNING",
+    ]
     with (site.folder / "worker.log").open("w") as log:
         process = subprocess.Popen(
             command, cwd=settings.BASE_DIR, env=site.environment, stdout=log, stderr=log, process_group=0
@@ -90,11 +110,9 @@ def test_the_pipeline_on_postgresql_and_redis_with_a_worker_elsewhere(site: Site
         site.run(
             "train_systems", "fam", "--systems", "transe,distmult", "--set", "epochs=2", "embedding_dim=8", "--json"
         )
-    )  # fmt: skip
-    assert {name: system["epochs"] for name, system in trained.items()} == {"transe": 2, "distmult": 2}
-    counts = json.loads(
-        site.run("build_pool", "fam", "--name", "p", "--sample", "0.1", "--depth", "3", "--json")
     )
+    assert {name: system["epochs"] for name, system in trained.items()} == {"transe": 2, "distmult": 2}
+    counts = json.loads(site.run("build_pool", "fam", "--name", "p", "--sample", "0.1", "--depth", "3", "--json"))
     assert counts["pooled"] == counts["filtered"] + counts["to_people"] > 0
     assert site.count("pooling_job") == 3
     assert worker.poll() is None  # it did the jobs: no command had to start one of its own
@@ -104,18 +122,14 @@ def test_the_pipeline_on_postgresql_and_redis_with_a_worker_elsewhere(site: Site
 
     out = site.run("open_campaign", "p")
     assert out.startswith(f"p: campaign open, {counts['to_people']:,} items in ")
-    site.run(
-        "simulate_annotators", "p", "--truth", "closed-world", "--annotators", "3", "--error-rate", "0.1"
-    )
+    site.run("simulate_annotators", "p", "--truth", "closed-world", "--annotators", "3", "--error-rate", "0.1")
     report = json.loads(site.run("pool_report", "p", "--json"))
     states = [report[key] for key in ("positive", "negative", "assumed_negative", "unjudged")]
     assert sum(states) == report["seeds"] + report["pooled"]
     assert (report["unjudged"], report["assumed_negative"]) == (0, counts["filtered"])
     assert report["positive"] > report["seeds"]
 
-    evaluated = json.loads(
-        site.run("evaluate", "p", "--json", "--measures", "micro_mrr,macro_mrr,map@20,judged@10")
-    )
+    evaluated = json.loads(site.run("evaluate", "p", "--json", "--measures", "micro_mrr,macro_mrr,map@20,judged@10"))
     assert (evaluated["labels"], list(evaluated["systems"])) == ("current", ["transe", "distmult"])
     assert all(0 < value <= 1 for row in evaluated["systems"].values() for value in row.values())
 
@@ -123,13 +137,7 @@ def test_the_pipeline_on_postgresql_and_redis_with_a_worker_elsewhere(site: Site
     assert frozen.startswith(f"p/v1: {report['positive']:,} positive, {report['negative']:,} negative, ")
     by_qrels = json.loads(
         site.run(
-            "evaluate",
-            "p",
-            "--json",
-            "--labels",
-            "qrels:v1",
-            "--measures",
-            "micro_mrr,macro_mrr,map@20,judged@10",
+            "evaluate", "p", "--json", "--labels", "qrels:v1", "--measures", "micro_mrr,macro_mrr,map@20,judged@10"
         )
     )
     assert by_qrels["systems"] == evaluated["systems"]

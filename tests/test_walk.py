@@ -33,15 +33,20 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {
             **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "ARTIFACT_ROOT", "CELERY_BROKER_URL")},
-            "TRIPLEPOOL_VAR": str(folder), "WORKER_PROCESSES": "2",
-        }  # fmt: skip
+            "TRIPLEPOOL_VAR": str(folder),
+            "WORKER_PROCESSES": "2",
+        }
         self.passwords: dict[str, str] = {}
 
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=settings.BASE_DIR, env=self.environment,
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
+            [sys.executable, "manage.py", *arguments],
+            cwd=settings.BASE_DIR,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
@@ -70,8 +75,9 @@ def site(tmp_path_factory) -> Iterator[Site]:
     site.python("from annotation.models import Campaign; Campaign.objects.update(undo_minutes=0)")
     server = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{site.port}"],
-        cwd=settings.BASE_DIR, env=site.environment,
-    )  # fmt: skip
+        cwd=settings.BASE_DIR,
+        env=site.environment,
+    )
     try:
         for _ in range(600):
             with socket.socket() as probe:
@@ -92,9 +98,7 @@ class Visitor:
         self.context = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
         self.page = self.context.new_page()
         self.said: list[str] = []
-        self.page.on(
-            "console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None
-        )
+        self.page.on("console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.goto("/")
         assert "/login" in self.page.url
@@ -163,10 +167,17 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     # the manager sees the pipeline, its graph and systems
     mara = Visitor(browser, site, "Mara")
     for path, heading in (
-        ("/graphs", "Graphs"), ("/graphs/kin", "kin"), ("/graphs/kin/systems", "Systems"), ("/pools", "Pools"),
-        (f"/pools/{POOL}", POOL), (f"/pools/{POOL}/triples", "Pooled triples"), (f"/pools/{POOL}/filter", "Filter"),
-        (f"/pools/{POOL}/questions", "Questions"), (f"/pools/{POOL}/campaign", "Campaign"), ("/jobs", "Jobs"),
-    ):  # fmt: skip
+        ("/graphs", "Graphs"),
+        ("/graphs/kin", "kin"),
+        ("/graphs/kin/systems", "Systems"),
+        ("/pools", "Pools"),
+        (f"/pools/{POOL}", POOL),
+        (f"/pools/{POOL}/triples", "Pooled triples"),
+        (f"/pools/{POOL}/filter", "Filter"),
+        (f"/pools/{POOL}/questions", "Questions"),
+        (f"/pools/{POOL}/campaign", "Campaign"),
+        ("/jobs", "Jobs"),
+    ):
         mara.opens(path, heading)
     mara.page.goto("/jobs")
     assert mara.page.text_content("main").count("done") >= 4  # three trainings and the pool
@@ -195,25 +206,20 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     # two people answer everything: they differ on every question but the first ten, where both say yes
     asked = answer_everything(anna, lambda question: "y")
     agreed = set(asked[:10])
-    same = answer_everything(
-        Visitor(browser, site, "Ben"), lambda question: "y" if question in agreed else "n"
-    )
+    same = answer_everything(Visitor(browser, site, "Ben"), lambda question: "y" if question in agreed else "n")
     assert sorted(same) == sorted(asked)
     anna.opens(f"/campaigns/{POOL}/labels", "labels")
     anna.leave()
 
     rita.page.wait_for_function(
-        "v => document.querySelector('#figures > [data-version]').dataset.version !== v",
-        arg=before,
-        timeout=60_000,
+        "v => document.querySelector('#figures > [data-version]').dataset.version !== v", arg=before, timeout=60_000
     )
     assert rita.page.evaluate("window.neverLoadedAgain") is True
     positives = int(site.manage("pool_report", POOL, "--json").split('"positive": ')[1].split(",")[0])
     seeds = int(site.manage("pool_report", POOL, "--json").split('"seeds": ')[1].split(",")[0])
     assert positives == seeds + len(agreed)
     rita.page.wait_for_function(
-        "n => document.querySelector('.metrics caption').textContent.includes(n + ' positive')",
-        arg=str(positives),
+        "n => document.querySelector('.metrics caption').textContent.includes(n + ' positive')", arg=str(positives)
     )
     rita.opens(f"/pools/{POOL}/evaluation/depth", "Pool depth")
     rita.page.locator("[data-chart] .main-svg").first.wait_for()
@@ -264,13 +270,18 @@ def test_the_running_api_answers_as_its_document_says(site: Site) -> None:
         "print(create_token(mara, 'fuzz', [scope.value for scope in scopes_for(mara)], 1)[1])"
     )
     token = told.split()[-1]
-    schema = schemathesis.openapi.from_url(
-        f"{site.url}/api/v1/schema", headers={"Authorization": f"Token {token}"}
-    )
+    schema = schemathesis.openapi.from_url(f"{site.url}/api/v1/schema", headers={"Authorization": f"Token {token}"})
     known = {
-        "pool": POOL, "graph": "kin", "system": "transe", "qrels": "v1", "measure": "micro_mrr", "file": "qrels.txt",
-        "analysis": "measures", "export": 1, "job": 1,
-    }  # fmt: skip
+        "pool": POOL,
+        "graph": "kin",
+        "system": "transe",
+        "qrels": "v1",
+        "measure": "micro_mrr",
+        "file": "qrels.txt",
+        "analysis": "measures",
+        "export": 1,
+        "job": 1,
+    }
     seen = ask_every_operation(schema, token, known, examples=12)  # 600 requests a minute are answered
     assert len(seen) == 43
     assert seen["GET /api/v1/campaigns/{pool}"] == {200, 404}

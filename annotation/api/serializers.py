@@ -125,9 +125,7 @@ def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
     return salted_hmac("annotation.group", f"{campaign.pk}:{question}", algorithm="sha256").hexdigest()[:16]
 
 
-def disputes_data(
-    campaign: Campaign, slots: list[Slot], sources: VerifiedSources | None = None
-) -> dict[str, Any]:
+def disputes_data(campaign: Campaign, slots: list[Slot], sources: VerifiedSources | None = None) -> dict[str, Any]:
     """Questions with both answers as A and B, in an order that is drawn for each item; no names."""
     content = questions_data(campaign, list(slots), sources)
     labels: dict[int, list[Label]] = {}
@@ -139,11 +137,14 @@ def disputes_data(
         random.Random(f"{campaign.seed}:{slot.item_id}").shuffle(answers)
         item["answers"] = [
             {
-                "name": name, "answer": label.answer, "source_url": label.source_url,
-                "comment": label.comment, "quick": label.active_ms < QUICK_MS,
+                "name": name,
+                "answer": label.answer,
+                "source_url": label.source_url,
+                "comment": label.comment,
+                "quick": label.active_ms < QUICK_MS,
             }
             for name, label in zip("AB", answers, strict=False)
-        ]  # fmt: skip
+        ]
     return content
 
 
@@ -172,9 +173,19 @@ class RulesData(serializers.ModelSerializer[Campaign]):
     class Meta:
         model = Campaign
         fields = (
-            "graph", "undo_minutes", "gold_percent", "order", "order_settings", "seed", "batch_size", "whole_questions",
-            "budget", "target_tau", "target_measure", "created_at",
-        )  # fmt: skip
+            "graph",
+            "undo_minutes",
+            "gold_percent",
+            "order",
+            "order_settings",
+            "seed",
+            "batch_size",
+            "whole_questions",
+            "budget",
+            "target_tau",
+            "target_measure",
+            "created_at",
+        )
 
 
 class CampaignData(serializers.ModelSerializer[Campaign]):

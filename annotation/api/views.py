@@ -27,9 +27,7 @@ from annotation.sources.verified import VerifiedSources, verified
 from core.api.base import checked
 from core.api.listing import ByCursor, Listing
 
-_NO_MEMBER = (
-    "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
-)
+_NO_MEMBER = "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
 
 
 class Claim(Endpoint):
@@ -132,8 +130,12 @@ class Report(_OfTicket):
         self.campaign_of(asked["slot"], asked["lease"])
         kept = flags.report(
             request.user,  # type: ignore[arg-type]
-            asked["slot"], asked["lease"], asked["client_id"], asked["kind"], asked["text"],
-        )  # fmt: skip
+            asked["slot"],
+            asked["lease"],
+            asked["client_id"],
+            asked["kind"],
+            asked["text"],
+        )
         content = {"flag": str(kept.client_id), "held": kept.holds_item}
         return Response(content, status.HTTP_201_CREATED)
 

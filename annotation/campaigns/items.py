@@ -42,9 +42,7 @@ def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QueryS
     """Ids of the items, in the order in which they are given out. Text is looked up in the graph, in memory."""
     items = campaign.items.order_by("order")
     if wanted.state == PARKED:
-        items = items.filter(
-            Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None))
-        )
+        items = items.filter(Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None)))
     elif wanted.state:
         items = items.filter(state=wanted.state)
     if wanted.relation is not None:
@@ -58,9 +56,7 @@ def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QueryS
     entities = {entity for row in rows for entity in (row[1], row[3])}
     named = {entity for entity in entities if _has(graph, entity, text)}
     relations = {index for index, key in enumerate(graph.relations) if text in key.casefold()}
-    return [
-        pk for pk, head, relation, tail in rows if head in named or tail in named or relation in relations
-    ]
+    return [pk for pk, head, relation, tail in rows if head in named or tail in named or relation in relations]
 
 
 def _has(graph: GraphArrays, entity: int, text: str) -> bool:
@@ -82,15 +78,16 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     for item in (found[pk] for pk in ids):
         judgement: Judgement | None = getattr(item.triple, "judgement", None)
         if item.state in (ItemState.OPEN, ItemState.DISPUTED) and judgement is not None:
-            judgement = (
-                judgement if judgement.origin == JudgementOrigin.IMPORT else None
-            )  # none by people, now
+            judgement = judgement if judgement.origin == JudgementOrigin.IMPORT else None  # none by people, now
         rows.append(
             ItemRow(
-                item, word(item, templates[item.triple.relation], graph).statement,
-                judgement.verdict if judgement else "", item.num_labels, item.num_reports,
+                item,
+                word(item, templates[item.triple.relation], graph).statement,
+                judgement.verdict if judgement else "",
+                item.num_labels,
+                item.num_reports,
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -125,17 +122,17 @@ class History:
     def is_adjudicated(self) -> bool:
         """Whether an adjudicator's answer counts."""
         return any(
-            label.slot.number == ADJUDICATION and label.slot.state == SlotState.ANSWERED
-            for label in self.labels
+            label.slot.number == ADJUDICATION and label.slot.state == SlotState.ANSWERED for label in self.labels
         )
 
 
 def history(item: Item) -> History:
     """A fixed number of queries; everything oldest first."""
     acts = AuditEntry.objects.filter(
-        pool=item.campaign.pool_id, about=f"item {item.pk}",
+        pool=item.campaign.pool_id,
+        about=f"item {item.pk}",
         act__in=[AuditAct.JUDGEMENT_REOPENED, AuditAct.ITEM_RETURNED],
-    )  # fmt: skip
+    )
     labels = item.labels.select_related("slot", "annotator", "template", "superseded_by")
     return History(
         labels=list(labels.order_by("pk")),
@@ -146,4 +143,4 @@ def history(item: Item) -> History:
         rechecks=list(item.checks.select_related("person").prefetch_related("labels").order_by("pk")),
         judgement=Judgement.objects.filter(triple=item.triple_id).first(),
         acts=list(acts.select_related("person").order_by("pk")),
-    )  # fmt: skip
+    )

@@ -25,10 +25,19 @@ from pooling.models import Pool
 
 
 def open_campaign(
-    pool: Pool, *, seed: int = 0, evidence_rule: str = EvidenceRule.BOTH, lease_minutes: int = 15,
-    order: str = DEFAULT_ORDER, order_settings: Mapping[str, Any] | None = None, batch_size: int = 0,
-    whole_questions: bool = True, audit: float = 0.0, created_by: User | None = None, progress: Tell | None = None,
-) -> Campaign:  # fmt: skip
+    pool: Pool,
+    *,
+    seed: int = 0,
+    evidence_rule: str = EvidenceRule.BOTH,
+    lease_minutes: int = 15,
+    order: str = DEFAULT_ORDER,
+    order_settings: Mapping[str, Any] | None = None,
+    batch_size: int = 0,
+    whole_questions: bool = True,
+    audit: float = 0.0,
+    created_by: User | None = None,
+    progress: Tell | None = None,
+) -> Campaign:
     """Let people judge the pool: everything at once (batch_size 0), or a first batch that the order chooses.
 
     `audit`: the share of the filtered triples that is mixed in (release/audit_sample.py). CampaignError if it cannot.
@@ -37,27 +46,30 @@ def open_campaign(
         raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
     _refuse_second(pool)
     if evidence_rule not in EvidenceRule.values:
-        raise CampaignError(
-            f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
-        )
+        raise CampaignError(f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}.")
     if not 1 <= lease_minutes <= 1440:
         raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
     check_seed(seed)
     settings_of_order = check_order(order, order_settings or {}, batch_size)
     if not unreleased(pool).exists():
-        raise CampaignError(
-            f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it."
-        )
+        raise CampaignError(f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it.")
     ensure_templates(pool.graph)
     with transaction.atomic():
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
         held(pool)
         _refuse_second(pool)  # somebody may have been faster
         campaign = Campaign.objects.create(
-            pool=pool, seed=seed, evidence_rule=evidence_rule, lease_minutes=lease_minutes, contact=created_by,
-            order=order, order_settings=settings_of_order, batch_size=batch_size, whole_questions=whole_questions,
+            pool=pool,
+            seed=seed,
+            evidence_rule=evidence_rule,
+            lease_minutes=lease_minutes,
+            contact=created_by,
+            order=order,
+            order_settings=settings_of_order,
+            batch_size=batch_size,
+            whole_questions=whole_questions,
             personal_data=(settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8"),
-        )  # fmt: skip
+        )
         first_guidelines(campaign)
         add_usual_sources(campaign)
         lots = [next_lot(campaign), audit_lot(campaign, audit, seed) if audit else None]
@@ -81,7 +93,6 @@ def get_campaign(pool_name: str) -> Campaign:
     if campaign is None:
         names = ", ".join(Campaign.objects.order_by("pool__name").values_list("pool__name", flat=True))
         raise CampaignError(
-            f"There is no campaign of a pool {pool_name!r}. "
-            f"Campaigns: {names or 'none yet; open_campaign makes one'}."
+            f"There is no campaign of a pool {pool_name!r}. Campaigns: {names or 'none yet; open_campaign makes one'}."
         )
     return campaign

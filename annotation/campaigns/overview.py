@@ -49,27 +49,28 @@ class Overview:
 
 def overview(campaign: Campaign) -> Overview:
     """The counts of a campaign, in a fixed number of queries."""
-    items = dict(
-        Item.objects.filter(campaign=campaign).order_by().values_list("state").annotate(n=Count("pk"))
-    )
+    items = dict(Item.objects.filter(campaign=campaign).order_by().values_list("state").annotate(n=Count("pk")))
     place = Q(number__in=PLACES) & ~Q(state=SlotState.WITHDRAWN)
     slots = Slot.objects.filter(item__campaign=campaign).aggregate(
-        places=Count("pk", filter=place), labels=Count("pk", filter=place & Q(state=SlotState.ANSWERED)),
+        places=Count("pk", filter=place),
+        labels=Count("pk", filter=place & Q(state=SlotState.ANSWERED)),
         held=Count("pk", filter=Q(state=SlotState.LEASED)),
-    )  # fmt: skip
+    )
     return Overview(
-        items=sum(items.values()), settled=items.get(ItemState.SETTLED, 0),
-        disputed=items.get(ItemState.DISPUTED, 0), undecided=items.get(ItemState.UNDECIDED, 0),
-        **slots, pace_ms=pace(campaign), reports=open_reports(campaign).count(),
+        items=sum(items.values()),
+        settled=items.get(ItemState.SETTLED, 0),
+        disputed=items.get(ItemState.DISPUTED, 0),
+        undecided=items.get(ItemState.UNDECIDED, 0),
+        **slots,
+        pace_ms=pace(campaign),
+        reports=open_reports(campaign).count(),
         unreleased=unreleased(campaign.pool).count(),
-    )  # fmt: skip
+    )
 
 
 def pace(campaign: Campaign) -> float | None:
     """Median active milliseconds of the last labels, so that one absurd time changes nothing; None: no label yet."""
-    given = Label.objects.filter(
-        item__campaign=campaign, slot__number__in=PLACES, supersedes=None, active_ms__gt=0
-    )
+    given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, supersedes=None, active_ms__gt=0)
     times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
     return median(times) if times else None
 
@@ -97,10 +98,7 @@ def outlook(campaign: Campaign) -> Outlook:
     judges = [person for person, role in roles if role == CampaignRole.ADJUDICATOR]
     people = sorted({person for person, _ in roles})
     return Outlook(
-        len(people),
-        len(judges),
-        stuck_items(campaign, people).count(),
-        stuck_disputes(campaign, judges).count(),
+        len(people), len(judges), stuck_items(campaign, people).count(), stuck_disputes(campaign, judges).count()
     )
 
 

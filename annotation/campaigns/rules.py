@@ -24,17 +24,26 @@ _MOVED = {CampaignState.PAUSED: "paused", CampaignState.CLOSED: "closed", Campai
 
 
 def set_rules(
-    campaign: Campaign, *, evidence_rule: str, lease_minutes: int, undo_minutes: int, gold_percent: int,
-    contact: User | None, by: User | None = None,
-) -> list[str]:  # fmt: skip
+    campaign: Campaign,
+    *,
+    evidence_rule: str,
+    lease_minutes: int,
+    undo_minutes: int,
+    gold_percent: int,
+    contact: User | None,
+    by: User | None = None,
+) -> list[str]:
     """Hold from the next answer on; labels that were given stay as they are. The names of what changed.
 
     CampaignError for a rule outside its limits, and for a contact who is no manager.
     """
     wanted: dict[str, str | int | None] = {
-        "evidence_rule": evidence_rule, "lease_minutes": lease_minutes, "undo_minutes": undo_minutes,
-        "gold_percent": gold_percent, "contact_id": contact.pk if contact else None,
-    }  # fmt: skip
+        "evidence_rule": evidence_rule,
+        "lease_minutes": lease_minutes,
+        "undo_minutes": undo_minutes,
+        "gold_percent": gold_percent,
+        "contact_id": contact.pk if contact else None,
+    }
     _check(evidence_rule, wanted)
     with transaction.atomic():
         before = Campaign.objects.select_for_update().get(pk=campaign.pk)
@@ -44,13 +53,15 @@ def set_rules(
         if changed:
             Campaign.objects.filter(pk=campaign.pk).update(**changed)
             # the contact is a person: the entry names them as its subject, so that an erasure reaches it
-            details = {
-                name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"
-            }
+            details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"}
             record(
-                by, AuditAct.RULES_SET, pool=campaign.pool, about=", ".join(_plain(name) for name in changed),
-                subject=contact if "contact_id" in changed else None, **details,
-            )  # fmt: skip
+                by,
+                AuditAct.RULES_SET,
+                pool=campaign.pool,
+                about=", ".join(_plain(name) for name in changed),
+                subject=contact if "contact_id" in changed else None,
+                **details,
+            )
     campaign.refresh_from_db(fields=[name.removesuffix("_id") for name in wanted])
     return [_plain(name) for name in changed]
 
@@ -69,17 +80,13 @@ def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool
         if moved:
             record(by, AuditAct.CAMPAIGN_STATE, pool=campaign.pool, about=_MOVED[CampaignState(state)])
     if not moved and campaign.state != state:
-        raise CampaignError(
-            f"The campaign is {campaign.state}: it cannot be {state} before it is opened again."
-        )
+        raise CampaignError(f"The campaign is {campaign.state}: it cannot be {state} before it is opened again.")
     return moved
 
 
 def _check(evidence_rule: str, wanted: dict[str, str | int | None]) -> None:
     if evidence_rule not in EvidenceRule.values:
-        raise CampaignError(
-            f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}."
-        )
+        raise CampaignError(f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}.")
     for name, (least, most) in LIMITS.items():
         if not least <= int(wanted[name] or 0) <= most:
             raise CampaignError(f"{_TOLD[name].format(least, most)} You gave {wanted[name]}.")

@@ -21,9 +21,11 @@ MAX_SAMPLE = 5000
 
 def typed_name(what: str) -> forms.CharField:
     return forms.CharField(
-        label=what, max_length=200, required=False,
+        label=what,
+        max_length=200,
+        required=False,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
-    )  # fmt: skip
+    )
 
 
 class _Named(forms.Form):
@@ -56,27 +58,36 @@ class RulesForm(forms.Form):
     use_required_attribute = False
 
     evidence_rule = forms.ChoiceField(
-        label="Evidence link required", choices=EvidenceRule.choices,
+        label="Evidence link required",
+        choices=EvidenceRule.choices,
         help_text="An answer without a link is refused where one is required; never for can't tell.",
-    )  # fmt: skip
+    )
     lease_minutes = forms.IntegerField(
-        label="Minutes a question is held", min_value=LIMITS["lease_minutes"][0], max_value=LIMITS["lease_minutes"][1],
+        label="Minutes a question is held",
+        min_value=LIMITS["lease_minutes"][0],
+        max_value=LIMITS["lease_minutes"][1],
         help_text="Activity on the page renews them. After that, somebody else may be given the question.",
-    )  # fmt: skip
+    )
     undo_minutes = forms.IntegerField(
-        label="Minutes a label can be changed", min_value=LIMITS["undo_minutes"][0],
+        label="Minutes a label can be changed",
+        min_value=LIMITS["undo_minutes"][0],
         max_value=LIMITS["undo_minutes"][1],
         help_text="Each person can change their last ten labels for so long. A dispute is given to adjudicators "
         "only after that. 0: no label can be changed.",
-    )  # fmt: skip
+    )
     gold_percent = forms.IntegerField(
-        label="Gold items, percent", min_value=LIMITS["gold_percent"][0], max_value=LIMITS["gold_percent"][1],
+        label="Gold items, percent",
+        min_value=LIMITS["gold_percent"][0],
+        max_value=LIMITS["gold_percent"][1],
         help_text="After a hundred questions given to a person, about so many gold items were among them. 0: none.",
-    )  # fmt: skip
+    )
     contact = forms.ModelChoiceField(
-        label="Contact", queryset=User.objects.none(), required=False, empty_label="nobody",
+        label="Contact",
+        queryset=User.objects.none(),
+        required=False,
+        empty_label="nobody",
         help_text="The manager who answers reports. Annotators see the name.",
-    )  # fmt: skip
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -92,9 +103,8 @@ class GoldDrawForm(forms.Form):
         label="Answer yes", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="seed triples"
     )
     negatives = forms.IntegerField(
-        label="Answer no", min_value=0, max_value=MAX_SAMPLE, initial=10,
-        help_text="triples filtered for their types",
-    )  # fmt: skip
+        label="Answer no", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="triples filtered for their types"
+    )
     seed = forms.IntegerField(
         label="Seed of the draw", min_value=0, max_value=2**31 - 1, help_text="another seed draws others"
     )
@@ -110,16 +120,15 @@ class GoldFileForm(forms.Form):
     use_required_attribute = False
 
     file = forms.FileField(
-        label="Label file", allow_empty_file=False,
+        label="Label file",
+        allow_empty_file=False,
         help_text="TSV of head, relation, tail and Y or N, by key; at most 1 MiB. None of them may be an item.",
-    )  # fmt: skip
+    )
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
         if file.size > GOLD_FILE_BYTES:
-            raise forms.ValidationError(
-                f"The file has {file.size} bytes: at most {GOLD_FILE_BYTES} are read."
-            )
+            raise forms.ValidationError(f"The file has {file.size} bytes: at most {GOLD_FILE_BYTES} are read.")
         return file
 
 
@@ -132,15 +141,13 @@ class RecheckForm(forms.Form):
     use_required_attribute = False
 
     person = forms.ModelChoiceField(
-        label="Person", queryset=User.objects.none(), empty_label="choose a person",
+        label="Person",
+        queryset=User.objects.none(),
+        empty_label="choose a person",
         help_text="a member; they get what they had no part in",
-    )  # fmt: skip
+    )
     size = forms.IntegerField(
-        label="Judgements",
-        min_value=1,
-        max_value=MAX_SAMPLE,
-        initial=50,
-        help_text="half positive, half negative",
+        label="Judgements", min_value=1, max_value=MAX_SAMPLE, initial=50, help_text="half positive, half negative"
     )
     seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=2**31 - 1, initial=0)
 
@@ -179,9 +186,10 @@ class ItemFilterForm(forms.Form):
 
     q = forms.CharField(label="Text", max_length=200, required=False)
     state = forms.ChoiceField(
-        label="State", required=False,
+        label="State",
+        required=False,
         choices=[("", "all"), *ItemState.choices, (PARKED, "waiting for an answer to a report")],
-    )  # fmt: skip
+    )
     relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
     person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)
 

@@ -37,9 +37,10 @@ class InviteForm(forms.Form):
         super().__init__(*args, **{"auto_id": "invite_%s", **kwargs})
         self.fields["role"].choices = SiteRole.choices if site else CampaignRole.choices  # type: ignore[attr-defined]
         self.fields["email"].help_text = (
-            "The link is sent there." if sends
+            "The link is sent there."
+            if sends
             else "May be left out. This site sends no e-mail: hand the link over yourself."
-        )  # fmt: skip
+        )
 
 
 class MemberForm(forms.Form):
@@ -57,9 +58,12 @@ class PersonalDataForm(forms.Form):
     use_required_attribute = False
 
     text = forms.CharField(
-        label="Text", required=False, max_length=PERSONAL_DATA_LENGTH, widget=forms.Textarea(attrs={"rows": 16}),
+        label="Text",
+        required=False,
+        max_length=PERSONAL_DATA_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 16}),
         help_text="Markdown. Empty: nobody is asked.",
-    )  # fmt: skip
+    )
 
     def clean_text(self) -> str:
         return "\n".join(line.rstrip() for line in self.cleaned_data["text"].strip().splitlines())
@@ -92,23 +96,28 @@ class JoinForm(forms.Form):
     use_required_attribute = False
 
     username = UsernameField(
-        label="Name", max_length=150,
-        help_text="To sign in with. Managers see it; letters, digits and @ . + - _",
-    )  # fmt: skip
+        label="Name", max_length=150, help_text="To sign in with. Managers see it; letters, digits and @ . + - _"
+    )
     email = forms.EmailField(
-        label="E-mail", required=False, max_length=254,
+        label="E-mail",
+        required=False,
+        max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
         help_text="May be left out. Used for a forgotten password only.",
-    )  # fmt: skip
+    )
     password = forms.CharField(
-        label="Password", strip=False, max_length=4096,
+        label="Password",
+        strip=False,
+        max_length=4096,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text="Eight characters or more, not a common one, and not like your name.",
-    )  # fmt: skip
+    )
     again = forms.CharField(
-        label="Password again", strip=False, max_length=4096,
+        label="Password again",
+        strip=False,
+        max_length=4096,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )  # fmt: skip
+    )
 
     def clean(self) -> dict[str, Any]:
         asked: dict[str, Any] = super().clean() or {}
@@ -128,10 +137,12 @@ class EmailForm(forms.Form):
     use_required_attribute = False
 
     email = forms.EmailField(
-        label="E-mail", required=False, max_length=254,
+        label="E-mail",
+        required=False,
+        max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
         help_text="Used for a forgotten password only. May be left empty.",
-    )  # fmt: skip
+    )
 
 
 class ConfirmForm(forms.Form):

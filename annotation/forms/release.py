@@ -9,13 +9,7 @@ from django import forms
 from annotation.enums import TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from annotation.release.settings import (
-    DEFAULT_ORDER,
-    LARGEST_SEED,
-    OrderSettings,
-    read_settings,
-    write_settings,
-)
+from annotation.release.settings import DEFAULT_ORDER, LARGEST_SEED, OrderSettings, read_settings, write_settings
 from pooling.orders import ORDERS
 
 # above this many triples a release takes longer than a page may take to answer
@@ -27,20 +21,26 @@ class OrderForm(forms.Form):
 
     order = forms.ChoiceField(label="Order", initial=DEFAULT_ORDER)
     batch_size = forms.IntegerField(
-        label="Triples in a batch", min_value=0, max_value=RELEASE_IN_BROWSER, initial=0,
+        label="Triples in a batch",
+        min_value=0,
+        max_value=RELEASE_IN_BROWSER,
+        initial=0,
         help_text="The next batch comes when somebody finds nothing to label. 0: everything at once, then the order "
         "has no part.",
-    )  # fmt: skip
+    )
     single = forms.BooleanField(
-        label="Single triples, not whole questions", required=False,
+        label="Single triples, not whole questions",
+        required=False,
         help_text="A batch is what the order chooses and no more: fewer labels for the same answers and the same order "
         "of systems, but people may meet a question again in a later batch.",
-    )  # fmt: skip
+    )
     settings = forms.CharField(
-        label="Settings of the order", required=False, max_length=1000,
+        label="Settings of the order",
+        required=False,
+        max_length=1000,
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocapitalize": "none"}),
         help_text="One a line: name = number, or name = number, number. Empty: the usual ones.",
-    )  # fmt: skip
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,9 +52,11 @@ class OrderForm(forms.Form):
     def of(cls, campaign: Campaign, data: Any = None) -> OrderForm:
         """The form with what the campaign has."""
         now = {
-            "order": campaign.order, "batch_size": campaign.batch_size, "single": not campaign.whole_questions,
+            "order": campaign.order,
+            "batch_size": campaign.batch_size,
+            "single": not campaign.whole_questions,
             "settings": "\n".join(write_settings(campaign.order_settings)),
-        }  # fmt: skip
+        }
         return cls(data, initial=now)
 
     def clean_settings(self) -> OrderSettings:
@@ -69,25 +71,33 @@ class OpenForm(OrderForm):
     """How a campaign begins."""
 
     audit_percent = forms.FloatField(
-        label="Audit sample, percent of the filtered triples", min_value=0, max_value=100, initial=0,
+        label="Audit sample, percent of the filtered triples",
+        min_value=0,
+        max_value=100,
+        initial=0,
         help_text="They are mixed among the others, unmarked, and show how many answers each filter throws away. "
         "0: none; one can be drawn later.",
-    )  # fmt: skip
+    )
 
 
 class StoppingForm(forms.Form):
     use_required_attribute = False
 
     budget = forms.IntegerField(
-        label="Budget, in labels", min_value=0, required=False,
+        label="Budget, in labels",
+        min_value=0,
+        required=False,
         help_text="No batch comes by itself once so many labels were given, or are wanted for what is released. "
         "Empty: no limit.",
-    )  # fmt: skip
+    )
     target_tau = forms.FloatField(
-        label="Target for tau", min_value=0.01, max_value=1, required=False,
+        label="Target for tau",
+        min_value=0.01,
+        max_value=1,
+        required=False,
         widget=forms.NumberInput(attrs={"step": "0.01"}),
         help_text="No batch comes by itself once the lower end of the 95 % interval of tau reaches it. Empty: none.",
-    )  # fmt: skip
+    )
     target_measure = forms.ChoiceField(label="Tau by", choices=TargetMeasure.choices)
 
 
@@ -95,7 +105,10 @@ class AuditForm(forms.Form):
     use_required_attribute = False
 
     percent = forms.FloatField(
-        label="Percent of the filtered triples", min_value=0.01, max_value=100, initial=5,
+        label="Percent of the filtered triples",
+        min_value=0.01,
+        max_value=100,
+        initial=5,
         help_text="of each filter, one triple at least; what was drawn before counts",
-    )  # fmt: skip
+    )
     seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=LARGEST_SEED, initial=0)

@@ -30,9 +30,7 @@ class SourceForm(forms.Form):
 
 class NewSourceForm(SourceForm):
     host = forms.CharField(
-        label="Host",
-        max_length=200,
-        help_text="wikipedia.org: a link is accepted there and at all hosts under it.",
+        label="Host", max_length=200, help_text="wikipedia.org: a link is accepted there and at all hosts under it."
     )
     field_order = ("name", "host", "search_url")
 
@@ -60,9 +58,7 @@ class ChooseForm(forms.Form):
         label="Sources", coerce=int, required=False, widget=forms.CheckboxSelectMultiple
     )
 
-    def __init__(
-        self, data: Any, *, shown: Iterable[Relation], sources: Iterable[Source], **options: Any
-    ) -> None:
+    def __init__(self, data: Any, *, shown: Iterable[Relation], sources: Iterable[Source], **options: Any) -> None:
         super().__init__(data, **options)
         self.shown = list(shown)
         self.fields["relations"].choices = [(r.index, r.key) for r in self.shown]  # type: ignore[attr-defined]

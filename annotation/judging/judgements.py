@@ -103,15 +103,11 @@ def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
     if verdict is None:
         if judgement is None or judgement.origin == JudgementOrigin.IMPORT:
             return
-        imported = list(
-            ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True)
-        )
+        imported = list(ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True))
         verdict, origin = without_people(imported)
     if judgement is None:
         pool = item.campaign.pool_id
-        Judgement.objects.create(
-            pool_id=pool, triple_id=item.triple_id, verdict=verdict, origin=origin, decided_at=now
-        )
+        Judgement.objects.create(pool_id=pool, triple_id=item.triple_id, verdict=verdict, origin=origin, decided_at=now)
     elif (judgement.verdict, judgement.origin) != (verdict, origin):
         Judgement.objects.filter(pk=judgement.pk).update(verdict=verdict, origin=origin, decided_at=now)
 
@@ -182,11 +178,7 @@ def import_judged(
     ids = {row[1:]: row[0] for row in pool.triples.values_list("pk", "head", "relation", "tail")}
     labels = [
         ImportedLabel(
-            triple_id=ids[triple],
-            answer=answer,
-            file_name=file_name[:300],
-            file_sha256=file_sha256,
-            line=line,
+            triple_id=ids[triple], answer=answer, file_name=file_name[:300], file_sha256=file_sha256, line=line
         )
         for triple, (answer, line) in answers.items()
     ]
@@ -199,9 +191,7 @@ def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]],
     report = ImportReport()
     triples = {
         (head, relation, tail): (pk, reason)
-        for pk, head, relation, tail, reason in pool.triples.values_list(
-            "pk", "head", "relation", "tail", "reason"
-        )
+        for pk, head, relation, tail, reason in pool.triples.values_list("pk", "head", "relation", "tail", "reason")
     }
     seeds = set(pool.seeds.values_list("head", "relation", "tail"))
     first_line: dict[int, int] = {}
@@ -214,11 +204,7 @@ def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]],
             report.skipped.append(line)
         elif line.triple not in triples:
             is_seed = line.triple in seeds
-            reason = (
-                "is a seed triple, positive by definition"
-                if is_seed
-                else f"is a triple outside pool {pool.name}"
-            )
+            reason = "is a seed triple, positive by definition" if is_seed else f"is a triple outside pool {pool.name}"
             report.skipped.append(SkippedLine(line.line, reason))
         else:
             pk, filtered = triples[line.triple]
@@ -238,12 +224,18 @@ def _add_lines(lines: list[tuple[int, LabelLine]], path: Path, report: ImportRep
     known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
     new = [
         ImportedLabel(
-            triple_id=pk, answer=line.answer, annotator=line.annotator, source_url=line.source_url,
-            labelled_at=line.labelled_at, file_name=path.name, file_sha256=sha256, line=line.line,
+            triple_id=pk,
+            answer=line.answer,
+            annotator=line.annotator,
+            source_url=line.source_url,
+            labelled_at=line.labelled_at,
+            file_name=path.name,
+            file_sha256=sha256,
+            line=line.line,
         )
         for pk, line in lines
         if (pk, line.line) not in known
-    ]  # fmt: skip
+    ]
     ImportedLabel.objects.bulk_create(new, batch_size=2000)
     report.imported, report.known = len(new), len(lines) - len(new)
 
@@ -264,9 +256,7 @@ def _judge_imported(pool: Pool, touched: set[int], report: ImportReport) -> None
         judgement = present.get(pk)
         if judgement is None:
             new.append(
-                Judgement(
-                    pool=pool, triple_id=pk, verdict=verdict, origin=JudgementOrigin.IMPORT, decided_at=now
-                )
+                Judgement(pool=pool, triple_id=pk, verdict=verdict, origin=JudgementOrigin.IMPORT, decided_at=now)
             )
         elif judgement.origin == JudgementOrigin.IMPORT and judgement.verdict != verdict:
             judgement.verdict, judgement.decided_at = verdict, now

@@ -77,8 +77,6 @@ def verdicts_by_person(campaign: Campaign, person: int | None = None) -> dict[in
     if person is not None:
         labels = labels.filter(annotator=person)
     found: dict[int, dict[int, Verdict]] = defaultdict(dict)
-    for annotator, triple, answer in labels.order_by().values_list(
-        "annotator_id", "item__triple_id", "answer"
-    ):
+    for annotator, triple, answer in labels.order_by().values_list("annotator_id", "item__triple_id", "answer"):
         found[annotator][triple] = VERDICTS[Answer(answer)]
     return dict(found)

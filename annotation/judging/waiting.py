@@ -62,6 +62,4 @@ def unlabelled(items: QuerySet[Item], user: User) -> QuerySet[Item]:
 
 def unseen(items: QuerySet[Item], user: User) -> QuerySet[Item]:
     """Without those that this person labelled, or saw labels of as an adjudicator."""
-    return unlabelled(items, user).filter(
-        ~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user))
-    )
+    return unlabelled(items, user).filter(~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user)))

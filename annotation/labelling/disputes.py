@@ -67,10 +67,13 @@ def describe(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
         reopened = judgement.decided_at if item.reopened and judgement else None
         rows.append(
             Dispute(
-                word(item, templates[item.triple.relation], graph).statement, graph.relations[item.triple.relation],
-                reopened or item.last, item.num_labels, difference(given[item.pk]),
+                word(item, templates[item.triple.relation], graph).statement,
+                graph.relations[item.triple.relation],
+                reopened or item.last,
+                item.num_labels,
+                difference(given[item.pk]),
             )
-        )  # fmt: skip
+        )
     return rows
 
 

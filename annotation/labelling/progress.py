@@ -40,9 +40,7 @@ def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
 
 def own_progress(user: User) -> list[OwnProgress]:
     """One entry for each campaign that the person is a member of, by name."""
-    campaigns = (
-        Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
-    )
+    campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
     found = []
     for campaign in campaigns:
         roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
@@ -51,12 +49,15 @@ def own_progress(user: User) -> list[OwnProgress]:
         is_adjudicator = CampaignRole.ADJUDICATOR in roles
         found.append(
             OwnProgress(
-                campaign, roles, today, total,
+                campaign,
+                roles,
+                today,
+                total,
                 has_questions=_has_questions(campaign, user, held),
                 disputes=_disputes(campaign, user, held) if is_adjudicator else None,
                 answers=new_answers(user, campaign).count(),
             )
-        )  # fmt: skip
+        )
     return found
 
 

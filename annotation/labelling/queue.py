@@ -66,12 +66,7 @@ def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[l
 
 
 def claim_disputed(
-    campaign: Campaign,
-    user: User,
-    count: int = 4,
-    *,
-    now: datetime | None = None,
-    wait_for_windows: bool = True,
+    campaign: Campaign, user: User, count: int = 4, *, now: datetime | None = None, wait_for_windows: bool = True
 ) -> list[Slot]:
     """Lease third slots to an adjudicator, never of an item labelled by this person.
 
@@ -89,9 +84,7 @@ def claim_disputed(
                 waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
                 _take_disputes(campaign, user, waiting, count - held, now, wait)
             slots = held_slots(campaign, user, (ADJUDICATION,))
-            ids = most_disputed(Slot.objects.filter(pk__in=[slot.pk for slot in slots])).values_list(
-                "pk", flat=True
-            )
+            ids = most_disputed(Slot.objects.filter(pk__in=[slot.pk for slot in slots])).values_list("pk", flat=True)
             place = {pk: i for i, pk in enumerate(ids)}
         if slots:
             break
@@ -104,8 +97,7 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
     mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
     campaigns = Campaign.objects.filter(pk__in=mine.values("item__campaign")).order_by("pk")
     renewed = sum(
-        move_slots(mine.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now))
-        for campaign in campaigns
+        move_slots(mine.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now)) for campaign in campaigns
     )
     checks = Check.objects.filter(ticket__in=tickets, person=user)
     of_checks = Campaign.objects.filter(pk__in=checks.values("campaign")).order_by("pk")
@@ -176,9 +168,7 @@ def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
     return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
 
 
-def _take_groups(
-    campaign: Campaign, user: User, wanted: int, room: int, now: datetime, wait: bool
-) -> set[int]:
+def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: datetime, wait: bool) -> set[int]:
     taken: set[int] = set()
     passed: list[int] = []
     while len(taken) < wanted:
@@ -228,9 +218,7 @@ def _take_disputes(
 
 def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> set[int]:
     items = unseen(campaign.items.filter(group=group, state=ItemState.OPEN), user)
-    free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related(
-        "item__triple"
-    )
+    free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related("item__triple")
     places: dict[int, Slot] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, slot)
@@ -246,14 +234,16 @@ def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> 
     taken: set[int] = set()
     for relation, ids in by_relation.items():
         moved = move_slots(
-            Slot.objects.filter(claimable(now), pk__in=ids), "claim",
-            annotator=user, leased_until=lease_end(campaign, now), template=templates[relation],
-        )  # fmt: skip
+            Slot.objects.filter(claimable(now), pk__in=ids),
+            "claim",
+            annotator=user,
+            leased_until=lease_end(campaign, now),
+            template=templates[relation],
+        )
         if moved == len(ids):
             taken.update(ids)
         else:  # only without row locks: another took some of them between the look and the UPDATE
             taken.update(
-                Slot.objects.filter(pk__in=ids, annotator=user, state=SlotState.LEASED)
-                .values_list("pk", flat=True)
-            )  # fmt: skip
+                Slot.objects.filter(pk__in=ids, annotator=user, state=SlotState.LEASED).values_list("pk", flat=True)
+            )
     return taken

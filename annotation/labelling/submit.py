@@ -61,10 +61,19 @@ class SubmitResult:
 
 
 def submit(
-    user: User, ticket: UUID, lease: UUID, client_id: UUID, answer: str, source_url: str = "",
-    comment: str = "", active_ms: int = 0, away_ms: int = 0, *, sources: VerifiedSources | None = None,
+    user: User,
+    ticket: UUID,
+    lease: UUID,
+    client_id: UUID,
+    answer: str,
+    source_url: str = "",
+    comment: str = "",
+    active_ms: int = 0,
+    away_ms: int = 0,
+    *,
+    sources: VerifiedSources | None = None,
     now: datetime | None = None,
-) -> SubmitResult:  # fmt: skip
+) -> SubmitResult:
     """Keep an answer to a question that this person was given: of a slot, or of a check, which looks the same.
 
     Raises NotYours for anybody else's ticket, EvidenceError for its link, AnswerRefused when it cannot be kept.
@@ -95,9 +104,7 @@ def submit(
             if slot.item.state != ItemState.DISPUTED:
                 return _keep_apart(slot, user, given, SurplusReason.OVER)
             if slot.item.flags.filter(holds_item=True, replied_at=None).exists():
-                raise AnswerRefused(
-                    "This dispute waits for an answer to a report; it is given out again after that."
-                )
+                raise AnswerRefused("This dispute waits for an answer to a report; it is given out again after that.")
         if _take_late(slot, user):
             return SubmitResult(_keep(slot, user, given, now=now))
         own = Slot.objects.filter(item=slot.item_id, annotator=user).exclude(labels=None).exists()
@@ -105,9 +112,17 @@ def submit(
 
 
 def change(
-    user: User, client_id_of_label: UUID, client_id: UUID, answer: str, source_url: str = "", comment: str = "",
-    active_ms: int = 0, away_ms: int = 0, *, now: datetime | None = None,
-) -> SubmitResult:  # fmt: skip
+    user: User,
+    client_id_of_label: UUID,
+    client_id: UUID,
+    answer: str,
+    source_url: str = "",
+    comment: str = "",
+    active_ms: int = 0,
+    away_ms: int = 0,
+    *,
+    now: datetime | None = None,
+) -> SubmitResult:
     """Supersede an own label, for some minutes and among one's last ten, whatever others have answered.
 
     Named by the client id of any of its versions. NotYours if it is none of this person's.
@@ -173,9 +188,7 @@ class OwnLabels:
 
     def __getitem__(self, wanted: slice) -> list[OwnLabel]:
         found = [OwnLabel(label, label.item, label.slot.ticket) for label in self.labels[: wanted.stop]]
-        found += [
-            OwnLabel(label, label.check_item, label.check_item.ticket) for label in self.checks[: wanted.stop]
-        ]
+        found += [OwnLabel(label, label.check_item, label.check_item.ticket) for label in self.checks[: wanted.stop]]
         found.sort(key=lambda own: own.created_at, reverse=self.newest_first)
         return found[wanted]
 
@@ -190,24 +203,15 @@ def own_labels(user: User, campaign: Campaign) -> OwnLabels:
     ).order_by("-created_at")
 
 
-def _given(
-    client_id: UUID, answer: str, source_url: str, comment: str, active_ms: int, away_ms: int
-) -> Given:
+def _given(client_id: UUID, answer: str, source_url: str, comment: str, active_ms: int, away_ms: int) -> Given:
     return Given(
-        client_id,
-        answer,
-        source_url.strip(),
-        comment.strip(),
-        min(active_ms, MAX_ACTIVE_MS),
-        min(away_ms, MAX_AWAY_MS),
+        client_id, answer, source_url.strip(), comment.strip(), min(active_ms, MAX_ACTIVE_MS), min(away_ms, MAX_AWAY_MS)
     )
 
 
 def _lock(slots: QuerySet[Slot]) -> Slot | None:
     """The slot, with its item locked: of two answers that arrive together the second sees the first."""
-    locked = slots.select_related("item__campaign", "item__triple").select_for_update(
-        of=("item",), no_key=True
-    )
+    locked = slots.select_related("item__campaign", "item__triple").select_for_update(of=("item",), no_key=True)
     return next(iter(locked), None)
 
 
@@ -241,9 +245,7 @@ def _repeated(user: User, given: Given, item: int | None, check: int | None) -> 
     return SubmitResult(first, repeated=True)
 
 
-def _check(
-    campaign: Campaign, relation: int, number: int, given: Given, sources: VerifiedSources | None
-) -> None:
+def _check(campaign: Campaign, relation: int, number: int, given: Given, sources: VerifiedSources | None) -> None:
     if given.answer not in Answer.values:
         raise AnswerRefused(f"The answer {given.answer!r} is none of Y, N and ?.")
     if len(given.comment) > MAX_COMMENT:
@@ -277,9 +279,8 @@ def _keep(
 ) -> Label:
     item = slot.item
     label = Label.objects.create(
-        slot=slot, item=item, annotator=user, supersedes=supersedes, template_id=_shown(slot),
-        **given._asdict(),
-    )  # fmt: skip
+        slot=slot, item=item, annotator=user, supersedes=supersedes, template_id=_shown(slot), **given._asdict()
+    )
     if supersedes is None and item.started_by_id is None:
         Item.objects.filter(pk=item.pk).update(started_by=user)
     else:

@@ -56,17 +56,17 @@ def _outlook(slots: QuerySet[Slot], held: int) -> Withdrawal:
     )
     verdicts = Counter(lost.values_list("verdict", flat=True))
     return Withdrawal(
-        labels=slots.count(), reopened=places.count(),
+        labels=slots.count(),
+        reopened=places.count(),
         to_adjudicate=slots.filter(number=ADJUDICATION).count(),
         judgements=verdicts[Verdict.POSITIVE] + verdicts[Verdict.NEGATIVE],
-        positive=verdicts[Verdict.POSITIVE], negative=verdicts[Verdict.NEGATIVE],
+        positive=verdicts[Verdict.POSITIVE],
+        negative=verdicts[Verdict.NEGATIVE],
         held=held,
-    )  # fmt: skip
+    )
 
 
-def withdraw_labels(
-    campaign: Campaign, person: User, *, by: User | None = None, reason: str = ""
-) -> Withdrawal:
+def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None, reason: str = "") -> Withdrawal:
     """Make the labels of a person count no more and reopen their items. It cannot be undone.
 
     An item loses its judgement until another person has labelled it; an adjudicator's answer on it stays and
@@ -81,9 +81,14 @@ def withdraw_labels(
         for start in range(0, len(ids), _CHUNK):
             _withdraw_from(campaign, person, ids[start : start + _CHUNK], now)
         record(
-            by, AuditAct.LABELS_WITHDRAWN, pool=campaign.pool, subject=person, about=f"{done.labels} labels",
-            reason=reason, judgements=done.judgements,
-        )  # fmt: skip
+            by,
+            AuditAct.LABELS_WITHDRAWN,
+            pool=campaign.pool,
+            subject=person,
+            about=f"{done.labels} labels",
+            reason=reason,
+            judgements=done.judgements,
+        )
     return done
 
 
@@ -137,9 +142,7 @@ def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
         return_item(item, by=user, reason=reason.strip())
 
 
-def reopen_judgement(
-    item: Item, *, by: User | None = None, reason: str = "", now: datetime | None = None
-) -> None:
+def reopen_judgement(item: Item, *, by: User | None = None, reason: str = "", now: datetime | None = None) -> None:
     """Ask an adjudicator (once more) about a settled or undecided item. CampaignError if it is neither."""
     now = now or timezone.now()
     with transaction.atomic():
@@ -152,9 +155,7 @@ def reopen_judgement(
         Item.objects.filter(pk=item.pk).update(reopened=True)
         move_item(item, ItemState.DISPUTED, settled_at=None)
         _take_judgements(item.campaign, [item.pk], now)
-        record(
-            by, AuditAct.JUDGEMENT_REOPENED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason
-        )
+        record(by, AuditAct.JUDGEMENT_REOPENED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason)
 
 
 def _locked(item: Item) -> Item:
@@ -172,8 +173,7 @@ def _retire(slots: list[Slot], now: datetime, again: Collection[int] = (*PLACES,
     if move_slots(Slot.objects.filter(pk__in=ids), "withdraw", withdrawn_at=now) != len(ids):
         raise RuntimeError("a slot was moved by somebody else while its item was locked")
     Slot.objects.bulk_create(
-        (Slot(item_id=slot.item_id, number=slot.number) for slot in slots if slot.number in again),
-        batch_size=_BATCH,
+        (Slot(item_id=slot.item_id, number=slot.number) for slot in slots if slot.number in again), batch_size=_BATCH
     )
 
 
@@ -181,9 +181,7 @@ def _reopen(ids: set[int], state: ItemState) -> None:
     """Items whose answered slots were just retired; one that is open already stays so."""
     items = list(Item.objects.filter(pk__in=ids))
     left = dict(live_labels().filter(item__in=ids, slot__number__in=PLACES).values_list("item", "annotator"))
-    complete = Counter(
-        live_labels().filter(item__in=ids, slot__number__in=PLACES).values_list("item", flat=True)
-    )
+    complete = Counter(live_labels().filter(item__in=ids, slot__number__in=PLACES).values_list("item", flat=True))
     # one UPDATE for each person, not a row at a time: a withdrawal may be about thousands of items
     by_starter: dict[int | None, list[int]] = defaultdict(list)
     for item in items:

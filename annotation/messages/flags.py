@@ -49,9 +49,7 @@ def _known(user: User, client_id: UUID) -> Flag | None:
 def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> Flag:
     with transaction.atomic():
         slot = Slot.objects.filter(ticket=ticket).select_related("item__campaign", "template").first()
-        check = (
-            Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
-        )
+        check = Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
         asked = slot or check
         if asked is None or asked.template is None:
             raise AnswerRefused("This question was withdrawn: there is nothing to report any more.")
@@ -62,9 +60,15 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
                 raise AnswerRefused("This dispute is no longer in your hands. Nothing was reported.")
         return Flag.objects.create(
             campaign=slot.item.campaign if slot else check.campaign,  # type: ignore[union-attr]
-            person=user, item=slot.item if slot else None, check_item=None if slot else check,
-            template=asked.template, kind=kind, text=text, holds_item=holds, client_id=client_id,
-        )  # fmt: skip
+            person=user,
+            item=slot.item if slot else None,
+            check_item=None if slot else check,
+            template=asked.template,
+            kind=kind,
+            text=text,
+            holds_item=holds,
+            client_id=client_id,
+        )
 
 
 def _check(kind: str, text: str) -> None:
@@ -85,25 +89,19 @@ def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
     """
     reply = reply.strip()
     if not reply or len(reply) > MAX_TEXT or "\0" in reply:
-        raise AnswerRefused(
-            f"Write an answer of at most {MAX_TEXT} characters: the person who asked reads it."
-        )
+        raise AnswerRefused(f"Write an answer of at most {MAX_TEXT} characters: the person who asked reads it.")
     with transaction.atomic():
         opened = Flag.objects.filter(pk=flag.pk, replied_at=None)
         done = opened.update(reply=reply, replied_by=by, replied_at=timezone.now()) == 1
         if done:
-            record(
-                by,
-                AuditAct.FLAG_ANSWERED,
-                pool=flag.campaign.pool,
-                subject=flag.person,
-                about=f"report {flag.pk}",
-            )
+            record(by, AuditAct.FLAG_ANSWERED, pool=flag.campaign.pool, subject=flag.person, about=f"report {flag.pk}")
     return done
 
 
 def own_flags(user: User, campaign: Campaign) -> QuerySet[Flag]:
     """What a person reported, newest first."""
-    return campaign.flags.filter(person=user).select_related(
-        "template", "item__triple", "check_item__gold", "check_item__item__triple", "replied_by"
-    ).order_by("-pk")  # fmt: skip
+    return (
+        campaign.flags.filter(person=user)
+        .select_related("template", "item__triple", "check_item__gold", "check_item__item__triple", "replied_by")
+        .order_by("-pk")
+    )

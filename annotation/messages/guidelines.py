@@ -124,9 +124,7 @@ def save_guidelines(
         )
     try:
         with transaction.atomic():
-            saved = GuidelineVersion.objects.create(
-                campaign=campaign, version=number, text=text, created_by=by
-            )
+            saved = GuidelineVersion.objects.create(campaign=campaign, version=number, text=text, created_by=by)
             record(by, AuditAct.GUIDELINES_SAVED, pool=campaign.pool, about=f"version {number}")
     except IntegrityError as error:
         raise CampaignError(

@@ -25,12 +25,7 @@ class Report(NamedTuple):
 def reports(campaign: Campaign, *, state: str = "", kind: str = "") -> QuerySet[Flag]:
     """Open ones first, oldest of them first; then the answered, last answered first. `state`: open or answered."""
     flags = campaign.flags.select_related(
-        "template__relation",
-        "item__triple",
-        "check_item__gold",
-        "check_item__item__triple",
-        "person",
-        "replied_by",
+        "template__relation", "item__triple", "check_item__gold", "check_item__item__triple", "person", "replied_by"
     ).order_by(F("replied_at").desc(nulls_first=True), "pk")
     if kind:
         flags = flags.filter(kind=kind)

@@ -8,26 +8,16 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [
-        ("pooling", "0001_initial"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0001_initial"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
             name="Campaign",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "state",
-                    models.CharField(
-                        choices=[("open", "Open"), ("closed", "Closed")], default="open", max_length=10
-                    ),
+                    models.CharField(choices=[("open", "Open"), ("closed", "Closed")], default="open", max_length=10),
                 ),
                 (
                     "evidence_rule",
@@ -40,9 +30,7 @@ class Migration(migrations.Migration):
                 ("lease_minutes", models.PositiveSmallIntegerField(default=15)),
                 (
                     "undo_minutes",
-                    models.PositiveSmallIntegerField(
-                        default=15, help_text="how long an own label can be changed"
-                    ),
+                    models.PositiveSmallIntegerField(default=15, help_text="how long an own label can be changed"),
                 ),
                 ("guidelines", models.TextField(blank=True)),
                 (
@@ -55,9 +43,7 @@ class Migration(migrations.Migration):
                 (
                     "pool",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="campaign",
-                        to="pooling.pool",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="campaign", to="pooling.pool"
                     ),
                 ),
             ],
@@ -65,16 +51,8 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="ImportedLabel",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "answer",
-                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("answer", models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1)),
                 ("annotator", models.CharField(blank=True, max_length=150)),
                 ("source_url", models.CharField(blank=True, max_length=2000)),
                 ("labelled_at", models.DateTimeField(blank=True, null=True)),
@@ -91,26 +69,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="Item",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("group", models.PositiveIntegerField()),
-                (
-                    "order",
-                    models.PositiveIntegerField(
-                        help_text="place in the seeded random order, groups together"
-                    ),
-                ),
+                ("order", models.PositiveIntegerField(help_text="place in the seeded random order, groups together")),
                 ("side", models.CharField(help_text="which side the group's question masks", max_length=4)),
                 (
                     "state",
@@ -127,71 +93,47 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "started",
-                    models.BooleanField(
-                        default=False, help_text="has a label: such items are given out first"
-                    ),
+                    models.BooleanField(default=False, help_text="has a label: such items are given out first"),
                 ),
                 ("settled_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "campaign",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="items",
-                        to="annotation.campaign",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="items", to="annotation.campaign"
                     ),
                 ),
                 (
                     "triple",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="item",
-                        to="pooling.pooledtriple",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="item", to="pooling.pooledtriple"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["order"],
-            },
+            options={"ordering": ["order"]},
         ),
         migrations.CreateModel(
             name="Judgement",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "verdict",
                     models.CharField(
-                        choices=[
-                            ("positive", "Positive"),
-                            ("negative", "Negative"),
-                            ("undecided", "Undecided"),
-                        ],
+                        choices=[("positive", "Positive"), ("negative", "Negative"), ("undecided", "Undecided")],
                         max_length=10,
                     ),
                 ),
-                (
-                    "origin",
-                    models.CharField(choices=[("people", "People"), ("import", "Import")], max_length=10),
-                ),
+                ("origin", models.CharField(choices=[("people", "People"), ("import", "Import")], max_length=10)),
                 ("decided_at", models.DateTimeField()),
                 (
                     "pool",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgements",
-                        to="pooling.pool",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judgements", to="pooling.pool"
                     ),
                 ),
                 (
                     "triple",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgement",
-                        to="pooling.pooledtriple",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judgement", to="pooling.pooledtriple"
                     ),
                 ),
             ],
@@ -199,12 +141,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Membership",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "role",
                     models.CharField(
@@ -215,9 +152,7 @@ class Migration(migrations.Migration):
                 (
                     "campaign",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="members",
-                        to="annotation.campaign",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="members", to="annotation.campaign"
                     ),
                 ),
                 (
@@ -233,64 +168,41 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="QuestionTemplate",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("version", models.PositiveIntegerField(default=1)),
                 (
                     "statement",
-                    models.CharField(
-                        help_text="asked of one triple: has {subject} and {object}", max_length=500
-                    ),
+                    models.CharField(help_text="asked of one triple: has {subject} and {object}", max_length=500),
                 ),
                 (
                     "tail_question",
-                    models.CharField(
-                        help_text="asks for the tails of one head: has {subject}", max_length=500
-                    ),
+                    models.CharField(help_text="asks for the tails of one head: has {subject}", max_length=500),
                 ),
                 (
                     "head_question",
-                    models.CharField(
-                        help_text="asks for the heads of one tail: has {object}", max_length=500
-                    ),
+                    models.CharField(help_text="asks for the heads of one tail: has {object}", max_length=500),
                 ),
                 ("is_default", models.BooleanField(default=False, help_text="made from the relation's name")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        to=settings.AUTH_USER_MODEL,
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 (
                     "relation",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="templates",
-                        to="pooling.relation",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="templates", to="pooling.relation"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["relation", "version"],
-            },
+            options={"ordering": ["relation", "version"]},
         ),
         migrations.CreateModel(
             name="Slot",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.PositiveSmallIntegerField()),
                 (
                     "state",
@@ -314,9 +226,7 @@ class Migration(migrations.Migration):
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="slots",
-                        to="annotation.item",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="slots", to="annotation.item"
                     ),
                 ),
                 (
@@ -335,43 +245,26 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Label",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "answer",
-                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("answer", models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1)),
                 ("source_url", models.CharField(blank=True, max_length=2000)),
-                (
-                    "comment",
-                    models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason"),
-                ),
+                ("comment", models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")),
                 (
                     "client_id",
-                    models.UUIDField(
-                        help_text="made by the page: a repeated submit is the same label", unique=True
-                    ),
+                    models.UUIDField(help_text="made by the page: a repeated submit is the same label", unique=True),
                 ),
                 ("active_ms", models.PositiveIntegerField(default=0)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "annotator",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="labels",
-                        to="annotation.item",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotation.item"
                     ),
                 ),
                 (
@@ -387,108 +280,70 @@ class Migration(migrations.Migration):
                 (
                     "template",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.questiontemplate",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.questiontemplate"
                     ),
                 ),
                 (
                     "slot",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="labels",
-                        to="annotation.slot",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotation.slot"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="Source",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=80)),
                 (
                     "host",
-                    models.CharField(
-                        help_text="a link is accepted at this host and those under it", max_length=200
-                    ),
+                    models.CharField(help_text="a link is accepted at this host and those under it", max_length=200),
                 ),
                 ("search_url", models.CharField(blank=True, max_length=300)),
                 (
                     "campaign",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="sources",
-                        to="annotation.campaign",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="sources", to="annotation.campaign"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="SurplusLabel",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "answer",
-                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("answer", models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1)),
                 ("source_url", models.CharField(blank=True, max_length=2000)),
-                (
-                    "comment",
-                    models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason"),
-                ),
+                ("comment", models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")),
                 (
                     "client_id",
-                    models.UUIDField(
-                        help_text="made by the page: a repeated submit is the same label", unique=True
-                    ),
+                    models.UUIDField(help_text="made by the page: a repeated submit is the same label", unique=True),
                 ),
                 ("active_ms", models.PositiveIntegerField(default=0)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "annotator",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="surplus_labels",
-                        to="annotation.item",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="surplus_labels", to="annotation.item"
                     ),
                 ),
                 (
                     "template",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.questiontemplate",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.questiontemplate"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.AddConstraint(
             model_name="campaign",
@@ -499,8 +354,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="campaign",
             constraint=models.CheckConstraint(
-                condition=models.Q(("evidence_rule__in", ["both", "yes", "never"])),
-                name="campaign_evidence_rule_known",
+                condition=models.Q(("evidence_rule__in", ["both", "yes", "never"])), name="campaign_evidence_rule_known"
             ),
         ),
         migrations.AddConstraint(
@@ -511,9 +365,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="importedlabel",
-            constraint=models.UniqueConstraint(
-                fields=("triple", "file_sha256", "line"), name="imported_line_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("triple", "file_sha256", "line"), name="imported_line_once"),
         ),
         migrations.AddIndex(
             model_name="item",
@@ -522,18 +374,15 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="item",
-            index=models.Index(fields=["campaign", "group"], name="annotation__campaig_925362_idx"),
+            model_name="item", index=models.Index(fields=["campaign", "group"], name="annotation__campaig_925362_idx")
         ),
         migrations.AddConstraint(
-            model_name="item",
-            constraint=models.UniqueConstraint(fields=("campaign", "order"), name="item_order_once"),
+            model_name="item", constraint=models.UniqueConstraint(fields=("campaign", "order"), name="item_order_once")
         ),
         migrations.AddConstraint(
             model_name="item",
             constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["open", "disputed", "settled", "undecided"])),
-                name="item_state_known",
+                condition=models.Q(("state__in", ["open", "disputed", "settled", "undecided"])), name="item_state_known"
             ),
         ),
         migrations.AddConstraint(
@@ -574,22 +423,17 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=("relation", "version"), name="template_version_once"),
         ),
         migrations.AddIndex(
-            model_name="slot",
-            index=models.Index(fields=["annotator", "state"], name="annotation__annotat_7a3e62_idx"),
+            model_name="slot", index=models.Index(fields=["annotator", "state"], name="annotation__annotat_7a3e62_idx")
+        ),
+        migrations.AddConstraint(
+            model_name="slot", constraint=models.UniqueConstraint(fields=("item", "number"), name="slot_number_once")
+        ),
+        migrations.AddConstraint(
+            model_name="slot", constraint=models.UniqueConstraint(fields=("item", "annotator"), name="slot_person_once")
         ),
         migrations.AddConstraint(
             model_name="slot",
-            constraint=models.UniqueConstraint(fields=("item", "number"), name="slot_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="slot",
-            constraint=models.UniqueConstraint(fields=("item", "annotator"), name="slot_person_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="slot",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("number__in", [1, 2, 3])), name="slot_number_known"
-            ),
+            constraint=models.CheckConstraint(condition=models.Q(("number__in", [1, 2, 3])), name="slot_number_known"),
         ),
         migrations.AddConstraint(
             model_name="slot",
@@ -609,8 +453,7 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="label",
-            index=models.Index(fields=["annotator", "-id"], name="annotation__annotat_58e5b9_idx"),
+            model_name="label", index=models.Index(fields=["annotator", "-id"], name="annotation__annotat_58e5b9_idx")
         ),
         migrations.AddConstraint(
             model_name="label",

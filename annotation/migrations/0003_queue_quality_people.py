@@ -18,19 +18,11 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Check",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "kind",
                     models.CharField(
-                        choices=[
-                            ("gold", "the answer is known"),
-                            ("recheck", "a final judgement is judged again"),
-                        ],
+                        choices=[("gold", "the answer is known"), ("recheck", "a final judgement is judged again")],
                         max_length=10,
                     ),
                 ),
@@ -42,10 +34,7 @@ class Migration(migrations.Migration):
                         max_length=1,
                     ),
                 ),
-                (
-                    "order",
-                    models.PositiveIntegerField(help_text="it is given out after the item of this order"),
-                ),
+                ("order", models.PositiveIntegerField(help_text="it is given out after the item of this order")),
                 ("ticket", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 (
                     "state",
@@ -62,56 +51,32 @@ class Migration(migrations.Migration):
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="CheckLabel",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "answer",
-                    models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("answer", models.CharField(choices=[("Y", "yes"), ("N", "no"), ("?", "can't tell")], max_length=1)),
                 ("source_url", models.CharField(blank=True, max_length=2000)),
-                (
-                    "comment",
-                    models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason"),
-                ),
+                ("comment", models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")),
                 (
                     "client_id",
-                    models.UUIDField(
-                        help_text="made by the page: a repeated submit is the same label", unique=True
-                    ),
+                    models.UUIDField(help_text="made by the page: a repeated submit is the same label", unique=True),
                 ),
                 ("active_ms", models.PositiveIntegerField(default=0)),
                 (
                     "away_ms",
-                    models.PositiveBigIntegerField(
-                        default=0, help_text="the rest of the time it was on the screen"
-                    ),
+                    models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen"),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="Flag",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "kind",
                     models.CharField(
@@ -132,19 +97,12 @@ class Migration(migrations.Migration):
                 ("reply", models.CharField(blank=True, max_length=2000)),
                 ("replied_at", models.DateTimeField(blank=True, null=True)),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="Gold",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("head", models.PositiveIntegerField()),
                 ("relation", models.PositiveIntegerField()),
                 ("tail", models.PositiveIntegerField()),
@@ -160,47 +118,29 @@ class Migration(migrations.Migration):
                 (
                     "origin",
                     models.CharField(
-                        choices=[
-                            ("seed", "seed triple"),
-                            ("filter", "filtered triple"),
-                            ("file", "from a file"),
-                        ],
+                        choices=[("seed", "seed triple"), ("filter", "filtered triple"), ("file", "from a file")],
                         max_length=10,
                     ),
                 ),
                 ("is_active", models.BooleanField(default=True, help_text="is still given out")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="GuidelineVersion",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("version", models.PositiveIntegerField()),
                 ("text", models.TextField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
-            options={
-                "ordering": ["campaign", "version"],
-            },
+            options={"ordering": ["campaign", "version"]},
         ),
         migrations.CreateModel(
             name="Invitation",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("token_sha256", models.CharField(max_length=64, unique=True)),
                 ("role", models.CharField(help_text="of the site or of the campaign", max_length=12)),
                 ("email", models.EmailField(blank=True, max_length=254)),
@@ -209,26 +149,12 @@ class Migration(migrations.Migration):
                 ("used_at", models.DateTimeField(blank=True, null=True)),
                 ("revoked_at", models.DateTimeField(blank=True, null=True)),
             ],
-            options={
-                "ordering": ["-id"],
-            },
+            options={"ordering": ["-id"]},
         ),
-        migrations.RemoveConstraint(
-            model_name="campaign",
-            name="campaign_state_known",
-        ),
-        migrations.RemoveConstraint(
-            model_name="slot",
-            name="slot_number_once",
-        ),
-        migrations.RemoveConstraint(
-            model_name="slot",
-            name="slot_state_known",
-        ),
-        migrations.RemoveIndex(
-            model_name="item",
-            name="annotation__campaig_48049a_idx",
-        ),
+        migrations.RemoveConstraint(model_name="campaign", name="campaign_state_known"),
+        migrations.RemoveConstraint(model_name="slot", name="slot_number_once"),
+        migrations.RemoveConstraint(model_name="slot", name="slot_state_known"),
+        migrations.RemoveIndex(model_name="item", name="annotation__campaig_48049a_idx"),
         migrations.AddField(
             model_name="campaign",
             name="contact",
@@ -279,25 +205,15 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="label",
             name="away_ms",
-            field=models.PositiveBigIntegerField(
-                default=0, help_text="the rest of the time it was on the screen"
-            ),
+            field=models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen"),
         ),
         migrations.AddField(
             model_name="membership",
             name="consented_at",
             field=models.DateTimeField(blank=True, help_text="to the campaign's personal_data", null=True),
         ),
-        migrations.AddField(
-            model_name="slot",
-            name="ticket",
-            field=models.UUIDField(editable=False, null=True),
-        ),
-        migrations.AddField(
-            model_name="slot",
-            name="withdrawn_at",
-            field=models.DateTimeField(blank=True, null=True),
-        ),
+        migrations.AddField(model_name="slot", name="ticket", field=models.UUIDField(editable=False, null=True)),
+        migrations.AddField(model_name="slot", name="withdrawn_at", field=models.DateTimeField(blank=True, null=True)),
         migrations.AddField(
             model_name="source",
             name="relations",
@@ -306,9 +222,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="surpluslabel",
             name="away_ms",
-            field=models.PositiveBigIntegerField(
-                default=0, help_text="the rest of the time it was on the screen"
-            ),
+            field=models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen"),
         ),
         migrations.AddField(
             model_name="surpluslabel",
@@ -328,21 +242,14 @@ class Migration(migrations.Migration):
             model_name="campaign",
             name="state",
             field=models.CharField(
-                choices=[("open", "Open"), ("paused", "Paused"), ("closed", "Closed")],
-                default="open",
-                max_length=10,
+                choices=[("open", "Open"), ("paused", "Paused"), ("closed", "Closed")], default="open", max_length=10
             ),
         ),
         migrations.AlterField(
             model_name="slot",
             name="state",
             field=models.CharField(
-                choices=[
-                    ("free", "Free"),
-                    ("leased", "Leased"),
-                    ("answered", "Answered"),
-                    ("withdrawn", "Withdrawn"),
-                ],
+                choices=[("free", "Free"), ("leased", "Leased"), ("answered", "Answered"), ("withdrawn", "Withdrawn")],
                 default="free",
                 max_length=10,
             ),
@@ -391,8 +298,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="slot",
             constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["free", "leased", "answered", "withdrawn"])),
-                name="slot_state_known",
+                condition=models.Q(("state__in", ["free", "leased", "answered", "withdrawn"])), name="slot_state_known"
             ),
         ),
         migrations.AddField(
@@ -417,9 +323,7 @@ class Migration(migrations.Migration):
             model_name="check",
             name="person",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="checks",
-                to=settings.AUTH_USER_MODEL,
+                on_delete=django.db.models.deletion.PROTECT, related_name="checks", to=settings.AUTH_USER_MODEL
             ),
         ),
         migrations.AddField(
@@ -447,8 +351,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="surpluslabel",
             constraint=models.CheckConstraint(
-                condition=models.Q(("reason__in", ["late", "twice", "closed", "over"])),
-                name="surplus_reason_known",
+                condition=models.Q(("reason__in", ["late", "twice", "closed", "over"])), name="surplus_reason_known"
             ),
         ),
         migrations.AddConstraint(
@@ -491,9 +394,7 @@ class Migration(migrations.Migration):
             model_name="checklabel",
             name="template",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="annotation.questiontemplate",
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.questiontemplate"
             ),
         ),
         migrations.AddField(
@@ -564,10 +465,7 @@ class Migration(migrations.Migration):
             model_name="gold",
             name="created_by",
             field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                to=settings.AUTH_USER_MODEL,
+                blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
             ),
         ),
         migrations.AddField(
@@ -585,19 +483,14 @@ class Migration(migrations.Migration):
             model_name="guidelineversion",
             name="campaign",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="guideline_versions",
-                to="annotation.campaign",
+                on_delete=django.db.models.deletion.CASCADE, related_name="guideline_versions", to="annotation.campaign"
             ),
         ),
         migrations.AddField(
             model_name="guidelineversion",
             name="created_by",
             field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                to=settings.AUTH_USER_MODEL,
+                blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
             ),
         ),
         migrations.AddField(
@@ -615,10 +508,7 @@ class Migration(migrations.Migration):
             model_name="invitation",
             name="created_by",
             field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL
             ),
         ),
         migrations.AddField(
@@ -645,9 +535,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="checklabel",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("supersedes", None)),
-                fields=("check_item",),
-                name="check_label_first_once",
+                condition=models.Q(("supersedes", None)), fields=("check_item",), name="check_label_first_once"
             ),
         ),
         migrations.AddIndex(
@@ -680,9 +568,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="gold",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("answer__in", ("Y", "N"))), name="gold_answer_known"
-            ),
+            constraint=models.CheckConstraint(condition=models.Q(("answer__in", ("Y", "N"))), name="gold_answer_known"),
         ),
         migrations.AddConstraint(
             model_name="gold",

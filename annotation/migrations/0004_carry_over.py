@@ -8,10 +8,7 @@ BATCH = 2000
 
 
 def carry_over(apps, schema_editor):
-    campaign, version = (
-        apps.get_model("annotation", "Campaign"),
-        apps.get_model("annotation", "GuidelineVersion"),
-    )
+    campaign, version = (apps.get_model("annotation", "Campaign"), apps.get_model("annotation", "GuidelineVersion"))
     for one in campaign.objects.exclude(guidelines=""):
         version.objects.create(campaign=one, version=1, text=one.guidelines)
     slot = apps.get_model("annotation", "Slot")

@@ -11,8 +11,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="slot",
             name="ticket",
-            field=models.UUIDField(
-                default=uuid.uuid4, editable=False, help_text="its name outside", unique=True
-            ),
+            field=models.UUIDField(default=uuid.uuid4, editable=False, help_text="its name outside", unique=True),
         ),
     ]

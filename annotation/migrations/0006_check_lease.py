@@ -4,9 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("annotation", "0005_carried_over"),
-    ]
+    dependencies = [("annotation", "0005_carried_over")]
 
     operations = [
         migrations.AddField(
@@ -15,5 +13,5 @@ class Migration(migrations.Migration):
             field=models.DateTimeField(
                 blank=True, help_text="after it, gold whose question went to others goes with it", null=True
             ),
-        ),
+        )
     ]

@@ -16,12 +16,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Batch",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.PositiveIntegerField(help_text="1, 2, ... within the campaign")),
                 (
                     "origin",
@@ -37,27 +32,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "order",
-                    models.CharField(
-                        blank=True, help_text="name of the order of judging, if one chose", max_length=20
-                    ),
+                    models.CharField(blank=True, help_text="name of the order of judging, if one chose", max_length=20),
                 ),
-                (
-                    "settings",
-                    models.JSONField(default=dict, help_text="of the order or the sample, its seed included"),
-                ),
+                ("settings", models.JSONField(default=dict, help_text="of the order or the sample, its seed included")),
                 ("size", models.PositiveIntegerField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
-            options={
-                "ordering": ["campaign", "number"],
-            },
+            options={"ordering": ["campaign", "number"]},
         ),
         migrations.AddField(
             model_name="campaign",
             name="batch_size",
             field=models.PositiveIntegerField(
-                default=0,
-                help_text="triples released at a time, whole question groups; 0: everything at once",
+                default=0, help_text="triples released at a time, whole question groups; 0: everything at once"
             ),
         ),
         migrations.AddField(
@@ -80,9 +67,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(default=dict, help_text="those of the order; its seed is the campaign's"),
         ),
         migrations.AddField(
-            model_name="campaign",
-            name="target_measure",
-            field=models.CharField(default="micro_mrr", max_length=40),
+            model_name="campaign", name="target_measure", field=models.CharField(default="micro_mrr", max_length=40)
         ),
         migrations.AddField(
             model_name="campaign",
@@ -97,18 +82,14 @@ class Migration(migrations.Migration):
             model_name="item",
             name="arm",
             field=models.PositiveSmallIntegerField(
-                blank=True,
-                help_text="index of the run that the order followed, where it follows runs",
-                null=True,
+                blank=True, help_text="index of the run that the order followed, where it follows runs", null=True
             ),
         ),
         migrations.AddField(
             model_name="item",
             name="place",
             field=models.PositiveIntegerField(
-                blank=True,
-                help_text="in the sequence of the order; none: it came with its question",
-                null=True,
+                blank=True, help_text="in the sequence of the order; none: it came with its question", null=True
             ),
         ),
         migrations.AddField(
@@ -120,9 +101,7 @@ class Migration(migrations.Migration):
             model_name="campaign",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    ("target_tau", None),
-                    models.Q(("target_tau__gt", 0), ("target_tau__lte", 1)),
-                    _connector="OR",
+                    ("target_tau", None), models.Q(("target_tau__gt", 0), ("target_tau__lte", 1)), _connector="OR"
                 ),
                 name="campaign_target_tau_possible",
             ),
@@ -152,8 +131,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="batch",
             constraint=models.CheckConstraint(
-                condition=models.Q(("origin__in", ["all", "order", "audit", "extension"])),
-                name="batch_origin_known",
+                condition=models.Q(("origin__in", ["all", "order", "audit", "extension"])), name="batch_origin_known"
             ),
         ),
     ]

@@ -4,23 +4,17 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("annotation", "0007_batches"),
-    ]
+    dependencies = [("annotation", "0007_batches")]
 
     operations = [
         migrations.AddField(
             model_name="campaign",
             name="whole_questions",
-            field=models.BooleanField(
-                default=True, help_text="with a triple all others of its question are released"
-            ),
+            field=models.BooleanField(default=True, help_text="with a triple all others of its question are released"),
         ),
         migrations.AlterField(
             model_name="campaign",
             name="batch_size",
-            field=models.PositiveIntegerField(
-                default=0, help_text="triples released at a time; 0: everything at once"
-            ),
+            field=models.PositiveIntegerField(default=0, help_text="triples released at a time; 0: everything at once"),
         ),
     ]

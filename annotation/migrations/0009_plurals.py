@@ -4,17 +4,11 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("annotation", "0008_whole_questions"),
-    ]
+    dependencies = [("annotation", "0008_whole_questions")]
 
     operations = [
         migrations.AlterModelOptions(
-            name="batch",
-            options={"ordering": ["campaign", "number"], "verbose_name_plural": "batches"},
+            name="batch", options={"ordering": ["campaign", "number"], "verbose_name_plural": "batches"}
         ),
-        migrations.AlterModelOptions(
-            name="gold",
-            options={"ordering": ["id"], "verbose_name_plural": "gold items"},
-        ),
+        migrations.AlterModelOptions(name="gold", options={"ordering": ["id"], "verbose_name_plural": "gold items"}),
     ]

@@ -12,9 +12,7 @@ class Batch(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="batches")
     number = models.PositiveIntegerField(help_text="1, 2, ... within the campaign")
     origin = models.CharField(max_length=10, choices=BatchOrigin)
-    order = models.CharField(
-        max_length=20, blank=True, help_text="name of the order of judging, if one chose"
-    )
+    order = models.CharField(max_length=20, blank=True, help_text="name of the order of judging, if one chose")
     settings = models.JSONField(default=dict, help_text="of the order or the sample, its seed included")
     size = models.PositiveIntegerField()
     created_at = models.DateTimeField(auto_now_add=True)
@@ -24,9 +22,7 @@ class Batch(models.Model):
         verbose_name_plural = "batches"
         constraints = [
             models.UniqueConstraint(fields=["campaign", "number"], name="batch_number_once"),
-            models.CheckConstraint(
-                condition=models.Q(origin__in=BatchOrigin.values), name="batch_origin_known"
-            ),
+            models.CheckConstraint(condition=models.Q(origin__in=BatchOrigin.values), name="batch_origin_known"),
         ]
 
     def __str__(self) -> str:

@@ -12,31 +12,23 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.OPEN)
     evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.BOTH)
     lease_minutes = models.PositiveSmallIntegerField(default=15)
-    undo_minutes = models.PositiveSmallIntegerField(
-        default=15, help_text="how long an own label can be changed"
-    )
+    undo_minutes = models.PositiveSmallIntegerField(default=15, help_text="how long an own label can be changed")
     gold_percent = models.PositiveSmallIntegerField(
         default=0, help_text="of a hundred questions given out so many more are gold items"
     )
-    personal_data = models.TextField(
-        blank=True, help_text="what members agree to before they label; Markdown"
-    )
+    personal_data = models.TextField(blank=True, help_text="what members agree to before they label; Markdown")
     contact = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
         help_text="the manager who answers what annotators report",
-    )  # fmt: skip
-    seed = models.PositiveIntegerField(
-        default=0, help_text="of the random order in which questions are given out"
     )
-    order = models.CharField(
-        max_length=20, default="depth", help_text="of judging, a name in the registry of orders"
-    )
-    order_settings = models.JSONField(
-        default=dict, help_text="those of the order; its seed is the campaign's"
-    )
-    batch_size = models.PositiveIntegerField(
-        default=0, help_text="triples released at a time; 0: everything at once"
-    )
+    seed = models.PositiveIntegerField(default=0, help_text="of the random order in which questions are given out")
+    order = models.CharField(max_length=20, default="depth", help_text="of judging, a name in the registry of orders")
+    order_settings = models.JSONField(default=dict, help_text="those of the order; its seed is the campaign's")
+    batch_size = models.PositiveIntegerField(default=0, help_text="triples released at a time; 0: everything at once")
     whole_questions = models.BooleanField(
         default=True, help_text="with a triple all others of its question are released"
     )
@@ -44,9 +36,10 @@ class Campaign(models.Model):
         null=True, blank=True, help_text="labels of people after which no batch is released"
     )
     target_tau = models.FloatField(
-        null=True, blank=True,
+        null=True,
+        blank=True,
         help_text="no batch is released once the lower end of tau's 95 % interval is at least this",
-    )  # fmt: skip
+    )
     target_measure = models.CharField(max_length=40, default="micro_mrr")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -56,15 +49,11 @@ class Campaign(models.Model):
                 condition=models.Q(target_tau=None) | models.Q(target_tau__gt=0, target_tau__lte=1),
                 name="campaign_target_tau_possible",
             ),
-            models.CheckConstraint(
-                condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"
-            ),
+            models.CheckConstraint(condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"),
             models.CheckConstraint(
                 condition=models.Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"
             ),
-            models.CheckConstraint(
-                condition=models.Q(gold_percent__lte=50), name="campaign_gold_at_most_half"
-            ),
+            models.CheckConstraint(condition=models.Q(gold_percent__lte=50), name="campaign_gold_at_most_half"),
         ]
 
     def __str__(self) -> str:
@@ -81,9 +70,7 @@ class Membership(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "person", "role"], name="membership_once"),
-            models.CheckConstraint(
-                condition=models.Q(role__in=CampaignRole.values), name="membership_role_known"
-            ),
+            models.CheckConstraint(condition=models.Q(role__in=CampaignRole.values), name="membership_role_known"),
         ]
 
     def __str__(self) -> str:
@@ -130,13 +117,9 @@ class Invitation(models.Model):
 
     token_sha256 = models.CharField(max_length=64, unique=True)
     role = models.CharField(max_length=12, help_text="of the site or of the campaign")
-    campaign = models.ForeignKey(
-        Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations"
-    )
+    campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
@@ -152,7 +135,7 @@ class Invitation(models.Model):
                 condition=models.Q(role__in=SiteRole.values, campaign=None)
                 | models.Q(role__in=CampaignRole.values, campaign__isnull=False),
                 name="invitation_role_fits",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

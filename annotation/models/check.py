@@ -36,9 +36,7 @@ class Gold(models.Model):
             models.UniqueConstraint(fields=["campaign", "head", "relation", "tail"], name="gold_triple_once"),
             models.CheckConstraint(condition=models.Q(answer__in=_KNOWN), name="gold_answer_known"),
             models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="gold_side_known"),
-            models.CheckConstraint(
-                condition=models.Q(origin__in=GoldOrigin.values), name="gold_origin_known"
-            ),
+            models.CheckConstraint(condition=models.Q(origin__in=GoldOrigin.values), name="gold_origin_known"),
         ]
 
     def __str__(self) -> str:
@@ -59,9 +57,7 @@ class Check(models.Model):
     order = models.PositiveIntegerField(help_text="it is given out after the item of this order")
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False)
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
-    template = models.ForeignKey(
-        QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    template = models.ForeignKey(QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     leased_until = models.DateTimeField(
         null=True, blank=True, help_text="after it, gold whose question went to others goes with it"
     )

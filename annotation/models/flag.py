@@ -14,9 +14,7 @@ class Flag(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="flags")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="flags")
     item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.CASCADE, related_name="flags")
-    check_item = models.ForeignKey(
-        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="flags"
-    )
+    check_item = models.ForeignKey(Check, null=True, blank=True, on_delete=models.CASCADE, related_name="flags")
     template = models.ForeignKey(
         QuestionTemplate, on_delete=models.PROTECT, related_name="+", help_text="the version that was shown"
     )
@@ -37,8 +35,7 @@ class Flag(models.Model):
         constraints = [
             models.CheckConstraint(condition=models.Q(kind__in=FlagKind.values), name="flag_kind_known"),
             models.CheckConstraint(
-                condition=models.Q(item=None, check_item__isnull=False)
-                | models.Q(item__isnull=False, check_item=None),
+                condition=models.Q(item=None, check_item__isnull=False) | models.Q(item__isnull=False, check_item=None),
                 name="flag_of_one_question",
             ),
         ]

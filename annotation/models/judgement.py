@@ -22,9 +22,7 @@ class ImportedLabel(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(answer__in=Answer.values), name="imported_answer_known"
-            ),
+            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="imported_answer_known"),
             models.UniqueConstraint(fields=["triple", "file_sha256", "line"], name="imported_line_once"),
         ]
 
@@ -43,9 +41,7 @@ class Judgement(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(verdict__in=Verdict.values), name="judgement_verdict_known"
-            ),
+            models.CheckConstraint(condition=models.Q(verdict__in=Verdict.values), name="judgement_verdict_known"),
             models.CheckConstraint(
                 condition=models.Q(origin__in=JudgementOrigin.values), name="judgement_origin_known"
             ),

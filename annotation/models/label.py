@@ -14,9 +14,7 @@ class _Answered(models.Model):
     answer = models.CharField(max_length=1, choices=Answer)
     source_url = models.CharField(max_length=2000, blank=True)
     comment = models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")
-    client_id = models.UUIDField(
-        unique=True, help_text="made by the page: a repeated submit is the same label"
-    )
+    client_id = models.UUIDField(unique=True, help_text="made by the page: a repeated submit is the same label")
     template = models.ForeignKey(QuestionTemplate, on_delete=models.PROTECT, related_name="+")
     active_ms = models.PositiveIntegerField(default=0)
     away_ms = models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen")
@@ -45,18 +43,13 @@ class Label(_Answered):
                 fields=["slot"], condition=models.Q(supersedes=None), name="label_first_of_slot_once"
             ),
         ]
-        indexes = [
-            models.Index(fields=["annotator", "-id"]),
-            models.Index(fields=["annotator", "created_at"]),
-        ]
+        indexes = [models.Index(fields=["annotator", "-id"]), models.Index(fields=["annotator", "created_at"])]
 
 
 class SurplusLabel(_Answered):
     """An answer that came after its slot was taken by somebody else: kept, and part of nothing."""
 
-    item = models.ForeignKey(
-        Item, null=True, blank=True, on_delete=models.PROTECT, related_name="surplus_labels"
-    )
+    item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="surplus_labels")
     check_item = models.ForeignKey(
         Check, null=True, blank=True, on_delete=models.PROTECT, related_name="surplus_labels"
     )
@@ -66,12 +59,9 @@ class SurplusLabel(_Answered):
         ordering = ["id"]
         constraints = [
             models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="surplus_answer_known"),
+            models.CheckConstraint(condition=models.Q(reason__in=SurplusReason.values), name="surplus_reason_known"),
             models.CheckConstraint(
-                condition=models.Q(reason__in=SurplusReason.values), name="surplus_reason_known"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(item=None, check_item__isnull=False)
-                | models.Q(item__isnull=False, check_item=None),
+                condition=models.Q(item=None, check_item__isnull=False) | models.Q(item__isnull=False, check_item=None),
                 name="surplus_of_one_question",
             ),
         ]
@@ -88,9 +78,7 @@ class CheckLabel(_Answered):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(answer__in=Answer.values), name="check_label_answer_known"
-            ),
+            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="check_label_answer_known"),
             models.UniqueConstraint(
                 fields=["check_item"], condition=models.Q(supersedes=None), name="check_label_first_once"
             ),

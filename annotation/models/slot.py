@@ -87,16 +87,18 @@ class Slot(models.Model):
     leased_until = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     template = models.ForeignKey(
-        QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+",
+        QuestionTemplate,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
         help_text="the version that its present holder was shown",
-    )  # fmt: skip
+    )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["item", "number"],
-                condition=~models.Q(state=SlotState.WITHDRAWN),
-                name="slot_number_once",
+                fields=["item", "number"], condition=~models.Q(state=SlotState.WITHDRAWN), name="slot_number_once"
             ),
             models.UniqueConstraint(fields=["item", "annotator"], name="slot_person_once"),
             models.CheckConstraint(condition=models.Q(number__in=[1, 2, 3]), name="slot_number_known"),

@@ -28,9 +28,14 @@ PSEUDONYM = "erased-"  # names of people whose personal data are erased begin so
 
 
 def add_person(
-    username: str, role: str, campaign: Campaign | None = None, password: str | None = None, *,
-    consented: bool = False, by: User | None = None,
-) -> tuple[User, str | None]:  # fmt: skip
+    username: str,
+    role: str,
+    campaign: Campaign | None = None,
+    password: str | None = None,
+    *,
+    consented: bool = False,
+    by: User | None = None,
+) -> tuple[User, str | None]:
     """Give a person a role, making the person if there is none of that name.
 
     Returns the person and the password that was made for a new one without `password`. PersonError: unknown
@@ -97,13 +102,13 @@ def give_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
         else:
             agreed = campaign.members.filter(person=user, consented_at__isnull=False).first()
             new = Membership.objects.get_or_create(
-                campaign=campaign, person=user, role=role,
+                campaign=campaign,
+                person=user,
+                role=role,
                 defaults={"consented_at": agreed.consented_at if agreed else None},
-            )[1]  # fmt: skip
+            )[1]
         if new:
-            record(
-                by, AuditAct.ROLE_GIVEN, pool=campaign.pool if campaign else None, subject=user, about=role
-            )
+            record(by, AuditAct.ROLE_GIVEN, pool=campaign.pool if campaign else None, subject=user, about=role)
     return new
 
 
@@ -121,9 +126,7 @@ def take_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
             had = Membership.objects.filter(campaign=campaign, person=user, role=role).delete()[0] > 0
             release_all(user, campaign)
         if had:
-            record(
-                by, AuditAct.ROLE_TAKEN, pool=campaign.pool if campaign else None, subject=user, about=role
-            )
+            record(by, AuditAct.ROLE_TAKEN, pool=campaign.pool if campaign else None, subject=user, about=role)
     return had
 
 
@@ -166,8 +169,7 @@ def password_path(user: User, *, by: User | None = None) -> str:
     check_may_change(user, by)
     record(by, AuditAct.PASSWORD_LINK, subject=user)
     return reverse(
-        "password-new",
-        args=[urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)],
+        "password-new", args=[urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)]
     )
 
 
@@ -194,9 +196,7 @@ def revoke_invitations_of(user: User) -> int:
 
 def managers() -> QuerySet[User]:
     """Who can manage the site now."""
-    return User.objects.filter(
-        Q(groups__name=SiteRole.MANAGER) | Q(is_superuser=True), is_active=True
-    ).distinct()
+    return User.objects.filter(Q(groups__name=SiteRole.MANAGER) | Q(is_superuser=True), is_active=True).distinct()
 
 
 def is_last_manager(user: User) -> bool:
@@ -210,9 +210,7 @@ def is_erased(user: User) -> bool:
 def check_may_change(user: User, by: User | None) -> None:
     """PersonError where a manager would take over an administrator's account, which may do more."""
     if user.is_superuser and by is not None and not by.is_superuser:
-        raise PersonError(
-            f"{user.username} administers the server: only an administrator changes this account."
-        )
+        raise PersonError(f"{user.username} administers the server: only an administrator changes this account.")
 
 
 def missing_people(roles: Iterable[str]) -> list[str]:
@@ -232,9 +230,7 @@ def _check_other_manager(user: User, act: str) -> None:
     ids = list(managers().values_list("pk", flat=True))
     list(User.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
     if is_last_manager(user):
-        raise PersonError(
-            f"You cannot {act}: {user.username} is the last manager who can sign in. Add another first."
-        )
+        raise PersonError(f"You cannot {act}: {user.username} is the last manager who can sign in. Add another first.")
 
 
 def _check_mix(user: User, role: str) -> None:

@@ -28,9 +28,7 @@ def consent(user: User, campaign: Campaign, *, now: datetime | None = None) -> b
 
 
 def consented_at(user: User, campaign: Campaign) -> datetime | None:
-    times = campaign.members.filter(person=user, consented_at__isnull=False).values_list(
-        "consented_at", flat=True
-    )
+    times = campaign.members.filter(person=user, consented_at__isnull=False).values_list("consented_at", flat=True)
     return times.order_by("consented_at").first()
 
 

@@ -79,9 +79,9 @@ def erase(user: User, *, by: User | None = None) -> str:
         _invitations(user).update(email="")
         pseudonym = f"{PSEUDONYM}{secrets.token_hex(4)}"
         _imported(user).update(annotator=pseudonym)
-        LogEntry.objects.filter(
-            content_type__app_label="auth", content_type__model="user", object_id=user.pk
-        ).update(object_repr=pseudonym)
+        LogEntry.objects.filter(content_type__app_label="auth", content_type__model="user", object_id=user.pk).update(
+            object_repr=pseudonym
+        )
         Campaign.objects.filter(contact=user).update(contact=None)
         user.memberships.all().delete()
         user.groups.clear()

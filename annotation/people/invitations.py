@@ -34,9 +34,13 @@ def invite(
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         invitation = Invitation.objects.create(
-            token_sha256=_hashed(token), role=role, campaign=campaign, email=email, created_by=by,
+            token_sha256=_hashed(token),
+            role=role,
+            campaign=campaign,
+            email=email,
+            created_by=by,
             expires_at=timezone.now() + timedelta(days=days),
-        )  # fmt: skip
+        )
         record(by, AuditAct.INVITED, pool=_pool(invitation), about=role, days=days)
     return invitation, token
 
@@ -52,10 +56,7 @@ def find_invitation(token: str) -> Invitation | None:
 def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
     """Why the invitation can no longer be accepted, and what to do; empty if it can."""
     if invitation.used_at is not None:
-        return (
-            "This invitation was used: each is for one person, once. If that was you, sign in. If not: "
-            + _AGAIN
-        )
+        return "This invitation was used: each is for one person, once. If that was you, sign in. If not: " + _AGAIN
     if invitation.revoked_at is not None:
         return f"This invitation was taken back. {_AGAIN}"
     if invitation.expires_at <= (now or timezone.now()):
@@ -76,9 +77,14 @@ def accept(invitation: Invitation, user: User, *, agreed: bool = False, now: dat
 
 
 def accept_as_new(
-    invitation: Invitation, username: str, password: str, *, email: str = "", agreed: bool = False,
+    invitation: Invitation,
+    username: str,
+    password: str,
+    *,
+    email: str = "",
+    agreed: bool = False,
     now: datetime | None = None,
-) -> User:  # fmt: skip
+) -> User:
     """As `accept`, with a new account of this name. PersonError: the name is taken, or cannot be one."""
     now = now or timezone.now()
     with transaction.atomic():

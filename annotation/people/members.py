@@ -30,12 +30,11 @@ def members_of(campaign: Campaign) -> list[Member]:
         member.consented_at = member.consented_at or row.consented_at
     given = {
         person: (labels, last)
-        for person, labels, last in Label.objects.filter(item__campaign=campaign).order_by()
+        for person, labels, last in Label.objects.filter(item__campaign=campaign)
+        .order_by()
         .values_list("annotator")
-        .annotate(
-            n=Count("id", filter=Q(superseded_by=None, slot__state=SlotState.ANSWERED)), last=Max("created_at")
-        )
-    }  # fmt: skip
+        .annotate(n=Count("id", filter=Q(superseded_by=None, slot__state=SlotState.ANSWERED)), last=Max("created_at"))
+    }
     for person in User.objects.filter(pk__in=given.keys() - found.keys()).order_by("username"):
         found[person.pk] = Member(person)
     for pk, (labels, last) in given.items():

@@ -26,8 +26,12 @@ def own_data(user: User) -> dict[str, Any]:
     acts = AuditEntry.objects.filter(Q(person=user) | Q(subject=user, act__in=_TOLD)).order_by("id")
     return {
         "account": {
-            "name": user.username, "first_name": user.first_name, "last_name": user.last_name,
-            "email": user.email, "joined": user.date_joined, "last_sign_in": user.last_login,
+            "name": user.username,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "email": user.email,
+            "joined": user.date_joined,
+            "last_sign_in": user.last_login,
             "site_roles": sorted(user.groups.values_list("name", flat=True)),
         },
         "campaigns": list(
@@ -37,40 +41,58 @@ def own_data(user: User) -> dict[str, Any]:
         ),
         "labels": sorted(_labels(user), key=lambda row: row["at"]),
         "surplus_labels": sorted(_surplus(user), key=lambda row: row["at"]),
-        "reports": [_report(flag) for flag in Flag.objects.filter(person=user).select_related(
-            "campaign__pool", "check_item", "template"
-        ).order_by("created_at")],
+        "reports": [
+            _report(flag)
+            for flag in Flag.objects.filter(person=user)
+            .select_related("campaign__pool", "check_item", "template")
+            .order_by("created_at")
+        ],
         "sign_ins": list(
-            AccessLog.objects.filter(username=user.username).order_by("attempt_time")
+            AccessLog.objects.filter(username=user.username)
+            .order_by("attempt_time")
             .values("ip_address", "user_agent", at=F("attempt_time"))
         ),
         "tokens": token_data(user),
         "acts": [
-            {"at": entry.at, "act": entry.get_act_display(), "by_you": entry.person_id == user.pk,
-             "pool": entry.pool.name if entry.pool else None, "about": entry.about}
+            {
+                "at": entry.at,
+                "act": entry.get_act_display(),
+                "by_you": entry.person_id == user.pk,
+                "pool": entry.pool.name if entry.pool else None,
+                "about": entry.about,
+            }
             for entry in acts.select_related("pool")
         ],
-    }  # fmt: skip
+    }
 
 
 def _labels(user: User) -> Iterator[dict[str, Any]]:
     """Every version of every label: one that was changed names what replaced it."""
     labels = Label.objects.filter(annotator=user).values(
-        *_FIELDS, pool=F("item__campaign__pool__name"), question=F("slot__ticket"), words=F("template__version"),
+        *_FIELDS,
+        pool=F("item__campaign__pool__name"),
+        question=F("slot__ticket"),
+        words=F("template__version"),
         replaced_by=F("superseded_by__client_id"),
-    )  # fmt: skip
+    )
     checks = CheckLabel.objects.filter(annotator=user).values(
-        *_FIELDS, pool=F("check_item__campaign__pool__name"), question=F("check_item__ticket"),
-        words=F("template__version"), replaced_by=F("superseded_by__client_id"),
-    )  # fmt: skip
+        *_FIELDS,
+        pool=F("check_item__campaign__pool__name"),
+        question=F("check_item__ticket"),
+        words=F("template__version"),
+        replaced_by=F("superseded_by__client_id"),
+    )
     return map(_row, chain(labels, checks))
 
 
 def _surplus(user: User) -> Iterator[dict[str, Any]]:
     for row in SurplusLabel.objects.filter(annotator=user).values(
-        *_FIELDS, "reason", words=F("template__version"), of_item=F("item__campaign__pool__name"),
+        *_FIELDS,
+        "reason",
+        words=F("template__version"),
+        of_item=F("item__campaign__pool__name"),
         of_check=F("check_item__campaign__pool__name"),
-    ):  # fmt: skip
+    ):
         of_item, of_check = row.pop("of_item"), row.pop("of_check")
         yield _row({**row, "pool": of_item or of_check})
 
@@ -82,6 +104,11 @@ def _row(values: dict[str, Any]) -> dict[str, Any]:
 
 def _report(flag: Flag) -> dict[str, Any]:
     return {
-        "at": flag.created_at, "pool": flag.campaign.pool.name, "kind": flag.get_kind_display(), "text": flag.text,
-        "words": flag.template.version, "reply": flag.reply, "replied_at": flag.replied_at,
-    }  # fmt: skip
+        "at": flag.created_at,
+        "pool": flag.campaign.pool.name,
+        "kind": flag.get_kind_display(),
+        "text": flag.text,
+        "words": flag.template.version,
+        "reply": flag.reply,
+        "replied_at": flag.replied_at,
+    }

@@ -127,9 +127,12 @@ def annotator_detail(campaign: Campaign, person: User) -> AnnotatorDetail:
     """The figures of one person in all and by week of the answer, and their last labels."""
     weeks = _work(campaign, lambda _, when: week_of(when), person)
     return AnnotatorDetail(
-        person=person, roles=roles_in(campaign).get(person.pk, ""), work=sum(weeks.values(), Work()),
-        weeks=sorted(weeks.items()), last=_last_labels(campaign, person),
-    )  # fmt: skip
+        person=person,
+        roles=roles_in(campaign).get(person.pk, ""),
+        work=sum(weeks.values(), Work()),
+        weeks=sorted(weeks.items()),
+        last=_last_labels(campaign, person),
+    )
 
 
 def took_part(campaign: Campaign, person: User) -> bool:
@@ -140,9 +143,7 @@ def took_part(campaign: Campaign, person: User) -> bool:
     )
 
 
-def _work(
-    campaign: Campaign, key: Callable[[int, datetime], Key], person: User | None = None
-) -> dict[Key, Work]:
+def _work(campaign: Campaign, key: Callable[[int, datetime], Key], person: User | None = None) -> dict[Key, Work]:
     """Work by key(person id, time of the answer); of one person or of all. Four queries."""
     own = Q() if person is None else Q(annotator=person)
     found: dict[Key, Work] = defaultdict(Work)
@@ -184,9 +185,16 @@ def _add_labels(
     if person is not None:  # others' decisions say what was overturned
         rows = rows.filter(Q(annotator=person) | Q(slot__number=ADJUDICATION))
     versions = rows.values_list(
-        "slot_id", "slot__number", "slot__state", "item_id", "annotator_id", "answer", "active_ms",
-        "created_at", "supersedes_id",
-    )  # fmt: skip
+        "slot_id",
+        "slot__number",
+        "slot__state",
+        "item_id",
+        "annotator_id",
+        "answer",
+        "active_ms",
+        "created_at",
+        "supersedes_id",
+    )
     newest: dict[int, _Version] = {}
     spent: dict[int, int] = defaultdict(int)
     for row in versions.iterator():
@@ -202,9 +210,7 @@ def _add_labels(
     }
     for version in newest.values():
         if person is None or version.person == person.pk:
-            _add_label(
-                found[key(version.person, version.created_at)], version, spent[version.slot], decisions
-            )
+            _add_label(found[key(version.person, version.created_at)], version, spent[version.slot], decisions)
 
 
 def _add_label(work: Work, version: _Version, spent: int, decisions: dict[int, str]) -> None:
@@ -226,7 +232,7 @@ def _add_checks(found: dict[Key, Work], key: Callable[[int, datetime], Key], ans
     newest: dict[int, tuple[Work, str, str]] = {}
     for check, kind, expected, who, answer, active, when in answers.order_by("id").values_list(
         "check_item_id", "check_item__kind", "check_item__expected", "annotator_id", "answer", "active_ms", "created_at"
-    ):  # fmt: skip
+    ):
         work = found[key(who, when)]
         work.active_ms += active
         if kind == CheckKind.GOLD:
@@ -247,18 +253,18 @@ def _last_labels(campaign: Campaign, person: User) -> list[LastLabel]:
     )
     slots = [label.slot_id for label in labels]
     spent = dict(
-        Label.objects.filter(slot__in=slots)
-        .order_by()
-        .values_list("slot_id")
-        .annotate(spent=Sum("active_ms"))
+        Label.objects.filter(slot__in=slots).order_by().values_list("slot_id").annotate(spent=Sum("active_ms"))
     )
     return [
         LastLabel(
-            word(label.item, label.template, graph).statement, label, _judgement(label),
-            spent[label.slot_id] / 1000, label.slot.number == ADJUDICATION,
+            word(label.item, label.template, graph).statement,
+            label,
+            _judgement(label),
+            spent[label.slot_id] / 1000,
+            label.slot.number == ADJUDICATION,
         )
         for label in labels
-    ]  # fmt: skip
+    ]
 
 
 def _judgement(label: Label) -> str:

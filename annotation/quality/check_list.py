@@ -49,19 +49,19 @@ def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
         .order_by()
         .values_list("gold")
         .annotate(
-            given=Count("pk", distinct=True), answered=Count("pk", filter=newest),
+            given=Count("pk", distinct=True),
+            answered=Count("pk", filter=newest),
             correct=Count("pk", filter=newest & Q(labels__answer=F("expected"))),
         )
-    }  # fmt: skip
+    }
     graph = open_graph(campaign.pool.graph)
     templates = newest_templates(campaign, {gold.relation for gold in golds})
     return [
         GoldRow(
-            gold, word(Check(gold=gold), templates[gold.relation], graph).statement,
-            *counts.get(gold.pk, (0, 0, 0)),
+            gold, word(Check(gold=gold), templates[gold.relation], graph).statement, *counts.get(gold.pk, (0, 0, 0))
         )
         for gold in golds
-    ]  # fmt: skip
+    ]
 
 
 def available_to(campaign: Campaign, person: User) -> Available:

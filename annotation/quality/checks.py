@@ -70,9 +70,7 @@ def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Chec
     alone: set[int] = set()
     if any(check.kind == CheckKind.GOLD for check in over):
         here = {question_of(slot.item) for slot in held_slots(campaign, user, PLACES)}
-        alone = {
-            check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here
-        }
+        alone = {check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here}
         move_checks(Check.objects.filter(pk__in=alone), "release", leased_until=None)
     if over:  # the page renews the others while it is open
         stay = [check.pk for check in over if check.pk not in alone]
@@ -105,9 +103,7 @@ def _hold(campaign: Campaign, ids: list[int]) -> None:
     templates = newest_templates(campaign, by_relation.keys()) if by_relation else {}
     for relation, pks in by_relation.items():
         until = lease_end(campaign, timezone.now())
-        move_checks(
-            Check.objects.filter(pk__in=pks), "claim", template=templates[relation], leased_until=until
-        )
+        move_checks(Check.objects.filter(pk__in=pks), "claim", template=templates[relation], leased_until=until)
 
 
 def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:
@@ -121,9 +117,7 @@ def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collectio
     groups: dict[Question, list[Slot]] = {}
     for slot in fresh:
         groups.setdefault(question_of(slot.item), []).append(slot)
-    fitting = [
-        gold for gold in campaign.golds.filter(~Exists(seen), is_active=True) if question_of(gold) in groups
-    ]
+    fitting = [gold for gold in campaign.golds.filter(~Exists(seen), is_active=True) if question_of(gold) in groups]
     if not fitting:
         return []
     found = []
@@ -132,11 +126,10 @@ def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collectio
         candidates = groups[question_of(gold)]
         place = candidates[_digest(campaign.seed, user.pk, gold.pk, 1) % len(candidates)]
         check, _ = Check.objects.update_or_create(
-            gold=gold, person=user,
-            defaults={
-                "campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": place.item.order,
-            },
-        )  # fmt: skip
+            gold=gold,
+            person=user,
+            defaults={"campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": place.item.order},
+        )
         found.append(check.pk)
     return found
 
@@ -180,10 +173,11 @@ def gold_from_pool(
     rows = [
         (*there[i], answer, origin)
         for there, wanted, answer, origin in (
-            (yes, positives, Answer.YES, GoldOrigin.SEED), (no, negatives, Answer.NO, GoldOrigin.FILTER),
+            (yes, positives, Answer.YES, GoldOrigin.SEED),
+            (no, negatives, Answer.NO, GoldOrigin.FILTER),
         )
         for i in rng.permutation(len(there))[:wanted]
-    ]  # fmt: skip
+    ]
     return _add_gold(campaign, rows, by)
 
 
@@ -229,20 +223,24 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
     return _add_gold(campaign, rows, by)
 
 
-def _add_gold(
-    campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]], by: User | None
-) -> GoldAdded:
+def _add_gold(campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]], by: User | None) -> GoldAdded:
     present = set(campaign.golds.values_list("head", "relation", "tail"))
     new = {row[:3]: row for row in rows if row[:3] not in present}
     asked = _asked(campaign)
     with transaction.atomic():
         Gold.objects.bulk_create(
             Gold(
-                campaign=campaign, head=head, relation=relation, tail=tail, answer=answer, origin=origin,
-                side=_side((head, relation, tail), asked), created_by=by,
+                campaign=campaign,
+                head=head,
+                relation=relation,
+                tail=tail,
+                answer=answer,
+                origin=origin,
+                side=_side((head, relation, tail), asked),
+                created_by=by,
             )
             for head, relation, tail, answer, origin in new.values()
-        )  # fmt: skip
+        )
         record(by, AuditAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
     return GoldAdded(len(new), len(rows) - len(new))
 
@@ -265,12 +263,7 @@ def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, b
     with transaction.atomic():
         changed = campaign.golds.filter(pk__in=ids, is_active=not active).update(is_active=active)
         act = AuditAct.GOLD_ADDED if active else AuditAct.GOLD_REMOVED
-        record(
-            by,
-            act,
-            pool=campaign.pool,
-            about=f"{changed} gold items {'given out' if active else 'taken out'}",
-        )
+        record(by, act, pool=campaign.pool, about=f"{changed} gold items {'given out' if active else 'taken out'}")
     return changed
 
 
@@ -284,17 +277,11 @@ def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
     saw = Item.seen_by.through.objects.filter(item__triple=OuterRef("triple"), user=person)
     checked = Check.objects.filter(item__triple=OuterRef("triple"), person=person)
     return campaign.pool.judgements.filter(
-        Exists(items),
-        ~Exists(own),
-        ~Exists(saw),
-        ~Exists(checked),
-        verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE],
+        Exists(items), ~Exists(own), ~Exists(saw), ~Exists(checked), verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE]
     )
 
 
-def draw_recheck(
-    campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None
-) -> int:
+def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None) -> int:
     """Give a member a seeded sample of final judgements to judge again, half positive and half negative.
 
     They come unmarked among this person's questions. Where one half has too few, the other makes up for it.
@@ -317,23 +304,20 @@ def draw_recheck(
         raise CampaignError(f"There is no final judgement that {person.username} could re-check.")
     chosen = [(triple, Answer.YES) for triple in halves[0][:positive]]
     chosen += [(triple, Answer.NO) for triple in halves[1][:negative]]
-    items = {
-        item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])
-    }
+    items = {item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])}
     with transaction.atomic():
         Check.objects.bulk_create(
             Check(
-                campaign=campaign, kind=CheckKind.RECHECK, person=person, item=items[triple], expected=answer,
+                campaign=campaign,
+                kind=CheckKind.RECHECK,
+                person=person,
+                item=items[triple],
+                expected=answer,
                 order=items[triple].order,
             )
             for triple, answer in chosen
-        )  # fmt: skip
+        )
         record(
-            by,
-            AuditAct.RECHECK_DRAWN,
-            pool=campaign.pool,
-            subject=person,
-            about=f"{len(chosen)} judgements",
-            seed=seed,
+            by, AuditAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=f"{len(chosen)} judgements", seed=seed
         )
     return len(chosen)

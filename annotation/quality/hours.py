@@ -44,9 +44,7 @@ def hours(campaign: Campaign) -> list[Hours]:
         for person, day, *found in days.values_list("annotator_id", "day").annotate(
             n=count, active=Sum("active_ms"), away=Sum("away_ms")
         ):
-            total[person, day] = [
-                old + new for old, new in zip(total[person, day], map(int, found), strict=True)
-            ]
+            total[person, day] = [old + new for old, new in zip(total[person, day], map(int, found), strict=True)]
     names = dict(User.objects.filter(pk__in={person for person, _ in total}).values_list("pk", "username"))
     roles = roles_in(campaign)
     return sorted(
@@ -67,8 +65,6 @@ def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
 def roles_in(campaign: Campaign) -> dict[int, str]:
     """Person id -> their roles in the campaign, in words."""
     found: dict[int, list[str]] = defaultdict(list)
-    for person, role in (
-        Membership.objects.filter(campaign=campaign).order_by("role").values_list("person_id", "role")
-    ):
+    for person, role in Membership.objects.filter(campaign=campaign).order_by("role").values_list("person_id", "role"):
         found[person].append(CampaignRole(role).value)
     return {person: " and ".join(roles) for person, roles in found.items()}

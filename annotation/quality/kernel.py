@@ -145,13 +145,9 @@ def gwet_ac1(counts: Ints) -> Coefficient:
 def _complete(first: Ints, second: Ints, categories: int) -> tuple[Ints, Ints]:
     first, second = np.asarray(first), np.asarray(second)
     if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(
-            f"answers of shapes {first.shape} and {second.shape}: two of the same length are needed"
-        )
+        raise ValueError(f"answers of shapes {first.shape} and {second.shape}: two of the same length are needed")
     there = (first != MISSING) & (second != MISSING)
     first, second = first[there], second[there]
-    if first.size and not (
-        min(first.min(), second.min()) >= 0 and max(first.max(), second.max()) < categories
-    ):
+    if first.size and not (min(first.min(), second.min()) >= 0 and max(first.max(), second.max()) < categories):
         raise ValueError(f"categories are 0 to {categories - 1}, or {MISSING} for no answer")
     return first, second

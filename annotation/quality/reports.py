@@ -90,7 +90,8 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
         pairs=sorted(
             (
                 PairAgreement(
-                    *people, agreement(first[places], second[places], size).raw,
+                    *people,
+                    agreement(first[places], second[places], size).raw,
                     cohen_kappa(first[places], second[places], size),
                 )
                 for people, places in _places(doubles.people)
@@ -105,7 +106,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
             for j, other in enumerate(Answer)
             if i <= j
         ],
-    )  # fmt: skip
+    )
 
 
 def _doubles(campaign: Campaign) -> _Doubles:
@@ -146,10 +147,7 @@ def week_of(when: datetime) -> str:
 def annotator_numbers(campaign: Campaign) -> dict[int, int]:
     """Person id -> a number from 1 by who labelled first, for those who may not know names. It never changes."""
     first = (
-        Label.objects.filter(item__campaign=campaign)
-        .order_by()
-        .values_list("annotator_id")
-        .annotate(first=Min("id"))
+        Label.objects.filter(item__campaign=campaign).order_by().values_list("annotator_id").annotate(first=Min("id"))
     )
     ranked = sorted(first, key=lambda row: row[1])
     return {person: number for number, (person, _) in enumerate(ranked, 1)}
@@ -180,12 +178,15 @@ def gold_report(campaign: Campaign) -> list[GoldResult]:
         given[gold][answer] += 1
     return [
         GoldResult(
-            gold, asked[gold.pk], answers.total(), Share(answers[gold.answer], answers.total()),
+            gold,
+            asked[gold.pk],
+            answers.total(),
+            Share(answers[gold.answer], answers.total()),
             answers[Answer.CANT_TELL],
         )
         for gold in campaign.golds.all()
         for answers in [given[gold.pk]]
-    ]  # fmt: skip
+    ]
 
 
 class RecheckResult(NamedTuple):
@@ -223,6 +224,6 @@ def _recheck(day: date, sample: list[Check], answers: dict[int, str]) -> Recheck
 
 
 def _newest_answers(campaign: Campaign, kind: CheckKind) -> Any:
-    return CheckLabel.objects.filter(
-        superseded_by=None, check_item__campaign=campaign, check_item__kind=kind
-    ).order_by("id")
+    return CheckLabel.objects.filter(superseded_by=None, check_item__campaign=campaign, check_item__kind=kind).order_by(
+        "id"
+    )

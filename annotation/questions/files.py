@@ -73,9 +73,7 @@ def import_templates(graph: Graph, file: Path, by: User | None = None, *, pool: 
     return save_changes(graph, read_templates(graph, read_tsv(file), file.name), by=by, pool=pool)
 
 
-def save_changes(
-    graph: Graph, changes: list[Change], *, by: User | None = None, pool: Pool | None = None
-) -> int:
+def save_changes(graph: Graph, changes: list[Change], *, by: User | None = None, pool: Pool | None = None) -> int:
     """New versions of all these relations or of none; TemplateError if somebody else was faster."""
     with one_writer(), transaction.atomic():
         QuestionTemplate.objects.bulk_create(

@@ -91,9 +91,12 @@ def to_people(pool: Pool) -> dict[int, int]:
 def coverage(asked: Sequence[AskedRelation]) -> Coverage:
     written = [one for one in asked if not one.template.is_default]
     return Coverage(
-        len(asked), len(written), sum(one.triples for one in asked), sum(one.triples for one in written),
+        len(asked),
+        len(written),
+        sum(one.triples for one in asked),
+        sum(one.triples for one in written),
         sum(one.is_odd for one in asked),
-    )  # fmt: skip
+    )
 
 
 def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[int, list[Names]]:

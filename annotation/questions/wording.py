@@ -61,9 +61,7 @@ def _make_first(graph: Graph, relations: Iterable[Relation]) -> None:
         (
             _template(relation, given[relation.index], is_default=False)
             if relation.index in given
-            else _template(
-                relation, default_template(relation.key, relation.domain, relation.range), is_default=True
-            )
+            else _template(relation, default_template(relation.key, relation.domain, relation.range), is_default=True)
             for relation in relations
         ),
         ignore_conflicts=True,  # another process made the same first version
@@ -73,15 +71,19 @@ def _make_first(graph: Graph, relations: Iterable[Relation]) -> None:
 def _template(relation: Relation, texts: tuple[str, str, str], *, is_default: bool) -> QuestionTemplate:
     statement, tail, head = texts
     return QuestionTemplate(
-        relation=relation, version=1, statement=statement, tail_question=tail, head_question=head,
-        is_default=is_default,
-    )  # fmt: skip
+        relation=relation, version=1, statement=statement, tail_question=tail, head_question=head, is_default=is_default
+    )
 
 
 def save_template(
-    relation: Relation, statement: str, tail_question: str, head_question: str, by: User | None = None,
-    *, pool: Pool | None = None,
-) -> QuestionTemplate:  # fmt: skip
+    relation: Relation,
+    statement: str,
+    tail_question: str,
+    head_question: str,
+    by: User | None = None,
+    *,
+    pool: Pool | None = None,
+) -> QuestionTemplate:
     """A new version, unless nothing changed. Raises TemplateError when the texts cannot be asked.
 
     `pool`: whose page it was done on, for the audit log; the questions are those of the graph.
@@ -133,6 +135,10 @@ def word(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> 
     subject, object_ = graph.label(head), graph.label(tail)
     group = template.tail_question if item.side == Side.TAIL else template.head_question
     return Wording(
-        fill(template.statement, subject, object_), fill(group, subject, object_), subject, object_,
-        graph.entities[head], graph.entities[tail],
-    )  # fmt: skip
+        fill(template.statement, subject, object_),
+        fill(group, subject, object_),
+        subject,
+        object_,
+        graph.entities[head],
+        graph.entities[tail],
+    )

@@ -22,9 +22,7 @@ from pooling.enums import FilterReason, Side
 from pooling.pools.kernels.question_sides import shown_questions
 
 _FILTERED = ~Q(reason=FilterReason.NONE)
-_MOVED = (
-    20_000  # about as many items are given out anew at most: a second, in which nobody else writes to SQLite
-)
+_MOVED = 20_000  # about as many items are given out anew at most: a second, in which nobody else writes to SQLite
 
 
 class AuditDrawn(NamedTuple):
@@ -67,9 +65,8 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
             others = _mix(locked)
             refresh_statistics()
             record(
-                by, AuditAct.AUDIT_DRAWN, pool=campaign.pool, about=f"{added} filtered triples", share=share,
-                seed=seed,
-            )  # fmt: skip
+                by, AuditAct.AUDIT_DRAWN, pool=campaign.pool, about=f"{added} filtered triples", share=share, seed=seed
+            )
     return AuditDrawn(added, audited(campaign).count(), others)
 
 
@@ -86,20 +83,14 @@ def audit_lot(campaign: Campaign, share: float, seed: int) -> Lot | None:
     filtered = campaign.pool.triples.filter(_FILTERED).order_by("reason")
     sizes = list(filtered.values_list("reason").annotate(n=Count("pk"), drawn=Count("item")))
     if not sizes:
-        raise CampaignError(
-            f"No filter took a triple of pool {campaign.pool.name}: there is nothing to audit."
-        )
+        raise CampaignError(f"No filter took a triple of pool {campaign.pool.name}: there is nothing to audit.")
     gold = Gold.objects.filter(
         campaign=campaign, head=OuterRef("head"), relation=OuterRef("relation"), tail=OuterRef("tail")
     )
     chance: dict[int, float] = {}
     for reason, n, drawn in sizes:
         wanted = max(1, math.floor(share * n + 0.5))
-        rest = (
-            filtered.filter(~Exists(gold), reason=reason, item=None)
-            .order_by("pk")
-            .values_list("pk", flat=True)
-        )
+        rest = filtered.filter(~Exists(gold), reason=reason, item=None).order_by("pk").values_list("pk", flat=True)
         rng = np.random.default_rng([seed, FilterReason.values.index(reason), drawn])
         new = rng.permutation(np.array(rest, dtype=np.int64))[: max(0, wanted - drawn)].tolist()
         if new:
@@ -122,10 +113,11 @@ def _mix(campaign: Campaign) -> int:
     """
     begun = Slot.objects.filter(~Q(state=SlotState.FREE), item__campaign=campaign).values("item__group")
     fresh = np.array(
-        campaign.items.exclude(group__in=begun).order_by("order").values_list(
-            "pk", "group", "batch__origin", "side", "triple__head", "triple__relation", "triple__tail",
-        ), dtype="O",
-    ).reshape(-1, 7)  # fmt: skip
+        campaign.items.exclude(group__in=begun)
+        .order_by("order")
+        .values_list("pk", "group", "batch__origin", "side", "triple__head", "triple__relation", "triple__tail"),
+        dtype="O",
+    ).reshape(-1, 7)
     last = campaign.items.aggregate(group=Max("group"), order=Max("order"))
     rng = np.random.default_rng([campaign.seed, last["order"]])
     group = fresh[:, 1].astype(np.int64)

@@ -63,9 +63,7 @@ class Lot:
 def shown_triples(pool: Pool, *conditions: Q) -> Shown:
     """The pooled triples that meet the conditions, by id."""
     rows = list(
-        pool.triples.filter(*conditions)
-        .order_by("pk")
-        .values_list("pk", "head", "relation", "tail", "provenance")
+        pool.triples.filter(*conditions).order_by("pk").values_list("pk", "head", "relation", "tail", "provenance")
     )
     triples = np.array([row[1:4] for row in rows], dtype=np.int64).reshape(-1, 3)
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
@@ -86,7 +84,7 @@ def add_lots(campaign: Campaign, lots: Sequence[Lot], tell: Tell | None = None) 
             campaign=campaign, number=number, origin=lot.origin, order=lot.order, settings=lot.settings, size=lot.size
         )
         for number, lot in enumerate(lots, numbers + 1)
-    ]  # fmt: skip
+    ]
     question = np.concatenate([lot.shown.question for lot in lots])
     # of the campaign's seed and what is there already, so that each release is another order
     group, order = group_randomly(question, np.random.default_rng([campaign.seed, order_start]))
@@ -97,7 +95,7 @@ def add_lots(campaign: Campaign, lots: Sequence[Lot], tell: Tell | None = None) 
         rows = [
             (campaign.pk, groups[k], order_start + start + k, _SIDES[sides[k]], _OPEN, False, *chosen[i])
             for k, i in enumerate(part.tolist())
-        ]  # fmt: skip
+        ]
         insert_rows(Item, _ITEM_FIELDS, rows)
         _add_slots(campaign, order_start + start)
         if tell:
@@ -146,10 +144,8 @@ def _chosen(lot: Lot, batch: Batch) -> Iterator[tuple[Any, ...]]:
     """What an item takes from its lot: the last of _ITEM_FIELDS."""
     places, chances, arms = (
         [None] * lot.size if column is None else [None if absent(one) else one for one in column.tolist()]
-        for column, absent in (
-            (lot.place, _negative), (lot.probability, np.isnan), (lot.arm, _negative),
-        )
-    )  # fmt: skip
+        for column, absent in ((lot.place, _negative), (lot.probability, np.isnan), (lot.arm, _negative))
+    )
     return zip(lot.shown.triple_id.tolist(), [batch.pk] * lot.size, places, chances, arms, strict=True)
 
 

@@ -59,9 +59,10 @@ def _over_budget(campaign: Campaign) -> str:
     if given >= campaign.budget:
         return f"The budget of {campaign.budget:,} labels is used up: {given:,} were given."
     wanted = Slot.objects.filter(
-        item__campaign=campaign, item__state__in=[ItemState.OPEN, ItemState.DISPUTED],
+        item__campaign=campaign,
+        item__state__in=[ItemState.OPEN, ItemState.DISPUTED],
         state__in=[SlotState.FREE, SlotState.LEASED],
-    ).count()  # fmt: skip
+    ).count()
     if given + wanted < campaign.budget:
         return ""
     return (
@@ -113,12 +114,7 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
             return None
         (batch,) = add_lots(locked, [lot])
         refresh_statistics()
-        record(
-            by,
-            AuditAct.BATCH_RELEASED,
-            pool=campaign.pool,
-            about=f"batch {batch.number}: {batch.size} triples",
-        )
+        record(by, AuditAct.BATCH_RELEASED, pool=campaign.pool, about=f"batch {batch.number}: {batch.size} triples")
     return batch
 
 
@@ -200,9 +196,8 @@ def next_lot(campaign: Campaign) -> Lot | None:
     comes = np.zeros(stock.pool.size, dtype=bool)
     while not comes.any():
         pick, comes = pick_batch(
-            order, stock.pool, progress, campaign.batch_size, campaign.seed, settings,
-            whole=campaign.whole_questions,
-        )  # fmt: skip
+            order, stock.pool, progress, campaign.batch_size, campaign.seed, settings, whole=campaign.whole_questions
+        )
         if not len(pick.triple):
             raise RuntimeError(f"order {order.name} chose nothing although triples are left")
         place[pick.triple] = np.arange(count, count + len(pick.triple))
@@ -211,10 +206,14 @@ def next_lot(campaign: Campaign) -> Lot | None:
         progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
         _note_drawn(stock.triple_id, pick, progress.released, place)
     return Lot(
-        BatchOrigin.ORDER, Shown(stock.triple_id, stock.question).of(comes), order.name,
+        BatchOrigin.ORDER,
+        Shown(stock.triple_id, stock.question).of(comes),
+        order.name,
         {"seed": campaign.seed, "size": campaign.batch_size, "whole": campaign.whole_questions, **settings},
-        place[comes], probability[comes], arm[comes],
-    )  # fmt: skip
+        place[comes],
+        probability[comes],
+        arm[comes],
+    )
 
 
 def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
@@ -231,9 +230,7 @@ def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
             progress.drawn[i] = place is not None
             progress.arm[i] = -1 if arm is None else arm
     first = (
-        live_labels()
-        .filter(item__campaign=campaign, item__state=ItemState.OPEN, slot__number__in=PLACES)
-        .order_by()
+        live_labels().filter(item__campaign=campaign, item__state=ItemState.OPEN, slot__number__in=PLACES).order_by()
     )
     given = np.array(first.values_list("item__triple_id", "answer"), dtype="O").reshape(-1, 2)
     verdicts = current_verdicts(campaign.pool)
@@ -249,12 +246,8 @@ def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
 
 def _note_drawn(triple_id: np.ndarray, pick: Pick, is_item: np.ndarray, place: np.ndarray) -> None:
     """Of a pick, those that came to people with their question: is_item bool[n], place int64[n] of all triples."""
-    for i, chance, arm in zip(
-        pick.triple.tolist(), pick.probability.tolist(), pick.arm.tolist(), strict=True
-    ):
+    for i, chance, arm in zip(pick.triple.tolist(), pick.probability.tolist(), pick.arm.tolist(), strict=True):
         if is_item[i]:
             Item.objects.filter(triple=int(triple_id[i])).update(
-                place=int(place[i]),
-                probability=None if np.isnan(chance) else chance,
-                arm=None if arm < 0 else arm,
+                place=int(place[i]), probability=None if np.isnan(chance) else chance, arm=None if arm < 0 else arm
             )

@@ -36,9 +36,7 @@ def read_settings(lines: Sequence[str]) -> OrderSettings:
         except ValueError:
             numbers = []
         if not name.strip() or not numbers or not np.isfinite(numbers).all():
-            raise CampaignError(
-                f"{line.strip()!r} is no setting: write name = number, or name = number, number."
-            )
+            raise CampaignError(f"{line.strip()!r} is no setting: write name = number, or name = number, number.")
         found[name.strip()] = numbers if len(numbers) > 1 else numbers[0]
     return found
 
@@ -62,9 +60,7 @@ def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> Ord
     if order not in ORDERS:
         raise CampaignError(f"Order {order!r}: choose one of {', '.join(ORDERS)}.")
     if not 0 <= batch_size <= LARGEST:
-        raise CampaignError(
-            f"A batch of {batch_size:,} triples: give 1 to {LARGEST:,}, or 0 for everything at once."
-        )
+        raise CampaignError(f"A batch of {batch_size:,} triples: give 1 to {LARGEST:,}, or 0 for everything at once.")
     usual = ORDERS[order].settings
     unknown = [name for name in settings if name not in usual]
     if unknown:
@@ -84,18 +80,25 @@ def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> Ord
 
 
 def set_order(
-    campaign: Campaign, *, order: str, settings: Mapping[str, Any], batch_size: int,
-    whole_questions: bool | None = None, by: User | None = None,
-) -> list[str]:  # fmt: skip
+    campaign: Campaign,
+    *,
+    order: str,
+    settings: Mapping[str, Any],
+    batch_size: int,
+    whole_questions: bool | None = None,
+    by: User | None = None,
+) -> list[str]:
     """From the next batch on; what is released stays so. Batch size 0 releases all that is left, now.
 
     `whole_questions` None: as before. The names of what changed; CampaignError as `check_order`, and where all would be
     released of a closed campaign.
     """
     wanted = {
-        "order": order, "order_settings": check_order(order, settings, batch_size), "batch_size": batch_size,
+        "order": order,
+        "order_settings": check_order(order, settings, batch_size),
+        "batch_size": batch_size,
         "whole_questions": campaign.whole_questions if whole_questions is None else whole_questions,
-    }  # fmt: skip
+    }
     with transaction.atomic():
         if campaign.batch_size and not batch_size:
             refuse_closed(lock(campaign))
@@ -111,7 +114,7 @@ def set_order(
 
 def set_stopping(
     campaign: Campaign, *, budget: int | None, target_tau: float | None, target_measure: str, by: User | None = None
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """When no further batch is released by itself. The names of what changed; CampaignError for what is none."""
     if budget is not None and not 0 <= budget <= LARGEST * 10:
         raise CampaignError(f"A budget of {budget:,} labels: give 0 to {LARGEST * 10:,}, or none.")

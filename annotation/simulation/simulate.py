@@ -72,9 +72,7 @@ class _Run:
         self.campaign, self.how, self.tell = campaign, how, tell
         self.graph = open_graph(campaign.pool.graph)
         self.sources = verified(campaign)
-        self.people = [
-            self._person(f"{NAME}{i}", CampaignRole.ANNOTATOR) for i in range(1, how.annotators + 1)
-        ]
+        self.people = [self._person(f"{NAME}{i}", CampaignRole.ANNOTATOR) for i in range(1, how.annotators + 1)]
         self.adjudicator = self._person(ADJUDICATOR, CampaignRole.ADJUDICATOR)
         self.given = Label.objects.filter(
             item__campaign=campaign, annotator__in=[*self.people, self.adjudicator], supersedes=None
@@ -152,11 +150,16 @@ class _Run:
         reason = "The source decides." if answer != Answer.CANT_TELL else "No source says."
         is_final = person == self.adjudicator
         result = submit(
-            person, place.ticket, place.lease or _IDS, uuid5(_IDS, f"{place.ticket}:{person.pk}"), answer,
+            person,
+            place.ticket,
+            place.lease or _IDS,
+            uuid5(_IDS, f"{place.ticket}:{person.pk}"),
+            answer,
             source_url="" if answer == Answer.CANT_TELL else self._link(triple.relation, triple.head),
             comment=reason if is_final or answer == Answer.CANT_TELL else "",
-            active_ms=2500 + sum(facts) * 7919 % 9000, sources=self.sources,
-        )  # fmt: skip
+            active_ms=2500 + sum(facts) * 7919 % 9000,
+            sources=self.sources,
+        )
         if not result.repeated and isinstance(place, Slot):
             self.done += 1
             self.tell(self.done, max(self.total, self.done))

@@ -34,11 +34,7 @@ def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> 
 
 
 def _allowed(hosts: Collection[str]) -> str:
-    return (
-        f"Links may go to: {', '.join(sorted(hosts))}."
-        if hosts
-        else "This campaign has no verified sources yet."
-    )
+    return f"Links may go to: {', '.join(sorted(hosts))}." if hosts else "This campaign has no verified sources yet."
 
 
 def problem_of(url: str, hosts: Collection[str]) -> str:

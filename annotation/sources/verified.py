@@ -73,9 +73,7 @@ def restore_sources(campaign: Campaign, *, by: User | None = None) -> int:
     return added
 
 
-def add_source(
-    campaign: Campaign, *, name: str, host: str, search_url: str = "", by: User | None = None
-) -> Source:
+def add_source(campaign: Campaign, *, name: str, host: str, search_url: str = "", by: User | None = None) -> Source:
     """Accept links at a host and those under it. CampaignError says what is wrong with what was typed."""
     name, search_url, host = _checked(name, search_url), search_url.strip(), _checked_host(host)
     try:
@@ -87,9 +85,7 @@ def add_source(
     return source
 
 
-def change_source(
-    campaign: Campaign, pk: int, *, name: str, search_url: str, by: User | None = None
-) -> Source:
+def change_source(campaign: Campaign, pk: int, *, name: str, search_url: str, by: User | None = None) -> Source:
     """Another name or search address. The host stays: labels were checked against it. CampaignError as above."""
     name, search_url = _checked(name, search_url), search_url.strip()
     with transaction.atomic():
@@ -137,9 +133,7 @@ def choose_sources(
     """
     through = Source.relations.through
     with transaction.atomic():
-        found = dict(
-            campaign.pool.graph.relations.filter(index__in=relations).order_by("key").values_list("pk", "key")
-        )
+        found = dict(campaign.pool.graph.relations.filter(index__in=relations).order_by("key").values_list("pk", "key"))
         own = dict(campaign.sources.values_list("pk", "host"))
         if not relations or len(found) != len(set(relations)):
             raise CampaignError("Choose the relations that you mean. Nothing was changed.")
@@ -149,11 +143,7 @@ def choose_sources(
             )
         through.objects.filter(source__campaign=campaign, relation__in=found).delete()
         through.objects.bulk_create(
-            (
-                through(source_id=source, relation_id=relation)
-                for relation in found
-                for source in set(sources or ())
-            ),
+            (through(source_id=source, relation_id=relation) for relation in found for source in set(sources or ())),
             batch_size=2000,
             ignore_conflicts=True,  # somebody else chose the same a moment ago
         )

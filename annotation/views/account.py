@@ -34,9 +34,11 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     memberships = user.memberships.select_related("campaign__pool").order_by("campaign__pool__name", "role")
     context = {
-        "form": form, "memberships": memberships, "site_roles": sorted(site_roles(user)),
+        "form": form,
+        "memberships": memberships,
+        "site_roles": sorted(site_roles(user)),
         "email_is_set": settings.EMAIL_IS_SET,
-    }  # fmt: skip
+    }
     return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)
 
 

@@ -12,7 +12,5 @@ from annotation.views.find_campaign import find_campaign
 @ensure_csrf_cookie
 def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_adjudicator)
-    context = loop_context(
-        request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision"
-    )
+    context = loop_context(request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision")
     return render(request, "annotation/labelling/adjudicate_page.html", context)

@@ -17,9 +17,7 @@ from annotation.views.find_campaign import find_campaign
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"
 
 
-def loop_context(
-    request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str
-) -> dict[str, Any]:
+def loop_context(request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str) -> dict[str, Any]:
     """What the template is told, and in `config` the page's script."""
     pool = campaign.pool.name
     guidelines = current_guidelines(campaign)

@@ -21,15 +21,16 @@ def audit(request: HttpRequest) -> HttpResponse:
     rows = AuditEntry.objects.select_related("person", "subject", "pool")
     context = {
         "page": page_of(request, _filtered(rows, act, person, pool)),
-        "acts": AuditAct.choices, "act": act, "person": person, "pool": pool,
+        "acts": AuditAct.choices,
+        "act": act,
+        "person": person,
+        "pool": pool,
         "people": User.objects.filter(pk__in=_named()).order_by("username"),
         "pools": Pool.objects.order_by("name"),
         "filtered": bool(act or person or pool),
-    }  # fmt: skip
+    }
     for entry in context["page"]:  # type: ignore[attr-defined]
-        entry.told = "; ".join(
-            f"{key.replace('_', ' ')}: {_word(value)}" for key, value in entry.details.items()
-        )
+        entry.told = "; ".join(f"{key.replace('_', ' ')}: {_word(value)}" for key, value in entry.details.items())
     return render(request, "annotation/people/audit_log.html", context)
 
 

@@ -90,10 +90,14 @@ def _open(request: HttpRequest, pool: Pool) -> HttpResponse:
     asked = form.cleaned_data
     try:
         open_campaign(
-            pool, order=asked["order"], order_settings=asked["settings"], batch_size=asked["batch_size"],
+            pool,
+            order=asked["order"],
+            order_settings=asked["settings"],
+            batch_size=asked["batch_size"],
             whole_questions=not asked["single"],
-            audit=asked["audit_percent"] / 100, created_by=request.user,  # type: ignore[arg-type]  # signed in
-        )  # fmt: skip
+            audit=asked["audit_percent"] / 100,
+            created_by=request.user,  # type: ignore[arg-type]  # signed in
+        )
     except UserError as error:
         form.add_error(None, str(error))
         return _not_open(request, pool, form)
@@ -122,18 +126,26 @@ def _steps(campaign: Campaign, standing: Overview, people: Outlook) -> list[Step
             missing = "two annotators" if not people.annotators else "another annotator"
             steps.append(Step(f"Add {missing}: each item needs labels by two people.", *add))
         elif people.stuck:
-            steps.append(Step(
-                f"{_items(people.stuck)} cannot be finished: everybody here has labelled "
-                f"{'it' if people.stuck == 1 else 'them'}, or sent it back. Add an annotator.", *add, True,
-            ))  # fmt: skip
+            steps.append(
+                Step(
+                    f"{_items(people.stuck)} cannot be finished: everybody here has labelled "
+                    f"{'it' if people.stuck == 1 else 'them'}, or sent it back. Add an annotator.",
+                    *add,
+                    True,
+                )
+            )
     if campaign.state != CampaignState.CLOSED and standing.disputed:
         if not people.adjudicators:
             steps.append(Step(f"{_disputes(standing.disputed)} for an adjudicator, and there is none.", *add))
         elif people.stuck_disputes:
-            steps.append(Step(
-                f"{_disputes(people.stuck_disputes)} in vain: every adjudicator has labelled "
-                f"{'it' if people.stuck_disputes == 1 else 'them'}. Add an adjudicator.", *add, True,
-            ))  # fmt: skip
+            steps.append(
+                Step(
+                    f"{_disputes(people.stuck_disputes)} in vain: every adjudicator has labelled "
+                    f"{'it' if people.stuck_disputes == 1 else 'them'}. Add an adjudicator.",
+                    *add,
+                    True,
+                )
+            )
     if standing.reports:
         text = (
             "1 report waits for an answer."
@@ -144,9 +156,7 @@ def _steps(campaign: Campaign, standing: Overview, people: Outlook) -> list[Step
     if standing.unreleased and not standing.left:
         reason = stop_reason(campaign)
         text = f"All that is released is judged or in hand; {standing.unreleased:,} triples are not released yet."
-        steps.append(
-            Step(f"{text} {reason}".strip(), "See the order", reverse("campaign-order", args=[pool]))
-        )
+        steps.append(Step(f"{text} {reason}".strip(), "See the order", reverse("campaign-order", args=[pool])))
     elif not standing.left and not standing.disputed:
         steps.append(Step("All items are judged.", "See the evaluation", reverse("evaluation", args=[pool])))
     return steps

@@ -31,9 +31,7 @@ def checks(request: HttpRequest, name: str) -> HttpResponse:
     draw = GoldDrawForm(request.POST if act == "draw" else None, initial={"seed": num_gold})
     file = GoldFileForm(request.POST, request.FILES) if act == "file" else GoldFileForm()
     asks_preview = request.method == "GET" and "person" in request.GET
-    sample = RecheckForm(
-        campaign, request.POST if act == "recheck" else request.GET if asks_preview else None
-    )
+    sample = RecheckForm(campaign, request.POST if act == "recheck" else request.GET if asks_preview else None)
     if request.method == "POST":
         told = _act(request, campaign, act, {"draw": draw, "file": file, "recheck": sample})
         if told:
@@ -43,13 +41,20 @@ def checks(request: HttpRequest, name: str) -> HttpResponse:
     page = page_of(request, campaign.golds.order_by("pk"))
     num_active = campaign.golds.filter(is_active=True).count()
     context = {
-        "pool": campaign.pool, "campaign": campaign, "page": page, "rows": gold_rows(campaign, page),
-        "num_active": num_active, "every": 100 / campaign.gold_percent if campaign.gold_percent else None,
+        "pool": campaign.pool,
+        "campaign": campaign,
+        "page": page,
+        "rows": gold_rows(campaign, page),
+        "num_active": num_active,
+        "every": 100 / campaign.gold_percent if campaign.gold_percent else None,
         "last_for": 100 * num_active // campaign.gold_percent if campaign.gold_percent else None,
-        "draw": draw, "file": file, "sample": sample,
-        "available": available, "to_draw": min(sample.cleaned_data["size"], available.total) if available else 0,
+        "draw": draw,
+        "file": file,
+        "sample": sample,
+        "available": available,
+        "to_draw": min(sample.cleaned_data["size"], available.total) if available else 0,
         "samples": recheck_report(campaign),
-    }  # fmt: skip
+    }
     return render(request, "annotation/quality/check_list.html", context)
 
 
@@ -71,23 +76,13 @@ def _act(request: HttpRequest, campaign: Campaign, act: str, forms: dict[str, An
     try:
         if act == "recheck":
             drawn = draw_recheck(campaign, asked["person"], asked["size"], seed=asked["seed"], by=by)
-            return (
-                f"{asked['person'].username} gets {_count(drawn, 'judgement')} again, among other questions."
-            )
+            return f"{asked['person'].username} gets {_count(drawn, 'judgement')} again, among other questions."
         from_pool = act == "draw"
-        added = (
-            gold_from_pool(campaign, **asked, by=by)
-            if from_pool
-            else _from_upload(campaign, asked["file"], by)
-        )
+        added = gold_from_pool(campaign, **asked, by=by) if from_pool else _from_upload(campaign, asked["file"], by)
     except UserError as error:
         form.add_error("file" if act == "file" else None, str(error).splitlines())
         return ""
-    known = (
-        f"; {added.known} {'was one' if added.known == 1 else 'were gold items'} before"
-        if added.known
-        else ""
-    )
+    known = f"; {added.known} {'was one' if added.known == 1 else 'were gold items'} before" if added.known else ""
     return f"{_count(added.added, 'gold item')} added{known}."
 
 
@@ -106,9 +101,7 @@ def _set_active(request: HttpRequest, campaign: Campaign, by: User) -> str:
     active = form.cleaned_data["active"]
     set_gold_active(campaign, [form.cleaned_data["gold"]], active, by=by)
     return (
-        "The gold item is given out again."
-        if active
-        else "The gold item is no longer given out. Answers to it stay."
+        "The gold item is given out again." if active else "The gold item is no longer given out. Answers to it stay."
     )
 
 

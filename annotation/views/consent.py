@@ -30,9 +30,10 @@ def consent(request: HttpRequest, pool: str) -> HttpResponse:
         to = request.GET.get("to")
         return redirect(to if to in NEXT else NEXT[0], pool)
     context = {
-        "campaign": campaign, "form": form, "text": render_markdown(campaign.personal_data),
-        "consented_at": consented_at(user, campaign), "adjudicates": is_adjudicator(user, campaign),
-    }  # fmt: skip
-    return render(
-        request, "annotation/people/consent_page.html", context, status=422 if form and form.errors else 200
-    )
+        "campaign": campaign,
+        "form": form,
+        "text": render_markdown(campaign.personal_data),
+        "consented_at": consented_at(user, campaign),
+        "adjudicates": is_adjudicator(user, campaign),
+    }
+    return render(request, "annotation/people/consent_page.html", context, status=422 if form and form.errors else 200)

@@ -21,7 +21,11 @@ def disputes(request: HttpRequest, pool: str) -> HttpResponse:
     rows = describe(campaign, [*held, *page])
     waiting = later(campaign, user)
     context = {
-        "campaign": campaign, "page": page, "held": rows[: len(held)], "rows": rows[len(held) :],
-        "later": waiting, "parked": as_shown(campaign, waiting.parked),
-    }  # fmt: skip
+        "campaign": campaign,
+        "page": page,
+        "held": rows[: len(held)],
+        "rows": rows[len(held) :],
+        "later": waiting,
+        "parked": as_shown(campaign, waiting.parked),
+    }
     return render(request, "annotation/labelling/dispute_list.html", context)

@@ -47,21 +47,21 @@ def inbox(request: HttpRequest, name: str) -> HttpResponse:
     if request.GET.get("part") == "comments":
         answer = request.GET.get("answer", "")
         page = page_of(request, comments(campaign, answer=answer))
-        context |= {
-            "page": page,
-            "rows": _comments(campaign, page),
-            "answers": Answer.choices,
-            "answer": answer,
-        }
+        context |= {"page": page, "rows": _comments(campaign, page), "answers": Answer.choices, "answer": answer}
         return render(request, "annotation/messages/inbox_comments.html", context)
     kind = request.GET.get("kind", "")
     kind = kind if kind in FlagKind.values else ""
     state = request.GET.get("state", "")
     page = page_of(request, reports(campaign, state=state, kind=kind), SIZE)
     context |= {
-        "page": page, "entries": [_entry(report, refused) for report in as_shown(campaign, page)],
-        "kinds": FlagKind.choices, "kind": kind, "states": STATES, "state": state, "refused": refused,
-    }  # fmt: skip
+        "page": page,
+        "entries": [_entry(report, refused) for report in as_shown(campaign, page)],
+        "kinds": FlagKind.choices,
+        "kind": kind,
+        "states": STATES,
+        "state": state,
+        "refused": refused,
+    }
     return render(request, "annotation/messages/inbox_reports.html", context, status=422 if refused else 200)
 
 

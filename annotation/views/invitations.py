@@ -58,10 +58,7 @@ def act_on_invitations(
     made, token = domain.invite(asked["role"], campaign, email=asked["email"], days=asked["days"], by=by)
     url = link_to(request, reverse("invitation", args=[token]))
     sent = mail.send(made.email, "annotation/people/invitation_mail.txt", {"url": url, "invitation": made})
-    return {
-        "invite_form": InviteForm(site=site, sends=settings.EMAIL_IS_SET),
-        "invited": Shown(url, made.email, sent),
-    }
+    return {"invite_form": InviteForm(site=site, sends=settings.EMAIL_IS_SET), "invited": Shown(url, made.email, sent)}
 
 
 def _revoke(request: HttpRequest, campaign: Campaign | None, by: User) -> None:
@@ -93,9 +90,7 @@ def _invitation(request: HttpRequest, token: str) -> HttpResponse:
     found = domain.find_invitation(token)
     if found is None:
         return _gone(
-            request,
-            "There is no such invitation. Check that you have the whole link, or ask for a new one.",
-            404,
+            request, "There is no such invitation. Check that you have the whole link, or ask for a new one.", 404
         )
     if why := domain.refusal(found):
         return _gone(request, why)
@@ -113,12 +108,13 @@ def _invitation(request: HttpRequest, token: str) -> HttpResponse:
         except UserError as error:
             refused = str(error)
     context = {
-        "invitation": found, "join_form": join, "agree_form": agree, "refused": refused,
+        "invitation": found,
+        "join_form": join,
+        "agree_form": agree,
+        "refused": refused,
         "text": render_markdown(found.campaign.personal_data) if agree and found.campaign else "",
-    }  # fmt: skip
-    return render(
-        request, "annotation/people/invitation_page.html", context, status=200 if posted is None else 422
-    )
+    }
+    return render(request, "annotation/people/invitation_page.html", context, status=200 if posted is None else 422)
 
 
 def _gone(request: HttpRequest, why: str, status: int = 410) -> HttpResponse:
@@ -141,9 +137,7 @@ def _accepted(
         domain.accept(found, person, agreed=agreed)
     else:
         asked = join.cleaned_data
-        person = domain.accept_as_new(
-            found, asked["username"], asked["password"], email=asked["email"], agreed=agreed
-        )
+        person = domain.accept_as_new(found, asked["username"], asked["password"], email=asked["email"], agreed=agreed)
         login(request, person, backend=_BACKEND)
     where = f" of {found.campaign}" if found.campaign else ""
     messages.success(request, f"Welcome, {person.username}: you are {found.role}{where} now.")

@@ -31,18 +31,17 @@ def my_labels(request: HttpRequest, pool: str) -> HttpResponse:
         if refused.is_valid() and _change(request, user, refused):
             return redirect("my-labels", pool)
     return render(
-        request, "annotation/labelling/label_list.html",
+        request,
+        "annotation/labelling/label_list.html",
         {"campaign": campaign, "rows": _rows(user, campaign, refused), "last": LAST},
         status=422 if refused else 200,
-    )  # fmt: skip
+    )
 
 
 def _change(request: HttpRequest, user: User, form: LabelForm) -> bool:
     asked = form.cleaned_data
     try:
-        change(
-            user, asked["label"], asked["client_id"], asked["answer"], asked["source_url"], asked["comment"]
-        )
+        change(user, asked["label"], asked["client_id"], asked["answer"], asked["source_url"], asked["comment"])
     except NotYours as error:
         raise Http404 from error
     except UserError as error:
@@ -61,11 +60,14 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
         if ticket in changeable:
             form = LabelForm(
                 initial={
-                    "label": label.client_id, "client_id": uuid4(), "answer": label.answer,
-                    "source_url": label.source_url, "comment": label.comment,
+                    "label": label.client_id,
+                    "client_id": uuid4(),
+                    "answer": label.answer,
+                    "source_url": label.source_url,
+                    "comment": label.comment,
                 },
                 auto_id=f"l{label.client_id}_%s",
-            )  # fmt: skip
+            )
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id
                 form = refused

@@ -41,15 +41,19 @@ def campaign_people(request: HttpRequest, name: str) -> HttpResponse:
         done |= told
     members = members_of(campaign)
     context = {
-        "pool": campaign.pool, "campaign": campaign, "page": page_of(request, members),
+        "pool": campaign.pool,
+        "campaign": campaign,
+        "page": page_of(request, members),
         "missing": missing_people(role for one in members if one.person.is_active for role in one.roles),
-        "invitations": open_invitations(campaign), "sends": settings.EMAIL_IS_SET,
-        "person_form": PersonForm(), "text_form": PersonalDataForm(initial={"text": campaign.personal_data}),
+        "invitations": open_invitations(campaign),
+        "sends": settings.EMAIL_IS_SET,
+        "person_form": PersonForm(),
+        "text_form": PersonalDataForm(initial={"text": campaign.personal_data}),
         "text": render_markdown(campaign.personal_data),
         "agreed": sum(member.consented_at is not None for member in members if member.roles),
         "num_members": sum(bool(member.roles) for member in members),
         **done,
-    }  # fmt: skip
+    }
     return no_store(render(request, "annotation/people/member_list.html", context))
 
 
@@ -71,9 +75,7 @@ def _act(request: HttpRequest, campaign: Campaign) -> HttpResponse | dict[str, A
             messages.success(request, told)
             return redirect("campaign-people", campaign.pool.name)
     if act == "take":  # its form is a button: there is nothing to correct
-        messages.error(
-            request, " ".join(map(str, form.non_field_errors())) or "There is no such role to take away."
-        )
+        messages.error(request, " ".join(map(str, form.non_field_errors())) or "There is no such role to take away.")
         return redirect("campaign-people", campaign.pool.name)
     return {f"{act}_form": form}
 

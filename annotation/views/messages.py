@@ -19,7 +19,9 @@ def own_messages(request: HttpRequest, pool: str) -> HttpResponse:
     user: User = request.user  # type: ignore[assignment]  # a member
     page = page_of(request, own_flags(user, campaign), 20)
     context = {
-        "campaign": campaign, "page": page, "rows": as_shown(campaign, page),
+        "campaign": campaign,
+        "page": page,
+        "rows": as_shown(campaign, page),
         "new_since": timezone.now() - NEW_FOR,
-    }  # fmt: skip
+    }
     return render(request, "annotation/messages/message_list.html", context)

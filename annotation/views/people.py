@@ -13,14 +13,7 @@ from annotation.enums import SiteRole
 from annotation.errors import PersonError
 from annotation.forms.people import ConfirmForm
 from annotation.people import mail
-from annotation.people.accounts import (
-    is_erased,
-    is_last_manager,
-    password_path,
-    switch_off,
-    switch_on,
-    take_role,
-)
+from annotation.people.accounts import is_erased, is_last_manager, password_path, switch_off, switch_on, take_role
 from annotation.people.erasure import erase, preview_erasure
 from annotation.people.invitations import open_invitations
 from annotation.views.find_campaign import link_to, no_store
@@ -40,9 +33,7 @@ def people(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").replace("\0", "").strip()
     if query:
         rows = rows.filter(Q(username__icontains=query) | Q(email__icontains=query))
-    context = {
-        "page": page_of(request, rows), "query": query, "invitations": open_invitations(None), **done,
-    }  # fmt: skip
+    context = {"page": page_of(request, rows), "query": query, "invitations": open_invitations(None), **done}
     return no_store(render(request, "annotation/people/person_list.html", context))
 
 
@@ -62,9 +53,13 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("person", pk)
         shown = done
     context = {
-        "person": found, "is_erased": is_erased(found), "last_manager": is_last_manager(found), "shown": shown,
-        "site_roles": [group.name for group in found.groups.all()], "itself": found == request.user,
-    }  # fmt: skip
+        "person": found,
+        "is_erased": is_erased(found),
+        "last_manager": is_last_manager(found),
+        "shown": shown,
+        "site_roles": [group.name for group in found.groups.all()],
+        "itself": found == request.user,
+    }
     return no_store(render(request, "annotation/people/person_detail.html", context))
 
 
@@ -93,9 +88,7 @@ def erase_page(request: HttpRequest, user: User) -> HttpResponse:
                 return render(request, "annotation/people/account_erased.html")
             messages.success(request, f"The personal data are erased. The account is {pseudonym} now.")
             return redirect("person", user.pk)
-    context = {
-        "person": user, "own": own, "form": form, "preview": preview_erasure(user), "refused": refused,
-    }  # fmt: skip
+    context = {"person": user, "own": own, "form": form, "preview": preview_erasure(user), "refused": refused}
     return no_store(render(request, "annotation/people/person_erase.html", context))
 
 
@@ -125,9 +118,7 @@ def _act(request: HttpRequest, user: User) -> str | Shown:
         return f"{user.username} can sign in again, with the same roles as before."
     if act == "link":
         url = link_to(request, password_path(user, by=by))
-        sent = mail.send(
-            user.email, "annotation/people/password_mail.txt", {"url": url, "name": user.username}
-        )
+        sent = mail.send(user.email, "annotation/people/password_mail.txt", {"url": url, "name": user.username})
         return Shown(url, user.email, sent)
     if act == "take":
         role = request.POST.get("role")

@@ -32,15 +32,16 @@ def quality(request: HttpRequest, name: str) -> HttpResponse:
     with_cant_tell = request.GET.get("cant_tell") == "category"
     report = agreement_report(campaign, categories=WITH_CANT_TELL if with_cant_tell else YES_NO)
     context = {
-        "campaign": campaign, "pool": campaign.pool, "report": report, "with_cant_tell": with_cant_tell,
+        "campaign": campaign,
+        "pool": campaign.pool,
+        "report": report,
+        "with_cant_tell": with_cant_tell,
         "pairs": _pairs(request, campaign, report),
-    }  # fmt: skip
+    }
     return _private(render(request, "annotation/quality/agreement.html", context))
 
 
-def _pairs(
-    request: HttpRequest, campaign: Campaign, report: AgreementReport
-) -> list[tuple[str, str, PairAgreement]]:
+def _pairs(request: HttpRequest, campaign: Campaign, report: AgreementReport) -> list[tuple[str, str, PairAgreement]]:
     """Pairs by user name for managers; by number for researchers, who compare systems and not people."""
     if can_manage(request.user):
         people = {pk for pair in report.pairs for pk in (pair.one, pair.other)}
@@ -71,9 +72,7 @@ def annotator(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     person = get_object_or_404(User, pk=pk)
     if not took_part(campaign, person):
         raise Http404
-    context = {
-        "campaign": campaign, "pool": campaign.pool, "detail": annotator_detail(campaign, person), "last": LAST,
-    }  # fmt: skip
+    context = {"campaign": campaign, "pool": campaign.pool, "detail": annotator_detail(campaign, person), "last": LAST}
     return _private(render(request, "annotation/quality/annotator.html", context))
 
 

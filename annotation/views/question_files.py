@@ -50,9 +50,7 @@ def import_questions(request: HttpRequest, name: str) -> HttpResponse:
             if form.cleaned_data["file"] is None:
                 assert isinstance(request.user, User)  # manager_required
                 count = save_changes(pool.graph, changes, by=request.user, pool=pool)
-                messages.success(
-                    request, f"{count} relation{'s have' if count != 1 else ' has'} new questions."
-                )
+                messages.success(request, f"{count} relation{'s have' if count != 1 else ' has'} new questions.")
                 return redirect("pool-questions", name)
         except UserError as error:
             changes = None

@@ -136,9 +136,7 @@ def _selected(asked: list[AskedRelation], query: str, made: str, order: str) -> 
 def _cards(pool: Pool, asked: list[AskedRelation], offset: int, refused: Card | None) -> list[Card]:
     names = examples(pool, {one.relation.index: one.triples for one in asked}, offset)
     cards = [
-        Card(
-            one.relation, one.template, one.triples, texts_of(one.template), names[one.relation.index], offset
-        )
+        Card(one.relation, one.template, one.triples, texts_of(one.template), names[one.relation.index], offset)
         for one in asked
     ]
     if refused is None:

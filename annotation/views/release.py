@@ -28,11 +28,7 @@ from pooling.orders import ORDERS
 def order(request: HttpRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
     act = request.POST.get("act", "") if request.method == "POST" else ""
-    initial = {
-        "budget": campaign.budget,
-        "target_tau": campaign.target_tau,
-        "target_measure": campaign.target_measure,
-    }
+    initial = {"budget": campaign.budget, "target_tau": campaign.target_tau, "target_measure": campaign.target_measure}
     forms: dict[str, Any] = {
         "order": OrderForm.of(campaign, request.POST if act == "order" else None),
         "stopping": StoppingForm(request.POST if act == "stopping" else None, initial=initial),
@@ -46,13 +42,21 @@ def order(request: HttpRequest, name: str) -> HttpResponse:
     left = unreleased(campaign.pool).count()
     page = page_of(request, batch_rows(campaign))
     context = {
-        "pool": campaign.pool, "campaign": campaign, "forms": forms, "page": page, "orders": ORDERS.values(),
+        "pool": campaign.pool,
+        "campaign": campaign,
+        "forms": forms,
+        "page": page,
+        "orders": ORDERS.values(),
         "pool_size": campaign.pool.triples.filter(reason=FilterReason.NONE).count(),
-        "chosen": ORDERS.get(campaign.order), "unreleased": left, "next_size": min(campaign.batch_size, left),
-        "stopped": stop_reason(campaign) if left else "", "is_closed": campaign.state == CampaignState.CLOSED,
-        "older": campaign.items.filter(batch=None).count(), "audited": audited(campaign).count(),
+        "chosen": ORDERS.get(campaign.order),
+        "unreleased": left,
+        "next_size": min(campaign.batch_size, left),
+        "stopped": stop_reason(campaign) if left else "",
+        "is_closed": campaign.state == CampaignState.CLOSED,
+        "older": campaign.items.filter(batch=None).count(),
+        "audited": audited(campaign).count(),
         "filtered": campaign.pool.triples.exclude(reason=FilterReason.NONE).count(),
-    }  # fmt: skip
+    }
     status = 422 if request.method == "POST" else 200  # a form, or a message, says what was refused
     return render(request, "annotation/release/order_page.html", context, status=status)
 

@@ -74,9 +74,7 @@ def sources(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "annotation/sources/list.html", context)
 
 
-def _act(
-    request: HttpRequest, campaign: Campaign, act: str, add_form: NewSourceForm, choose_form: ChooseForm
-) -> str:
+def _act(request: HttpRequest, campaign: Campaign, act: str, add_form: NewSourceForm, choose_form: ChooseForm) -> str:
     """What was done, for the person; empty when a form says why nothing was."""
     by = _manager(request)
     if act == "restore":
@@ -128,12 +126,7 @@ def source(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 def _change_or_remove(
-    request: HttpRequest,
-    campaign: Campaign,
-    found: Source,
-    act: str,
-    change_form: SourceForm,
-    remove_form: RemoveForm,
+    request: HttpRequest, campaign: Campaign, found: Source, act: str, change_form: SourceForm, remove_form: RemoveForm
 ) -> str:
     forms = {"change": change_form, "remove": remove_form}
     if act not in forms:
@@ -160,22 +153,17 @@ def _relations(campaign: Campaign, triples: dict[int, int], query: str) -> list[
     return sorted(relations, key=lambda relation: (-triples[relation.index], relation.index))
 
 
-def _rows(
-    relations: Any, triples: dict[int, int], known: VerifiedSources, ticked: set[str]
-) -> list[RelationRow]:
+def _rows(relations: Any, triples: dict[int, int], known: VerifiedSources, ticked: set[str]) -> list[RelationRow]:
     return [
         RelationRow(
-            relation, triples[relation.index], known.chosen.get(relation.index, ()),
-            str(relation.index) in ticked,
+            relation, triples[relation.index], known.chosen.get(relation.index, ()), str(relation.index) in ticked
         )
         for relation in relations
-    ]  # fmt: skip
+    ]
 
 
 def _address(campaign: Campaign, query: str, part: str) -> str:
-    return (
-        reverse("campaign-sources", args=[campaign.pool.name], query={"q": query} if query else None) + part
-    )
+    return reverse("campaign-sources", args=[campaign.pool.name], query={"q": query} if query else None) + part
 
 
 def _manager(request: HttpRequest) -> User:

@@ -32,9 +32,13 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
     wanted = form.wanted()
     page = page_of(request, find_items(campaign, wanted))
     context = {
-        "pool": campaign.pool, "campaign": campaign, "form": form, "page": page,
-        "rows": item_rows(campaign, page), "wanted": wanted,
-    }  # fmt: skip
+        "pool": campaign.pool,
+        "campaign": campaign,
+        "form": form,
+        "page": page,
+        "rows": item_rows(campaign, page),
+        "wanted": wanted,
+    }
     return render(request, "annotation/campaigns/triple_list.html", context)
 
 
@@ -44,9 +48,7 @@ def triple(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     item = get_object_or_404(campaign.items.select_related("triple"), pk=pk)
     item.campaign = campaign
     act = request.POST.get("act", "") if request.method == "POST" else ""
-    forms = {
-        which: ReasonForm(request.POST if which == act else None, auto_id=f"{which}_%s") for which in _TOLD
-    }
+    forms = {which: ReasonForm(request.POST if which == act else None, auto_id=f"{which}_%s") for which in _TOLD}
     if request.method == "POST":
         if act not in forms:
             raise Http404
@@ -54,12 +56,16 @@ def triple(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             messages.success(request, _TOLD[act])
             return redirect("campaign-triple", name, pk)
     context = {
-        "pool": campaign.pool, "campaign": campaign, "item": item, "asked": wording(item),
+        "pool": campaign.pool,
+        "campaign": campaign,
+        "item": item,
+        "asked": wording(item),
         "relation": open_graph(campaign.pool.graph).relations[item.triple.relation],
-        "history": history(item), "forms": forms,
+        "history": history(item),
+        "forms": forms,
         "can_reopen": item.state in (ItemState.SETTLED, ItemState.UNDECIDED),
         "can_return": item.state != ItemState.OPEN,
-    }  # fmt: skip
+    }
     return render(request, "annotation/campaigns/triple_detail.html", context)
 
 

@@ -20,15 +20,21 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     form = WithdrawForm(person.username, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         done = withdraw_labels(
-            campaign, person, by=request.user, reason=form.cleaned_data["reason"]  # type: ignore[arg-type]  # a manager
-        )  # fmt: skip
+            campaign,
+            person,
+            by=request.user,
+            reason=form.cleaned_data["reason"],  # type: ignore[arg-type]  # a manager
+        )
         messages.success(request, _told(person.username, done))
         return redirect("withdraw", name, pk)
     context = {
-        "pool": campaign.pool, "campaign": campaign, "person": person, "form": form,
+        "pool": campaign.pool,
+        "campaign": campaign,
+        "person": person,
+        "form": form,
         "preview": preview_withdrawal(campaign, person),
         "is_member": campaign.members.filter(person=person).exists(),
-    }  # fmt: skip
+    }
     return render(request, "annotation/labelling/withdraw_confirm.html", context)
 
 

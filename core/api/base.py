@@ -63,9 +63,7 @@ class Endpoint(APIView):
             raise TooLarge(self.most_bytes)
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             # WSGI has no end of such a body, so that it would be read as an empty one
-            raise exceptions.ParseError(
-                "Send the length of the body (Content-Length): from a file, not from a pipe."
-            )
+            raise exceptions.ParseError("Send the length of the body (Content-Length): from a file, not from a pipe.")
         super().initial(request, *args, **kwargs)
         self._check_scope(request)
         if not self.allowed(request.user):
@@ -85,9 +83,7 @@ class Endpoint(APIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, UserError):
-            known: dict[type[UserError], int] = {
-                ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of,
-            }  # fmt: skip
+            known: dict[type[UserError], int] = {ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of}
             code = next((known[t] for t in type(exc).__mro__ if t in known), 400)
             return Response({"error": str(exc)}, code)
         if isinstance(exc, GoneError):
@@ -99,9 +95,7 @@ class Endpoint(APIView):
         if isinstance(exc, PermissionDenied) and str(exc):
             return Response({"error": str(exc)}, status.HTTP_403_FORBIDDEN)
         if isinstance(exc, exceptions.ValidationError):
-            return Response(
-                {"error": in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST
-            )
+            return Response({"error": in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST)
         response = super().handle_exception(exc)
         if isinstance(response.data, dict) and "detail" in response.data:
             response.data = {"error": str(response.data["detail"])}

@@ -32,11 +32,7 @@ class ByCursor(CursorPagination):
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         try:
             return super().paginate_queryset(queryset, request, view)
-        except (
-            exceptions.NotFound,
-            DjangoValidationError,
-            ValueError,
-        ) as error:  # a position is what somebody sent
+        except (exceptions.NotFound, DjangoValidationError, ValueError) as error:  # a position is what somebody sent
             raise exceptions.ValidationError(
                 {"cursor": "This is no cursor of this list: follow next from the first page."}
             ) from error
@@ -59,15 +55,12 @@ class Allowed(BaseFilterBackend):
         refuse_unknown(request, known, "This list")
         for name, field in filters.items():
             if name in request.query_params:
-                queryset = queryset.filter(
-                    **{field: _value(name, request.query_params[name], queryset, field)}
-                )
+                queryset = queryset.filter(**{field: _value(name, request.query_params[name], queryset, field)})
         return queryset
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
         return [
-            {"name": name, "required": False, "in": "query", "schema": {"type": "string"}}
-            for name in _filters(view)
+            {"name": name, "required": False, "in": "query", "schema": {"type": "string"}} for name in _filters(view)
         ]
 
 

@@ -37,9 +37,7 @@ def writing(path: Path) -> Iterator[Path]:
 
 def write_json(path: Path, content: Any) -> None:
     with writing(path) as aside:
-        aside.write_text(
-            json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        aside.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def sha256_of(path: Path) -> str:
@@ -50,10 +48,6 @@ def sha256_of(path: Path) -> str:
 def check_sha256(path: Path, expected: str) -> None:
     """Raise ArtifactError unless the file is there and has the checksum its row remembers."""
     if not path.exists():
-        raise ArtifactError(
-            f"{path} is missing: restore the artifact folder, or repeat the step that made it."
-        )
+        raise ArtifactError(f"{path} is missing: restore the artifact folder, or repeat the step that made it.")
     if sha256_of(path) != expected:
-        raise ArtifactError(
-            f"{path} is not the file that was written (SHA-256 differs): restore it from a backup."
-        )
+        raise ArtifactError(f"{path} is not the file that was written (SHA-256 differs): restore it from a backup.")

@@ -15,7 +15,5 @@ def safe_cell(text: str) -> str:
 def csv_of(rows: Iterable[Iterable[object]]) -> str:
     """Rows, the header among them, as CSV (RFC 4180): texts made safe, numbers as they are, None left empty."""
     out = io.StringIO()
-    csv.writer(out).writerows(
-        [safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
-    )
+    csv.writer(out).writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()

@@ -191,13 +191,9 @@ def retry(job: Job) -> None:
         live = _live(job.kind, job.graph, job.system, job.pool, job.params).exclude(pk=job.pk)
         if (other := live.first()) is not None:
             raise JobError(f"Job {other.pk} does the same and is {other.state}: wait for its end.")
-        moved = any(
-            _move(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED)
-        )
+        moved = any(_move(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED))
         if not moved:
-            raise JobError(
-                f"Job {job.pk} is {job.state}: only a failed or cancelled job can be started again."
-            )
+            raise JobError(f"Job {job.pk} is {job.state}: only a failed or cancelled job can be started again.")
         _send_on_commit(job)
 
 
@@ -210,9 +206,7 @@ class Progress:
         self._last_write = 0.0
         self._started: dict[str, float] = {}
 
-    def report(
-        self, stage: str, done: int, total: int, unit: str = "", seconds_left: float | None = None
-    ) -> None:
+    def report(self, stage: str, done: int, total: int, unit: str = "", seconds_left: float | None = None) -> None:
         """Write where the work stands; raises JobCancelled if somebody asked for the end."""
         self.check()
         now = time.monotonic()
@@ -322,9 +316,7 @@ def sweep() -> list[Job]:
     now = timezone.now()
     silent = now - timedelta(seconds=settings.JOB_SILENT_SECONDS)
     taken = []
-    for job in Job.objects.filter(state=JobState.RUNNING).filter(
-        Q(heartbeat_at=None) | Q(heartbeat_at__lt=silent)
-    ):
+    for job in Job.objects.filter(state=JobState.RUNNING).filter(Q(heartbeat_at=None) | Q(heartbeat_at__lt=silent)):
         stamp = now.strftime("%H:%M:%S")
         # a beat in the meantime changes heartbeat_at: then the job is alive, and this UPDATE finds no row
         mine = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, heartbeat_at=job.heartbeat_at)

@@ -35,10 +35,24 @@ def start_worker() -> subprocess.Popen[bytes]:
         "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
     }
     command = [
-        sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--queues", "cpu,gpu",
-        "--concurrency", str(settings.WORKER_PROCESSES), "--hostname", f"local-{os.getpid()}-{time.time_ns()}@%h",
-        "--loglevel", "WARNING", "--without-gossip", "--without-mingle",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "celery",
+        "--quiet",
+        "-A",
+        "config",
+        "worker",
+        "--queues",
+        "cpu,gpu",
+        "--concurrency",
+        str(settings.WORKER_PROCESSES),
+        "--hostname",
+        f"local-{os.getpid()}-{time.time_ns()}@%h",
+        "--loglevel",
+        "WARNING",
+        "--without-gossip",
+        "--without-mingle",
+    ]
     # stdout 2: what a worker says is no output of the command that started it
     return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, process_group=0, stdout=2)
 
@@ -62,10 +76,7 @@ def signals_interrupt() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {
-        number: signal.signal(number, signal.default_int_handler)
-        for number in (signal.SIGTERM, signal.SIGHUP)
-    }
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
@@ -113,8 +124,4 @@ def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: floa
 
 def failures(jobs: Sequence[Job]) -> list[str]:
     """One line for each job that did not end well."""
-    return [
-        f"{job}: {job.error or 'cancelled'}"
-        for job in jobs
-        if job.state in (JobState.FAILED, JobState.CANCELLED)
-    ]
+    return [f"{job}: {job.error or 'cancelled'}" for job in jobs if job.state in (JobState.FAILED, JobState.CANCELLED)]

@@ -9,9 +9,14 @@ from pooling.models import AuditEntry, Pool
 
 
 def record(
-    person: User | AnonymousUser | None, act: AuditAct, *, pool: Pool | None = None, subject: User | None = None,
-    about: str = "", **details: Any,
-) -> AuditEntry:  # fmt: skip
+    person: User | AnonymousUser | None,
+    act: AuditAct,
+    *,
+    pool: Pool | None = None,
+    subject: User | None = None,
+    about: str = "",
+    **details: Any,
+) -> AuditEntry:
     """Note that a person (None: a command on the server) did something.
 
     `about` and `details` hold no names of people: `subject` does, and follows an erasure.

@@ -41,9 +41,7 @@ def create_token(person: User, name: str, scopes: Collection[str], days: int) ->
     if not scopes or not set(scopes) <= set(known):
         raise TokenError(f"Choose what the token is for, of: {', '.join(known)}.")
     with transaction.atomic():
-        held = User.objects.select_for_update().get(
-            pk=person.pk
-        )  # two requests at once are counted one by one
+        held = User.objects.select_for_update().get(pk=person.pk)  # two requests at once are counted one by one
         live = tokens_of(held)
         live.filter(expiry__lt=timezone.now()).delete()
         if live.count() >= MOST_TOKENS:

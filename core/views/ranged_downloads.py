@@ -36,9 +36,7 @@ def ranged_file(request: HttpRequest, path: Path, etag: str, filename: str) -> H
     if answer.status_code != 416:
         answer["ETag"] = quoted
         answer["Content-Type"] = "application/zip"
-        answer["Content-Disposition"] = (
-            content_disposition_header(as_attachment=True, filename=filename) or ""
-        )
+        answer["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=filename) or ""
     return answer
 
 

@@ -36,9 +36,11 @@ def tokens(request: HttpRequest) -> HttpResponse:
         else:
             form = TokenForm(scopes=scopes_for(user))
     context: dict[str, Any] = {
-        "form": form, "made": made, "secret": secret,
+        "form": form,
+        "made": made,
+        "secret": secret,
         "rows": [_row(token) for token in tokens_of(user)],
-    }  # fmt: skip
+    }
     response = render(request, "core/tokens/list.html", context, status=422 if form.errors else 200)
     response["Cache-Control"] = "no-store"
     return response

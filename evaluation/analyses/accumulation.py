@@ -30,20 +30,18 @@ AXIS = "judgements"
 
 
 STEP = Column(
-    "judgements", "Judgements", "count",
+    "judgements",
+    "Judgements",
+    "count",
     "the first ones, in the order in which they were decided; 0: no judgement yet, seeds and filters only",
-)  # fmt: skip
+)
 
 
 def by_labels(context: Context) -> list[Section]:
     chosen, settings, table = context.labels, context.settings, context.table
     decided, shared = order_of_decision(context.pool, len(table.triples), table.position_of)
     curve = accumulation_curve(
-        asked_rows(chosen),
-        chosen.state,
-        decided,
-        settings.measures,
-        assumed_is_judged=settings.assumed_is_judged,
+        asked_rows(chosen), chosen.state, decided, settings.measures, assumed_is_judged=settings.assumed_is_judged
     )
     counts = [int(n) for n in curve.labels]
     judged = counts[-1]
@@ -62,27 +60,38 @@ def by_labels(context: Context) -> list[Section]:
         )
     return [
         Section(
-            "accumulation-values", f"{first.label} as judgements came",
+            "accumulation-values",
+            f"{first.label} as judgements came",
             "The values of the systems after each part of the judgements. Where lines cross, the order changed then.",
             caption,
             [values_table(context, curve, first, "accumulation-values", STEP, counts)],
             values_chart(context, curve, first, curve.labels, AXIS),
-            "" if judged else "Nothing is judged yet: there are seeds and filters only.", notes,
+            "" if judged else "Nothing is judged yet: there are seeds and filters only.",
+            notes,
         ),
         Section(
-            "accumulation-tau", "Against the order of all judgements",
+            "accumulation-tau",
+            "Against the order of all judgements",
             "How much of the present order was there after each part of the judgements."
             " A measure that reaches 1 early and stays there did not need the rest for its order.",
             f"{caption} Kendall's tau-b between the orders of the systems; ties count for neither side.",
-            [tau_table(
-                context, curve, curve.tau_to_full, "accumulation-tau", "Tau against the order of all judgements", STEP,
-                counts,
-            )],
+            [
+                tau_table(
+                    context,
+                    curve,
+                    curve.tau_to_full,
+                    "accumulation-tau",
+                    "Tau against the order of all judgements",
+                    STEP,
+                    counts,
+                )
+            ],
             tau_chart(context, curve.tau_to_full, curve.labels, AXIS, "all judgements"),
-            _settled(context, curve), order_notes(context),
+            _settled(context, curve),
+            order_notes(context),
         ),
         _yield(context, curve, caption),
-    ]  # fmt: skip
+    ]
 
 
 def _settled(context: Context, curve: AccumulationCurve) -> str:
@@ -107,27 +116,33 @@ def _yield(context: Context, curve: AccumulationCurve, caption: str) -> Section:
         rows.append([judged, int(curve.positives[i]), found[i], share, int(curve.questions[i])])
     judged = int(curve.labels[-1])
     columns = [
-        STEP, Column("positives", "Positive triples", "count"),
+        STEP,
+        Column("positives", "Positive triples", "count"),
         Column("new", "New positives", "count", "positive triples beside the seeds"),
         Column("yield", "Positive since the row above", "share", "share of the judgements of this step"),
         Column("questions", "Questions", "count", "with an answer among the positive triples"),
-    ]  # fmt: skip
+    ]
     series = [{"name": "new positives", "x": curve.labels.tolist(), "y": found}]
     return Section(
-        "accumulation-yield", "Yield", "How many new positive triples the judgements brought."
+        "accumulation-yield",
+        "Yield",
+        "How many new positive triples the judgements brought."
         " A line that flattens says that what is left to judge holds fewer of them.",
-        caption, [Table("accumulation-yield", "Yield of the judgements", columns, rows)],
+        caption,
+        [Table("accumulation-yield", "Yield of the judgements", columns, rows)],
         Chart(
-            "lines", "New positive triples by judgements",
-            {"series": series, "x": AXIS, "y": "new positive triples"},
+            "lines", "New positive triples by judgements", {"series": series, "x": AXIS, "y": "new positive triples"}
         ),
         f"{judged:,} judgements found {found[-1]:,} new positives: {100 * found[-1] / judged:.1f} %." if judged else "",
-    )  # fmt: skip
+    )
 
 
 ANALYSIS = Analysis(
-    "accumulation", "Accumulation", "Accumulation of labels",
+    "accumulation",
+    "Accumulation",
+    "Accumulation of labels",
     "What did the labels say while they came in, and since when do they say what they say now?",
-    "accumulation", ("measures", "questions", "assumed"),
+    "accumulation",
+    ("measures", "questions", "assumed"),
     (Part("labels", by_labels),),
-)  # fmt: skip
+)

@@ -47,16 +47,14 @@ def between_sets(context: Context) -> list[Section]:
         *undefined_notes(context.against, before, context.measures, context.systems),
         *undefined_notes(context.labels, found, context.measures, context.systems),
     ]
-    return [
-        _coefficients(context, intervals, means, notes),
-        _places(context, before, found),
-    ]
+    return [_coefficients(context, intervals, means, notes), _places(context, before, found)]
 
 
 def _coefficients(context: Context, intervals: Intervals, means: Means, notes: list[str]) -> Section:
     title = f"{context.against.name} against {context.labels.name}"
     return Section(
-        "between", title[:1].upper() + title[1:],
+        "between",
+        title[:1].upper() + title[1:],
         "How much the two label sets agree on the order of the systems, by four coefficients: 1 is the same order, −1"
         f" the reversed one (RBO: 0 to 1). {steps(len(context.systems))}",
         f"{both_captions(context)} n = {evaluated(context.against)}, and {evaluated(context.labels)}."
@@ -67,7 +65,7 @@ def _coefficients(context: Context, intervals: Intervals, means: Means, notes: l
         ),
         _agreement(context, intervals),
         [*notes, *resample_notes(intervals)],
-    )  # fmt: skip
+    )
 
 
 def _agreement(context: Context, intervals: Intervals) -> str:
@@ -109,26 +107,35 @@ def _places(context: Context, before: Mapping[str, Values], found: Mapping[str, 
     for key, name in names:
         columns += [Column(key, name, "value"), Column(f"{key}_place", f"Place, {name}", "count")]
     return Section(
-        "places", title,
+        "places",
+        title,
         "The order of the systems by the first of the chosen measures on both label sets. Lines that cross are pairs"
         " of systems whose comparison turns; systems with equal values share a place.",
         f"{both_captions(context)} n = {sides[0].n:,} and {sides[1].n:,} {sides[0].unit}s.",
         [Table("places", title, columns, rows)],
         slope(
             f"{title}, from {context.against.name} to {context.labels.name}",
-            (context.against.name, context.labels.name), context.systems, left, right,
+            (context.against.name, context.labels.name),
+            context.systems,
+            left,
+            right,
         ),
         turned(left, right),
-    )  # fmt: skip
+    )
 
 
 ANALYSIS = Analysis(
-    "correlation", "Correlation", "Correlation",
+    "correlation",
+    "Correlation",
+    "Correlation",
     "How much do two label sets, or two measures, agree on the order of the systems?",
-    "correlation", ("labels", "against", "measures", "questions", "assumed", "seed"),
+    "correlation",
+    ("labels", "against", "measures", "questions", "assumed", "seed"),
     (
-        Part("between", between_sets), Part("first", against_first), Part("measures", between_measures),
+        Part("between", between_sets),
+        Part("first", against_first),
+        Part("measures", between_measures),
         Part("sets", between_many_sets),
     ),
     also=("current",),
-)  # fmt: skip
+)

@@ -17,10 +17,12 @@ from evaluation.statistics.curves import DepthCurve, depth_curve
 
 AXIS = "pool depth"
 STEP = Column(
-    "depth", "Depth", "count",
+    "depth",
+    "Depth",
+    "count",
     "the smallest rank at which a system of the pool found a triple; 0: labels of the seeds only, deeper triples"
     " unjudged",
-)  # fmt: skip
+)
 
 
 def by_depth(context: Context) -> list[Section]:
@@ -29,9 +31,12 @@ def by_depth(context: Context) -> list[Section]:
     if chosen.key == "full-test":
         raise EvaluationError("The full test set has no pool depth: choose other labels.")
     curve = depth_curve(
-        asked_rows(chosen), chosen.state, context.table.depth, settings.measures,
+        asked_rows(chosen),
+        chosen.state,
+        context.table.depth,
+        settings.measures,
         assumed_is_judged=settings.assumed_is_judged,
-    )  # fmt: skip
+    )
     depths = [int(depth) for depth in curve.depths]
     first, deepest = context.measures[0], depths[-1]
     caption = (
@@ -43,7 +48,8 @@ def by_depth(context: Context) -> list[Section]:
     tau = "Kendall's tau-b between the orders of the systems; ties count for neither side."
     return [
         Section(
-            "depth-values", f"{first.label} by pool depth",
+            "depth-values",
+            f"{first.label} by pool depth",
             "The values that the systems would have had with a pool of a smaller depth."
             " Where lines cross, a shallower pool orders the systems differently.",
             caption,
@@ -55,25 +61,29 @@ def by_depth(context: Context) -> list[Section]:
             _grown(curve, deepest),
         ),
         Section(
-            "depth-seeds", "Against depth 0",
+            "depth-seeds",
+            "Against depth 0",
             "How much the order of the systems differs from the one at depth 0, for every depth and measure."
             " Depth 0 has labels of the seeds only; deeper triples are pooled and unjudged, which is not the same as"
             " the label set of the seeds for measures that look at unjudged triples.",
             f"{caption} {tau}",
             [tau_table(context, curve, curve.tau_to_seeds, "depth-tau-seeds", zero, STEP, depths)],
             tau_chart(context, curve.tau_to_seeds, curve.depths, AXIS, "depth 0"),
-            _moved(context, curve), order_notes(context),
+            _moved(context, curve),
+            order_notes(context),
         ),
         Section(
-            "depth-full", "Against the full depth",
+            "depth-full",
+            "Against the full depth",
             "How much of the final order a pool of a smaller depth has."
             " A measure that reaches 1 early and stays there would have needed fewer labels.",
             f"{caption} {tau}",
             [tau_table(context, curve, curve.tau_to_full, "depth-tau-full", full, STEP, depths)],
             tau_chart(context, curve.tau_to_full, curve.depths, AXIS, "the full depth"),
-            _settled(context, curve), order_notes(context),
+            _settled(context, curve),
+            order_notes(context),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _grown(curve: DepthCurve, deepest: int) -> str:
@@ -107,8 +117,11 @@ def _settled(context: Context, curve: DepthCurve) -> str:
 
 
 ANALYSIS = Analysis(
-    "depth", "Depth", "Pool depth",
+    "depth",
+    "Depth",
+    "Pool depth",
     "What would a shallower pool have said of the systems, and from which depth on does nothing change?",
-    "depth", ("labels", "measures", "questions", "assumed"),
+    "depth",
+    ("labels", "measures", "questions", "assumed"),
     (Part("depth", by_depth),),
-)  # fmt: skip
+)

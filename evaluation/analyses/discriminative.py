@@ -48,7 +48,9 @@ def _curve(context: Context, found: Tested) -> Section:
             series.append({**_line(i, f"{measure.label}, not clustered", plain), "thin": True})
             rows.append(_row(measure, plain, "paired, not clustered", alpha, reason))
     columns = [
-        Column("measure", "Measure", "measure"), Column("test", "t-test", "text"), Column("unit", "Unit", "text"),
+        Column("measure", "Measure", "measure"),
+        Column("test", "t-test", "text"),
+        Column("unit", "Unit", "text"),
         Column("n", "n", "count", "units: answers (micro) or questions (macro)"),
         Column("clusters", "Clusters", "count", "questions, where the test is clustered"),
         Column("pairs", "Pairs", "count", "pairs of systems with a defined p-value"),
@@ -56,24 +58,30 @@ def _curve(context: Context, found: Tested) -> Section:
         Column("raw", f"p < {alpha:g}", "share", "share of the pairs, not corrected"),
         Column("holm", f"Holm < {alpha:g}", "share", "any false finding has a chance below alpha"),
         Column("bh", f"BH < {alpha:g}", "share", "Benjamini-Hochberg: expected share of false findings below alpha"),
-    ]  # fmt: skip
+    ]
     pairs = len(context.systems) * (len(context.systems) - 1) // 2
     return Section(
-        "discriminative-curve", "p-values of all pairs, descending",
+        "discriminative-curve",
+        "p-values of all pairs, descending",
         "The p-values of all pairs of systems, sorted: the earlier a line falls below alpha, the more pairs its measure"
         " tells apart. A difference that is told apart need not be a large one.",
         f"{label_caption(context.labels, settings)} {T_TEST} {pairs:,} pairs, α = {alpha:g}. {CLUSTERED}; thin lines"
-        f" and rows \"not clustered\" take its answers as independent. {CORRECTED}",
+        f' and rows "not clustered" take its answers as independent. {CORRECTED}',
         [Table("discriminative-measures", "Discriminative power by measure", columns, rows)],
         Chart(
-            "lines", "p-values of all pairs of systems in descending order, a line for each measure",
+            "lines",
+            "p-values of all pairs of systems in descending order, a line for each measure",
             {
-                "series": series, "x": "pairs of systems, by descending p", "y": "p", "yrange": [-0.02, 1.02],
+                "series": series,
+                "x": "pairs of systems, by descending p",
+                "y": "p",
+                "yrange": [-0.02, 1.02],
                 "references": [{"y": alpha, "name": f"α = {alpha:g}"}] if pairs else [],
             },
         ),
-        _finding(context, found), pair_notes(context, found),
-    )  # fmt: skip
+        _finding(context, found),
+        pair_notes(context, found),
+    )
 
 
 def _line(i: int, name: str, tests: PairTests) -> Json:
@@ -85,10 +93,17 @@ def _row(measure: Measure, tests: PairTests, test: str, alpha: float, reason: st
     unit = "answer" if measure.kind == "micro" else "question"
     clusters: Cell = "" if tests.clusters is None else tests.clusters
     return [
-        measure.label, test, unit, tests.n, clusters, int(np.isfinite(tests.p).sum()),
-        cell(tests.area(), reason), cell(tests.share_below(alpha), reason),
-        cell(tests.share_below(alpha, "holm"), reason), cell(tests.share_below(alpha, "fdr_bh"), reason),
-    ]  # fmt: skip
+        measure.label,
+        test,
+        unit,
+        tests.n,
+        clusters,
+        int(np.isfinite(tests.p).sum()),
+        cell(tests.area(), reason),
+        cell(tests.share_below(alpha), reason),
+        cell(tests.share_below(alpha, "holm"), reason),
+        cell(tests.share_below(alpha, "fdr_bh"), reason),
+    ]
 
 
 def _finding(context: Context, found: Tested) -> str:
@@ -98,10 +113,7 @@ def _finding(context: Context, found: Tested) -> str:
     defined = {label: share for label, share in shares.items() if np.isfinite(share)}
     if not defined:
         return ""
-    most, least = (
-        max(defined, key=lambda label: defined[label]),
-        min(defined, key=lambda label: defined[label]),
-    )
+    most, least = (max(defined, key=lambda label: defined[label]), min(defined, key=lambda label: defined[label]))
     text = f"{most} tells {100 * defined[most]:.0f} % of the pairs apart at α = {alpha:g} after Holm's correction"
     return f"{text}; {least} {100 * defined[least]:.0f} %." if defined[least] < defined[most] else f"{text}."
 
@@ -109,10 +121,7 @@ def _finding(context: Context, found: Tested) -> str:
 def _matrix(context: Context, found: Tested) -> Section:
     measure, alpha, systems = context.measures[0], context.settings.alpha, context.systems
     tests = found.main[measure.name]
-    square, holm = (
-        _square(tests, tests.p, len(systems)),
-        _square(tests, tests.corrected("holm"), len(systems)),
-    )
+    square, holm = (_square(tests, tests.p, len(systems)), _square(tests, tests.corrected("holm"), len(systems)))
     reason = why(found.values[measure.name], tests)
     rows: list[list[Cell]] = [
         [name, *("" if i == j else cell(square[i, j], reason) for j in range(len(systems)))]
@@ -121,26 +130,36 @@ def _matrix(context: Context, found: Tested) -> Section:
     below = [(i, j + 1) for i in range(len(systems)) for j in range(len(systems)) if holm[i, j] < alpha]
     clustered = f" {CLUSTERED}." if tests.clusters is not None else ""
     return Section(
-        "discriminative-matrix", f"Pairs of systems by {measure.label}",
+        "discriminative-matrix",
+        f"Pairs of systems by {measure.label}",
         "The p-value of each pair: small ones are pairs that the labels tell apart."
         " They are not corrected; those that stay below alpha after Holm's correction are bold in the table."
         " 0.000 in the chart is below 0.0005.",
         f"{label_caption(context.labels, context.settings)} {T_TEST} n = {tests.n:,}"
         f" {'answers' if measure.kind == 'micro' else 'questions'}, α = {alpha:g}.{clustered} Correction over the"
         " pairs: Holm, bold where it stays below α.",
-        [Table(
-            "discriminative-pairs", f"p-values by {measure.label}",
-            [Column("system", "System", "system"), *(Column(name, name, "p") for name in systems)], rows, best=below,
-        )],
+        [
+            Table(
+                "discriminative-pairs",
+                f"p-values by {measure.label}",
+                [Column("system", "System", "system"), *(Column(name, name, "p") for name in systems)],
+                rows,
+                best=below,
+            )
+        ],
         Chart(
-            "matrix", f"p-values of the pairs of systems by {measure.label}",
+            "matrix",
+            f"p-values of the pairs of systems by {measure.label}",
             {
-                "rows": systems, "columns": systems, "values": [numbers(row) for row in square], "range": [0, 1],
+                "rows": systems,
+                "columns": systems,
+                "values": [numbers(row) for row in square],
+                "range": [0, 1],
                 "digits": 3,
             },
         ),
         notes=[] if len(systems) > 1 else ["One system only: there is no pair to test."],
-    )  # fmt: skip
+    )
 
 
 def _square(tests: PairTests, p: np.ndarray, systems: int) -> np.ndarray:
@@ -151,12 +170,15 @@ def _square(tests: PairTests, p: np.ndarray, systems: int) -> np.ndarray:
 
 
 ANALYSIS = Analysis(
-    "discriminative", "Discriminative power", "Discriminative power",
+    "discriminative",
+    "Discriminative power",
+    "Discriminative power",
     "How many pairs of systems does a measure tell apart, and which?",
-    "discriminative-power", ("labels", "measures", "questions", "assumed", "alpha", "seed"),
+    "discriminative-power",
+    ("labels", "measures", "questions", "assumed", "alpha", "seed"),
     (
         Part("curve", by_measure),
         Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),
         Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
     ),
-)  # fmt: skip
+)

@@ -22,15 +22,7 @@ from evaluation.sections.coefficients import (
     with_interval,
 )
 from evaluation.sections.section import Cell, Column, Context, Section, Table, cell, evaluated, label_caption
-from evaluation.sections.wording import (
-    place_cell,
-    places_on_both,
-    set_notes,
-    signed,
-    steps,
-    undefined_notes,
-    words,
-)
+from evaluation.sections.wording import place_cell, places_on_both, set_notes, signed, steps, undefined_notes, words
 from evaluation.statistics.bootstrap import bootstrap_correlations
 
 
@@ -43,18 +35,20 @@ def against_first(context: Context) -> list[Section]:
     first, *others = context.measures
     sums = {name: question_sums(value) for name, value in found.items()}
     intervals = bootstrap_correlations(  # a pair of measures has one key: that of the other one
-        {other.name: sums[first.name] for other in others}, {other.name: sums[other.name] for other in others},
-        context.rng(2), resamples=RESAMPLES, level=LEVEL,
-    )  # fmt: skip
+        {other.name: sums[first.name] for other in others},
+        {other.name: sums[other.name] for other in others},
+        context.rng(2),
+        resamples=RESAMPLES,
+        level=LEVEL,
+    )
     means = {other.name: (found[first.name].mean(), found[other.name].mean()) for other in others}
     title = f"{first.label} against the other measures, under {chosen.name}"
     caption = f"{label_caption(chosen, settings)} n = {evaluated(chosen)}."
-    table = coefficient_table(
-        "first", title, others, intervals, means, "by both measures", "by either measure"
-    )
+    table = coefficient_table("first", title, others, intervals, means, "by both measures", "by either measure")
     return [
         Section(
-            "first", title,
+            "first",
+            title,
             "How much the order by the first of the chosen measures agrees with the order by each other one, on the"
             " same labels, by four coefficients: 1 is the same order, −1 the reversed one (RBO: 0 to 1)."
             f" {steps(len(context.systems))}",
@@ -65,12 +59,13 @@ def against_first(context: Context) -> list[Section]:
             ),
             _agreement(first, others, intervals),
             [
-                *set_notes(chosen), *undefined_notes(chosen, found, context.measures, context.systems),
+                *set_notes(chosen),
+                *undefined_notes(chosen, found, context.measures, context.systems),
                 *resample_notes(intervals),
             ],
         ),
         _places(context, first, others[0], found, caption),
-    ]  # fmt: skip
+    ]
 
 
 def _agreement(first: Measure, others: Sequence[Measure], intervals: Intervals) -> str:
@@ -91,9 +86,7 @@ def _agreement(first: Measure, others: Sequence[Measure], intervals: Intervals) 
     )
 
 
-def _places(
-    context: Context, first: Measure, second: Measure, found: Mapping[str, Values], caption: str
-) -> Section:
+def _places(context: Context, first: Measure, second: Measure, found: Mapping[str, Values], caption: str) -> Section:
     sides = [found[m.name] for m in (first, second)]
     means = [side.mean() for side in sides]
     left, right = places_on_both(means[0], means[1], first.higher_is_better, second.higher_is_better)
@@ -113,13 +106,12 @@ def _places(
             Column(f"{measure.name}_place", f"Place, {measure.label}", "count"),
         ]
     return Section(
-        "first-places", title,
+        "first-places",
+        title,
         "The order of the systems by the first two of the chosen measures, on the same labels. Lines that cross are"
         " pairs of systems whose comparison depends on the measure; systems with equal values share a place.",
         caption,
         [Table("first-places", title, columns, rows)],
-        slope(
-            f"{title}, under {context.labels.name}", (first.label, second.label), context.systems, left, right
-        ),
+        slope(f"{title}, under {context.labels.name}", (first.label, second.label), context.systems, left, right),
         turned(left, right),
-    )  # fmt: skip
+    )

@@ -13,12 +13,7 @@ from pooling.models import Job
 @handles(JobKind.EVALUATE)
 def run_evaluate(job: Job, progress: Progress) -> None:
     assert job.pool is not None
-    asked = {
-        "analysis": "stability",
-        "part": "labels",
-        "settings": "",
-        **job.params,
-    }  # jobs had no params at first
+    asked = {"analysis": "stability", "part": "labels", "settings": "", **job.params}  # jobs had no params at first
     analysis = get_analysis(asked["analysis"])
     part = analysis.part(asked["part"])
     settings = parse_settings(QueryDict(asked["settings"]), analysis.settings)

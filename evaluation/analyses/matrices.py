@@ -33,13 +33,16 @@ def between_measures(context: Context) -> list[Section]:
     merits = np.array([merit(found[m.name].mean(), m.higher_is_better) for m in context.measures])
     return [
         _matrix(
-            context, "measures", f"Measures with each other, under {context.labels.name}",
+            context,
+            "measures",
+            f"Measures with each other, under {context.labels.name}",
             "Tau-b between the orders that two measures give on the same labels. Where it is low, the choice of the"
             " measure decides which system is the better one.",
             f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}.",
-            [(m.name, m.label) for m in context.measures], merits,
+            [(m.name, m.label) for m in context.measures],
+            merits,
         )
-    ]  # fmt: skip
+    ]
 
 
 def between_many_sets(context: Context) -> list[Section]:
@@ -59,14 +62,17 @@ def between_many_sets(context: Context) -> list[Section]:
     )
     return [
         _matrix(
-            context, "sets", f"Label sets with each other, by {measure.label}",
+            context,
+            "sets",
+            f"Label sets with each other, by {measure.label}",
             "Tau-b between the orders that the first of the chosen measures gives on two label sets. The full test set"
             " has its own questions and is read against all test triples.",
             f"{'; '.join(captions)}. {questions}. Assumed negatives"
             f" {'' if context.settings.assumed_is_judged else 'not '}counted as judged.",
-            [(key.replace(":", "-"), chosen.name) for key, chosen in sets.items()], merits,
+            [(key.replace(":", "-"), chosen.name) for key, chosen in sets.items()],
+            merits,
         )
-    ]  # fmt: skip
+    ]
 
 
 def distinct_sets(context: Context) -> list[LabelSet]:
@@ -79,45 +85,31 @@ def distinct_sets(context: Context) -> list[LabelSet]:
 
 
 def _matrix(
-    context: Context,
-    key: str,
-    title: str,
-    text: str,
-    caption: str,
-    names: Sequence[tuple[str, str]],
-    merits: Floats,
+    context: Context, key: str, title: str, text: str, caption: str, names: Sequence[tuple[str, str]], merits: Floats
 ) -> Section:
     """`merits` [names, systems]."""
     labels = [label for _, label in names]
     tau = kendall_tau(merits[:, None], merits[None, :]) if len(names) else np.zeros((0, 0))  # [names, names]
     rows: list[list[Cell]] = [
-        [
-            label,
-            *(
-                cell(value, why_no_tau(compared(merits[i], merits[j])))
-                for j, value in enumerate(tau[i].tolist())
-            ),
-        ]
+        [label, *(cell(value, why_no_tau(compared(merits[i], merits[j]))) for j, value in enumerate(tau[i].tolist()))]
         for i, label in enumerate(labels)
     ]
     columns = [Column("name", "", "text"), *(Column(name, label, "tau") for name, label in names)]
     data: Json = {"rows": labels, "columns": labels, "values": [numbers(row) for row in tau]}
     return Section(
-        key, title, f"{text} {steps(len(context.systems))}",
+        key,
+        title,
+        f"{text} {steps(len(context.systems))}",
         f"{caption} Kendall's tau-b over {len(context.systems)} systems.",
         [Table(key, title, columns, rows)],
-        Chart("matrix", title, data), _least(labels, tau),
-    )  # fmt: skip
+        Chart("matrix", title, data),
+        _least(labels, tau),
+    )
 
 
 def _least(labels: Sequence[str], tau: Floats) -> str:
     """The two that agree least."""
-    pairs = [
-        (tau[i, j], i, j)
-        for i in range(len(labels))
-        for j in range(i + 1, len(labels))
-        if np.isfinite(tau[i, j])
-    ]
+    pairs = [(tau[i, j], i, j) for i in range(len(labels)) for j in range(i + 1, len(labels)) if np.isfinite(tau[i, j])]
     if not pairs:
         return ""
     value, i, j = min(pairs)

@@ -63,19 +63,24 @@ def _under(context: Context, key: str, chosen: LabelSet, found: Found) -> Sectio
             row.append(cell(value, reason))
         best += [(row, column) for row in best_of(mean, measure)]
     return Section(
-        key, title,
+        key,
+        title,
         "The value of every system by every measure; the best of a column is bold. The row below says how many answers"
         " or questions a mean is taken over.",
         f"{label_caption(chosen, context.settings)} {UNITS}",
         [
             Table(
-                key, title, [SYSTEM, *map(measure_column, context.measures)], rows, best,
+                key,
+                title,
+                [SYSTEM, *map(measure_column, context.measures)],
+                rows,
+                best,
                 ["n", *(found[measure.name].n for measure in context.measures)],
             )
         ],
         finding=_leaders(context, chosen, found) if key == "labels" else "",
         notes=[*set_notes(chosen), *undefined_notes(chosen, found, context.measures, context.systems)],
-    )  # fmt: skip
+    )
 
 
 def _leaders(context: Context, chosen: LabelSet, found: Found) -> str:
@@ -93,9 +98,7 @@ def _leaders(context: Context, chosen: LabelSet, found: Found) -> str:
     if measures > NAMED:
         counts = {system: len(labels) for system, labels in wins.items()}
         return f"Of the {measures} measures under {chosen.name}, {most_often(counts)}."
-    parts = [
-        f"{system} by {words(labels)}" for system, labels in sorted(wins.items(), key=lambda w: -len(w[1]))
-    ]
+    parts = [f"{system} by {words(labels)}" for system, labels in sorted(wins.items(), key=lambda w: -len(w[1]))]
     return f"Best under {chosen.name}: {'; '.join(parts)}."
 
 
@@ -113,31 +116,30 @@ def _change(context: Context, before: Found, found: Found) -> Section:
         old_mean, new_mean = old.mean(), new.mean()
         old_place, new_place = places_on_both(old_mean, new_mean, measure.higher_is_better)
         reasons = [one or other for one, other in zip(new.reasons(), old.reasons(), strict=True)]
-        moves = [
-            a - b if a is not None and b is not None else None
-            for a, b in zip(old_place, new_place, strict=True)
-        ]
-        for row, change, moved, reason in zip(
-            rows, (new_mean - old_mean).tolist(), moves, reasons, strict=True
-        ):
+        moves = [a - b if a is not None and b is not None else None for a, b in zip(old_place, new_place, strict=True)]
+        for row, change, moved, reason in zip(rows, (new_mean - old_mean).tolist(), moves, reasons, strict=True):
             row.append(cell(change, reason, moved=moved))
         movers[measure.name] = sum(bool(moved) for moved in moves)
     same = context.labels.key == context.against.key
     return Section(
-        "change", title,
+        "change",
+        title,
         "How the value of each system changes when the second label set takes the place of the first, and, behind the"
         " arrow, how many places the system gains (▲) or loses (▼) by it. The chart shows the values by the first"
         " measure.",
         both_captions(context),
         [
             Table(
-                "change", title, [SYSTEM, *(measure_column(m, kind="change") for m in context.measures)], rows,
+                "change",
+                title,
+                [SYSTEM, *(measure_column(m, kind="change") for m in context.measures)],
+                rows,
                 foot=["moved", *(movers[m.name] for m in context.measures)],
             )
         ],
         _values_chart(context, context.measures[0], before, found),
         "Both are the same label set." if same else _moves(context, movers),
-    )  # fmt: skip
+    )
 
 
 def _moves(context: Context, movers: Mapping[str, int]) -> str:
@@ -162,15 +164,17 @@ def _values_chart(context: Context, measure: Measure, before: Found, found: Foun
     old, new = before[measure.name].mean(), found[measure.name].mean()
     names = [context.against.name, context.labels.name]
     return Chart(
-        "lines", f"{measure.label} of every system, from {names[0]} to {names[1]}",
+        "lines",
+        f"{measure.label} of every system, from {names[0]} to {names[1]}",
         {
             "series": [
                 {"system": i, "name": system, "x": [0, 1], "y": numbers([old[i], new[i]])}
                 for i, system in enumerate(context.systems)
             ],
-            "y": measure.label, "xaxis": named_ticks(names),
+            "y": measure.label,
+            "xaxis": named_ticks(names),
         },
-    )  # fmt: skip
+    )
 
 
 def _by_side(context: Context, found: Found) -> Section:
@@ -192,23 +196,26 @@ def _by_side(context: Context, found: Found) -> Section:
                 row.append(of_system[side])
     first = context.measures[0]
     return Section(
-        "sides", title,
+        "sides",
+        title,
         "The same means over tail questions (head, relation, ?) and head questions (?, relation, tail) apart. Head"
         " questions often have many answers, and a label that turns up on one side is an answer on the other too.",
         f"{label_caption(context.labels, context.settings)} {UNITS}",
         [Table("sides", title, columns, rows, best, foot)],
         Chart(
-            "lines", f"{first.label} of every system on tail and on head questions",
+            "lines",
+            f"{first.label} of every system on tail and on head questions",
             {
                 "series": [
                     {"system": i, "name": system, "x": [0, 1], "y": numbers(means[first.name].mean[i])}
                     for i, system in enumerate(context.systems)
                 ],
-                "y": first.label, "xaxis": named_ticks([f"{side} questions" for side in SIDES]),
+                "y": first.label,
+                "xaxis": named_ticks([f"{side} questions" for side in SIDES]),
             },
         ),
         _sides_finding(context.systems, means[first.name].mean, first),
-    )  # fmt: skip
+    )
 
 
 def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> str:
@@ -222,8 +229,11 @@ def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> st
 
 
 ANALYSIS = Analysis(
-    "measures", "Measures", "Measures",
+    "measures",
+    "Measures",
+    "Measures",
     "What does every measure say of every system, and what do the labels change?",
-    "measures", ("labels", "against", "measures", "questions", "assumed"),
+    "measures",
+    ("labels", "against", "measures", "questions", "assumed"),
     (Part("values", all_values),),
-)  # fmt: skip
+)

@@ -58,12 +58,8 @@ _graphs: OrderedDict[str, tuple[OfGraph, ...]] = OrderedDict()  # by checksum: f
 def distribution(side: str, answers: np.ndarray) -> Distribution:
     """Of the numbers of answers int[n] of questions that mask one side, or of all."""
     n = len(answers)
-    mean, sd, median = (
-        (float(answers.mean()), float(answers.std()), float(np.median(answers))) if n else (None,) * 3
-    )
-    return Distribution(
-        side, tuple(bin_counts(answers).tolist()), n, mean, sd, median, int(answers.max(initial=0))
-    )
+    mean, sd, median = (float(answers.mean()), float(answers.std()), float(np.median(answers))) if n else (None,) * 3
+    return Distribution(side, tuple(bin_counts(answers).tolist()), n, mean, sd, median, int(answers.max(initial=0)))
 
 
 def both_sides(side: np.ndarray, answers: np.ndarray) -> Sides:
@@ -94,23 +90,31 @@ def in_graph(graph: GraphArrays) -> tuple[OfGraph, ...]:
 
     return (
         (
-            "test-train", "Test questions, answers in train",
-            "Both questions of every test triple; how many answers a system could see.", count(tests, graph.train),
+            "test-train",
+            "Test questions, answers in train",
+            "Both questions of every test triple; how many answers a system could see.",
+            count(tests, graph.train),
         ),
         (
-            "test-all", "Test questions, answers in all splits",
-            "The same questions with every answer that the graph knows.", count(tests, every),
+            "test-all",
+            "Test questions, answers in all splits",
+            "The same questions with every answer that the graph knows.",
+            count(tests, every),
         ),
         (
-            "facts-all", "Questions of all facts, answers in all splits",
-            "Both questions of every triple of train, valid and test.", count(facts, every),
+            "facts-all",
+            "Questions of all facts, answers in all splits",
+            "Both questions of every triple of train, valid and test.",
+            count(facts, every),
         ),
         (
-            "known-known", "Questions and answers of train and valid",
+            "known-known",
+            "Questions and answers of train and valid",
             "Both questions of every triple of train and valid, and what answers them there (table 1 of Mei and others"
-            " 2018).", count(knowns, known),
+            " 2018).",
+            count(knowns, known),
         ),
-    )  # fmt: skip
+    )
 
 
 def answers_per_question(context: Context) -> list[Section]:
@@ -118,13 +122,15 @@ def answers_per_question(context: Context) -> list[Section]:
     found = {key: under_labels(chosen) for key, chosen in sets.items()}
     sections = [
         _section(
-            key, f"Pool: {chosen.name}",
+            key,
+            f"Pool: {chosen.name}",
             "The questions that have an answer under these labels, by how many they have.",
-            f"{label_caption(chosen, context.settings)} n = {evaluated(chosen)}.", found[key],
+            f"{label_caption(chosen, context.settings)} n = {evaluated(chosen)}.",
+            found[key],
             _grown(sets, found) if key == "labels" else "",
         )
         for key, chosen in sets.items()
-    ]  # fmt: skip
+    ]
     stored, graph = context.pool.graph, context.table.graph
     return sections + [
         _section(key, f"Graph: {name[:1].lower()}{name[1:]}", about, _of_graph(stored.name, sides), sides)
@@ -153,37 +159,48 @@ def _section(key: str, title: str, text: str, caption: str, sides: Sides, findin
     columns = [
         Column("asks_for", "Asks for", "text"),
         *(Column(f"answers_{label}", f"{label} answer{'' if label == '1' else 's'}", "count") for label in BIN_LABELS),
-        Column("questions", "Questions", "count"), Column("mean", "Mean"),
+        Column("questions", "Questions", "count"),
+        Column("mean", "Mean"),
         Column("sd", "Deviation", note="standard deviation"),
-        Column("median", "Median"), Column("most", "Most", "count"),
-    ]  # fmt: skip
+        Column("median", "Median"),
+        Column("most", "Most", "count"),
+    ]
     rows: Sequence[Sequence[Cell]] = [
         [
-            one.side, *one.counts, one.questions,
+            one.side,
+            *one.counts,
+            one.questions,
             *({"value": None, "reason": NO_QUESTION} if of is None else of for of in (one.mean, one.sd, one.median)),
             one.largest,
         ]
         for one in sides
-    ]  # fmt: skip
+    ]
     drawn = [
         {"name": f"asks for the {one.side}", "measure": i, "x": list(BIN_LABELS), "y": one.shares}
         for i, one in enumerate(sides[:2])
         if one.questions
     ]
     chart = Chart(
-        "bars", f"{title}: share of the questions of each side by number of answers",
+        "bars",
+        f"{title}: share of the questions of each side by number of answers",
         {
-            "series": drawn, "x": "answers of a question", "y": "share of the questions",
-            "xaxis": {"type": "category"}, "yaxis": {"tickformat": ".0%"},
+            "series": drawn,
+            "x": "answers of a question",
+            "y": "share of the questions",
+            "xaxis": {"type": "category"},
+            "yaxis": {"tickformat": ".0%"},
         },
-    )  # fmt: skip
+    )
     table = Table(f"multiplicities-{key}", title, columns, rows)
     return Section(f"multiplicities-{key}", title, text, caption, [table], chart if drawn else None, finding)
 
 
 ANALYSIS = Analysis(
-    "multiplicities", "Answers", "Answers per question",
+    "multiplicities",
+    "Answers",
+    "Answers per question",
     "How many entities answer a question, and how many more once the pool is labelled?",
-    "multiplicities", ("labels", "against", "questions"),
+    "multiplicities",
+    ("labels", "against", "questions"),
     (Part("multiplicities", answers_per_question),),
-)  # fmt: skip
+)

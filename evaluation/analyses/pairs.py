@@ -56,11 +56,7 @@ def pair_notes(context: Context, found: Tested) -> list[str]:
         for system, reason in zip(context.systems, values.reasons(), strict=True):
             if reason:
                 systems.setdefault(reason, []).append(system)
-        notes += [
-            f"No p-values by {measure.label} for {', '.join(s)}: {reason}." for reason, s in systems.items()
-        ]
+        notes += [f"No p-values by {measure.label} for {', '.join(s)}: {reason}." for reason, s in systems.items()]
         if values.finish is not None:
-            notes.append(
-                f"{measure.label} is compared by the logarithms of the ranks, whose mean it is made of."
-            )
+            notes.append(f"{measure.label} is compared by the logarithms of the ranks, whose mean it is made of.")
     return notes

@@ -10,18 +10,7 @@ from evaluation.measures.groups import boxes, by_relation
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.relation_groups import Side, by_bands, by_categories, caption, group_table
 from evaluation.sections.relation_shares import relation_shares, reweighting
-from evaluation.sections.section import (
-    Analysis,
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Part,
-    Section,
-    Table,
-    cell,
-    number,
-)
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, number
 from evaluation.sections.wording import signed
 
 
@@ -54,28 +43,41 @@ def _distribution(context: Context, measure: Measure, old: Side, new: Side) -> S
         for i, system in enumerate(context.systems):
             five = [float(of[i]) for of in (found.low, found.q1, found.median, found.q3, found.high)]
             why = reasons[i] or "no relation has an answer under these labels"
-            rows.append([
-                system, side.labels.name, int(found.relations[i]), *(cell(value, why) for value in five),
-                int(found.outside[i].sum()),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    system,
+                    side.labels.name,
+                    int(found.relations[i]),
+                    *(cell(value, why) for value in five),
+                    int(found.outside[i].sum()),
+                ]
+            )
             medians.append(five[2])
             if np.isfinite(five[2]):
                 box = dict(zip(("low", "q1", "median", "q3", "high"), map(number, five), strict=True))
-                drawn.append({
-                    "system": i, "name": f"{system}, {side.labels.name}", "hollow": side is old, "slot": side.key,
-                    "boxes": [{"x": system, **box}],
-                })  # fmt: skip
+                drawn.append(
+                    {
+                        "system": i,
+                        "name": f"{system}, {side.labels.name}",
+                        "hollow": side is old,
+                        "slot": side.key,
+                        "boxes": [{"x": system, **box}],
+                    }
+                )
     columns = [
-        Column("system", "System", "system"), Column("labels", "Labels", "text"),
+        Column("system", "System", "system"),
+        Column("labels", "Labels", "text"),
         Column("relations", "Relations", "count", "Relations with an answer and a defined value."),
         Column("low", "Low", "value", "The smallest value within 1.5 interquartile ranges of the box."),
-        Column("q1", "First quartile", "value"), Column("median", "Median", "value"),
+        Column("q1", "First quartile", "value"),
+        Column("median", "Median", "value"),
         Column("q3", "Third quartile", "value"),
         Column("high", "High", "value", "The largest value within 1.5 interquartile ranges of the box."),
         Column("outside", "Outside", "count", "Relations beyond low and high."),
-    ]  # fmt: skip
+    ]
     return Section(
-        "distribution", title,
+        "distribution",
+        title,
         "One mean for each relation; a box spans the middle half of the relations, its line is the median. Hollow"
         f" boxes: {old.labels.name}; filled ones: {new.labels.name}.",
         f"{caption(context, old, new)} Every relation with at least one {new.values.unit} counts alike; quartiles by"
@@ -89,7 +91,7 @@ def _distribution(context: Context, measure: Measure, old: Side, new: Side) -> S
         ],
         Chart("box", f"{title}, a hollow and a filled box for each system", {"groups": drawn, "y": measure.label}),
         _medians(context.systems, medians, old, new, measure),
-    )  # fmt: skip
+    )
 
 
 def _medians(systems: Sequence[str], medians: Sequence[float], old: Side, new: Side, measure: Measure) -> str:
@@ -108,8 +110,11 @@ def _medians(systems: Sequence[str], medians: Sequence[float], old: Side, new: S
 
 
 ANALYSIS = Analysis(
-    "relations", "Relations", "Relations",
+    "relations",
+    "Relations",
+    "Relations",
     "On which relations, sides and answers do the systems differ, and how much does the mixture of relations matter?",
-    "relations", ("labels", "against", "measure", "questions", "assumed"),
+    "relations",
+    ("labels", "against", "measure", "questions", "assumed"),
     (Part("relations", all_relations),),
-)  # fmt: skip
+)

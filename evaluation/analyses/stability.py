@@ -34,11 +34,16 @@ def by_questions(context: Context) -> list[Section]:
     halves = question_stability(sums, context.rng(2), repeats=REPEATS, halves=True)
     return [
         _section(
-            context, "questions", "Random subsets of the questions", curve, halves, "questions",
+            context,
+            "questions",
+            "Random subsets of the questions",
+            curve,
+            halves,
+            "questions",
             "The order of the systems on random subsets of the evaluated questions, against the order on all of them."
             " A measure whose line rises early needs few questions.",
         )
-    ]  # fmt: skip
+    ]
 
 
 def by_labels(context: Context) -> list[Section]:
@@ -46,20 +51,31 @@ def by_labels(context: Context) -> list[Section]:
     progress = context.progress or (lambda done, total: None)
     common = (asked_rows(chosen), chosen.state, settings.measures)
     curve = stability_curve(
-        *common, context.rng(3), repeats=REPEATS, assumed_is_judged=settings.assumed_is_judged,
+        *common,
+        context.rng(3),
+        repeats=REPEATS,
+        assumed_is_judged=settings.assumed_is_judged,
         progress=lambda done, total: progress(done, 2 * total),
-    )  # fmt: skip
+    )
     halves = half_curve(
-        *common, context.rng(4), repeats=REPEATS, assumed_is_judged=settings.assumed_is_judged,
+        *common,
+        context.rng(4),
+        repeats=REPEATS,
+        assumed_is_judged=settings.assumed_is_judged,
         progress=lambda done, total: progress(total + done, 2 * total),
-    )  # fmt: skip
+    )
     return [
         _section(
-            context, "labels", "Random subsets of the positive triples", curve, halves, "positive triples",
+            context,
+            "labels",
+            "Random subsets of the positive triples",
+            curve,
+            halves,
+            "positive triples",
             "The same when positive triples lose their label: they are no answers any more, and are not filtered"
             " either. It shows what the sparseness of a test set does to the comparison.",
         )
-    ]  # fmt: skip
+    ]
 
 
 def of_full_test(context: Context) -> list[Section]:
@@ -72,14 +88,24 @@ def _section(
 ) -> Section:
     series, rows = [], []
     for i, measure in enumerate(context.measures):
-        series.append({
-            "measure": i, "name": measure.label, "x": [100 * size for size in curve.sizes],
-            "y": numbers(curve.mean(measure.name)), "spread": numbers(curve.sd(measure.name)),
-        })  # fmt: skip
-        series.append({
-            "measure": i, "name": f"{measure.label}, disjoint", "x": [100 * size for size in halves.sizes],
-            "y": numbers(halves.mean(measure.name)), "thin": True,
-        })  # fmt: skip
+        series.append(
+            {
+                "measure": i,
+                "name": measure.label,
+                "x": [100 * size for size in curve.sizes],
+                "y": numbers(curve.mean(measure.name)),
+                "spread": numbers(curve.sd(measure.name)),
+            }
+        )
+        series.append(
+            {
+                "measure": i,
+                "name": f"{measure.label}, disjoint",
+                "x": [100 * size for size in halves.sizes],
+                "y": numbers(halves.mean(measure.name)),
+                "thin": True,
+            }
+        )
     for i, size in enumerate(curve.sizes):
         row: list[Cell] = [f"{100 * size:g} %", int(curve.triples[i])]
         for measure in context.measures:
@@ -90,7 +116,7 @@ def _section(
                     halves.mean(measure.name)[i] if there_are else float("nan"),
                     "no two subsets order the systems" if there_are else NO_DISJOINT,
                 ),
-            ]  # fmt: skip
+            ]
         rows.append(row)
     columns = [Column("size", "Size", "text"), Column("n", of.capitalize(), "count")]
     for measure in context.measures:
@@ -99,25 +125,26 @@ def _section(
             Column(f"{measure.name}_disjoint", f"{measure.label}, disjoint", "value"),
         ]
     return Section(
-        key, title, text,
+        key,
+        title,
+        text,
         f"{label_caption(context.labels, context.settings)} Kendall's tau-b, mean and standard deviation of {REPEATS}"
         f" subsets a size, of {curve.positives:,} {of} in all, seed {context.settings.seed}.{_left_out(curve, halves)}"
         " Near 95 % a subset overlaps the whole and tau tends to 1: thin lines compare two disjoint subsets of that"
         " size.",
         [Table(f"stability-{key}", title, columns, rows)],
         Chart(
-            "lines", f"Tau against the share of the {of}",
+            "lines",
+            f"Tau against the share of the {of}",
             {"series": series, "x": f"share of the {of}, %", "y": "tau", "yrange": [_least(series), 1.05]},
         ),
         notes=[] if len(context.systems) > 1 else ["One system only: there is no order, tau is undefined."],
-    )  # fmt: skip
+    )
 
 
 def _left_out(*curves: StabilityCurve) -> str:
     """Of how many subsets a mean is at least, where not every subset defines tau; "" where every one does."""
-    defined = [
-        np.isfinite(tau).sum(axis=1)[curve.triples > 0] for curve in curves for tau in curve.tau.values()
-    ]
+    defined = [np.isfinite(tau).sum(axis=1)[curve.triples > 0] for curve in curves for tau in curve.tau.values()]
     counts = np.concatenate(defined) if defined else np.zeros(0, dtype=np.int64)
     if not (counts < REPEATS).any():
         return ""
@@ -138,12 +165,15 @@ def _least(series: list[dict[str, Any]]) -> float:
 
 
 ANALYSIS = Analysis(
-    "stability", "Stability", "Stability",
+    "stability",
+    "Stability",
+    "Stability",
     "How many questions, or how many labels, does it take until the order of the systems holds?",
-    "stability", ("labels", "measures", "questions", "assumed", "seed"),
+    "stability",
+    ("labels", "measures", "questions", "assumed", "seed"),
     (
         Part("questions", by_questions),
         Part("labels", by_labels, heavy=True, title="subsets of the labels"),
         Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
     ),
-)  # fmt: skip
+)

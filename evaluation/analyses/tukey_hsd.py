@@ -9,17 +9,7 @@ import numpy as np
 from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.registry import Measure
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Section,
-    Table,
-    cell,
-    label_caption,
-    numbers,
-)
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, numbers
 from evaluation.statistics.t_tests import PairTests
 from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
 
@@ -39,7 +29,8 @@ def by_permutations(context: Context) -> list[Section]:
     first = context.measures[0]
     return [
         Section(
-            "discriminative-hsd", "Randomised Tukey HSD",
+            "discriminative-hsd",
+            "Randomised Tukey HSD",
             "All pairs tested at once, without assuming a distribution: the chance of any false finding is below alpha."
             " It asks how large the largest difference would be if the systems were the same.",
             f"{label_caption(context.labels, settings)} Randomised Tukey HSD, two-tailed: the values of the systems"
@@ -52,7 +43,7 @@ def by_permutations(context: Context) -> list[Section]:
             finding=_agreed(found.main[first.name], hsd[first.name], first, alpha),
             notes=pair_notes(context, found),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _shares(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Table:
@@ -61,17 +52,26 @@ def _shares(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests])
     for measure in context.measures:
         tests, one = found.main[measure.name], hsd[measure.name]
         reason = why(found.values[measure.name], tests)
-        rows.append([
-            measure.label, one.questions, int(np.isfinite(one.p).sum()), cell(one.area(), reason),
-            cell(one.share_below(alpha), reason), cell(tests.share_below(alpha, "holm"), reason),
-            cell(tests.share_below(alpha, "fdr_bh"), reason),
-        ])  # fmt: skip
+        rows.append(
+            [
+                measure.label,
+                one.questions,
+                int(np.isfinite(one.p).sum()),
+                cell(one.area(), reason),
+                cell(one.share_below(alpha), reason),
+                cell(tests.share_below(alpha, "holm"), reason),
+                cell(tests.share_below(alpha, "fdr_bh"), reason),
+            ]
+        )
     columns = [
-        Column("measure", "Measure", "measure"), Column("questions", "Questions", "count"),
+        Column("measure", "Measure", "measure"),
+        Column("questions", "Questions", "count"),
         Column("pairs", "Pairs", "count", "pairs of systems with a defined p-value"),
-        Column("area", "Area (HSD)", "p", "mean p of the pairs"), Column("hsd", f"HSD < {alpha:g}", "share"),
-        Column("holm", f"t-test, Holm < {alpha:g}", "share"), Column("bh", f"t-test, BH < {alpha:g}", "share"),
-    ]  # fmt: skip
+        Column("area", "Area (HSD)", "p", "mean p of the pairs"),
+        Column("hsd", f"HSD < {alpha:g}", "share"),
+        Column("holm", f"t-test, Holm < {alpha:g}", "share"),
+        Column("bh", f"t-test, BH < {alpha:g}", "share"),
+    ]
     return Table("discriminative-hsd", "Share of pairs told apart", columns, rows)
 
 
@@ -85,13 +85,13 @@ def _shares_chart(context: Context, found: Tested, hsd: Mapping[str, RandomisedT
     }
     labels = [m.label for m in context.measures]
     series = [
-        {"name": name, "colour": colour, "x": labels, "y": numbers(share)}
-        for name, (colour, share) in shares.items()
-    ]  # fmt: skip
+        {"name": name, "colour": colour, "x": labels, "y": numbers(share)} for name, (colour, share) in shares.items()
+    ]
     return Chart(
-        "bars", "Share of pairs told apart by measure and test",
+        "bars",
+        "Share of pairs told apart by measure and test",
         {"series": series, "y": f"share of pairs below {alpha:g}", "yrange": [0, 1.02]},
-    )  # fmt: skip
+    )
 
 
 def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTests) -> Table:
@@ -100,19 +100,24 @@ def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTes
     reason = why(found.values[measure.name], tests)
     rows: list[list[Cell]] = [
         [
-            f"{systems[tests.first[i]]} − {systems[tests.second[i]]}", cell(tests.difference[i], reason),
-            cell(tests.p[i], reason), cell(holm[i], reason), cell(bh[i], reason), cell(hsd.p[i], reason),
+            f"{systems[tests.first[i]]} − {systems[tests.second[i]]}",
+            cell(tests.difference[i], reason),
+            cell(tests.p[i], reason),
+            cell(holm[i], reason),
+            cell(bh[i], reason),
+            cell(hsd.p[i], reason),
         ]
         for i in range(tests.first.size)
-    ]  # fmt: skip
-    better = (
-        "a positive one favours the first" if measure.higher_is_better else "a negative one favours the first"
-    )
+    ]
+    better = "a positive one favours the first" if measure.higher_is_better else "a negative one favours the first"
     columns = [
-        Column("pair", "Pair", "text"), Column("difference", "Difference", "value", f"of the means; {better}"),
-        Column("p", "t-test p", "p"), Column("holm", "Holm", "p"), Column("bh", "Benjamini-Hochberg", "p"),
+        Column("pair", "Pair", "text"),
+        Column("difference", "Difference", "value", f"of the means; {better}"),
+        Column("p", "t-test p", "p"),
+        Column("holm", "Holm", "p"),
+        Column("bh", "Benjamini-Hochberg", "p"),
         Column("hsd", "HSD", "p"),
-    ]  # fmt: skip
+    ]
     return Table("discriminative-hsd-pairs", f"Pairs by {measure.label}", columns, rows)
 
 

@@ -62,8 +62,13 @@ class ImportedQrels(Endpoint):
         asked = checked(data.ImportQrelsInput, request)
         file = asked["file"]
         qrels = import_qrels(
-            found, asked["name"], file.read(), str(file.name), asked["format"], request.user  # type: ignore[arg-type]
-        )  # fmt: skip
+            found,
+            asked["name"],
+            file.read(),
+            str(file.name),
+            asked["format"],
+            request.user,  # type: ignore[arg-type]
+        )
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 

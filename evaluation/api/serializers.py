@@ -36,9 +36,21 @@ class QrelsData(serializers.ModelSerializer[Qrels]):
     class Meta:
         model = Qrels
         fields = (
-            "pool", "name", "origin", "num_positive", "num_negative", "num_assumed_negative", "num_unjudged", "notes",
-            "licence", "citation", "systems", "sha256", "created_at", "created_by",
-        )  # fmt: skip
+            "pool",
+            "name",
+            "origin",
+            "num_positive",
+            "num_negative",
+            "num_assumed_negative",
+            "num_unjudged",
+            "notes",
+            "licence",
+            "citation",
+            "systems",
+            "sha256",
+            "created_at",
+            "created_by",
+        )
 
 
 class FreezeInput(Fields):
@@ -51,16 +63,24 @@ class ExportData(serializers.ModelSerializer[Export]):
     pool = serializers.CharField(source="qrels.pool.name")
     qrels = serializers.CharField(source="qrels.name")
     is_written = serializers.BooleanField()
-    download = serializers.SerializerMethodField(
-        help_text="Address of the archive; null while it is not written."
-    )
+    download = serializers.SerializerMethodField(help_text="Address of the archive; null while it is not written.")
 
     class Meta:
         model = Export
         fields = (
-            "id", "pool", "qrels", "with_runs", "with_evidence", "positives_only", "strict", "is_written", "download",
-            "sha256", "num_bytes", "created_at",
-        )  # fmt: skip
+            "id",
+            "pool",
+            "qrels",
+            "with_runs",
+            "with_evidence",
+            "positives_only",
+            "strict",
+            "is_written",
+            "download",
+            "sha256",
+            "num_bytes",
+            "created_at",
+        )
 
     def get_download(self, export: Export) -> str | None:
         path = reverse("api-export-download", args=[export.pk])
@@ -70,13 +90,9 @@ class ExportData(serializers.ModelSerializer[Export]):
 class ExportInput(Fields):
     qrels = serializers.CharField(max_length=80, help_text="Name of frozen qrels of the pool.")
     with_runs = serializers.BooleanField(default=True, help_text="What systems returned, and their measures.")
-    with_evidence = serializers.BooleanField(
-        default=True, help_text="Addresses that people gave as evidence."
-    )
+    with_evidence = serializers.BooleanField(default=True, help_text="Addresses that people gave as evidence.")
     positives_only = serializers.BooleanField(default=False)
-    strict = serializers.BooleanField(
-        default=False, help_text="Assumed negatives are -1 in TREC qrels, not 0."
-    )
+    strict = serializers.BooleanField(default=False, help_text="Assumed negatives are -1 in TREC qrels, not 0.")
 
 
 class RequestedData(Fields):
@@ -104,9 +120,7 @@ class EvaluationData(Fields):
         help_text="System to measure to value; null: undefined, for its reason.",
     )
     reasons = serializers.DictField(child=serializers.DictField(child=serializers.CharField()))
-    left_out = serializers.ListField(
-        child=serializers.CharField(), help_text="Systems without all ranks of this pool."
-    )
+    left_out = serializers.ListField(child=serializers.CharField(), help_text="Systems without all ranks of this pool.")
 
 
 class PartData(Fields):

@@ -65,9 +65,7 @@ def audited_filters(pool: Pool) -> list[AuditedFilter]:
     for reason, n, assumed in sizes:
         drawn, positive, negative, undecided = of.get(reason, (0, 0, 0, 0))
         found.append(
-            AuditedFilter(
-                FilterReason(reason), n, assumed, drawn, undecided, Share(positive, positive + negative)
-            )
+            AuditedFilter(FilterReason(reason), n, assumed, drawn, undecided, Share(positive, positive + negative))
         )
     return sorted(found, key=lambda one: FilterReason.values.index(one.reason))
 
@@ -99,10 +97,7 @@ def effects(context: Context, filters: list[AuditedFilter]) -> dict[str, Effect]
     for pk, reason in context.pool.triples.exclude(reason=FilterReason.NONE).values_list("pk", "reason"):
         rule[table.position_of[pk]] = place[FilterReason(reason)]
     rule[labels.state != LabelState.ASSUMED_NEGATIVE] = -1
-    rates = {
-        end: np.array([one.rates[end] if one.rates else 0.0 for one in filters], dtype=np.float64)
-        for end in ENDS
-    }
+    rates = {end: np.array([one.rates[end] if one.rates else 0.0 for one in filters], dtype=np.float64) for end in ENDS}
     sums = {name: {end: np.zeros(table.ranks.systems) for end in ENDS} for name in names}
     for draw in range(IMPUTATIONS):
         chance = context.rng(draw).random(len(rule))

@@ -29,15 +29,7 @@ from evaluation.sections.section import (
     label_caption,
     numbers,
 )
-from evaluation.sections.wording import (
-    beside,
-    compared,
-    named_ticks,
-    place_cell,
-    places_on_both,
-    why_no_tau,
-    words,
-)
+from evaluation.sections.wording import beside, compared, named_ticks, place_cell, places_on_both, why_no_tau, words
 
 RATES = "audit-filters"  # the first section, where some filter has a rate
 NO_SAMPLE = "no triple of this filter is in the audit sample"
@@ -64,26 +56,31 @@ def by_filter(context: Context) -> list[Section]:
     title = "False negatives of each filter"
     has_rates = any(one.rates is not None for one in filters)
     columns = [
-        Column("filter", "Filter", "text"), Column("filtered", "Filtered", "count"),
-        Column("drawn", "In the sample", "count"), Column("judged", "Judged", "count", "positive or negative"),
+        Column("filter", "Filter", "text"),
+        Column("filtered", "Filtered", "count"),
+        Column("drawn", "In the sample", "count"),
+        Column("judged", "Judged", "count", "positive or negative"),
         Column("positive", "Positive", "count"),
         Column("rate", "False-negative rate", "share", "positive of judged, with its 95 % Wilson interval"),
         Column("missed", "Expected missed", "count", "rate times the triples that are still assumed negative"),
-    ]  # fmt: skip
+    ]
     counts = zip(*((one.filtered, one.drawn, one.errors.n, one.errors.hits) for one in filters), strict=True)
     foot: list[Cell] = ["all filters", *map(sum, counts), "", ""]
     undecided = sum(one.undecided for one in filters)
     notes = [f"{undecided:,} sampled triples are undecided and count for no rate."] if undecided else []
     return [
         Section(
-            RATES if has_rates else "audit-no-rates", title,
+            RATES if has_rates else "audit-no-rates",
+            title,
             "Filtered triples count as negative although nobody looked. A random sample of them was judged like any"
             " other triple: the share that turned out positive is how often the filter errs.",
             f"Audit sample of pool {context.pool.name}, drawn at random from each filter. 95 % Wilson intervals.",
             [Table("audit-filters", title, columns, rows, foot=foot if len(rows) > 1 else [])],
-            _rates_chart(filters), _filters_finding(filters), notes,
+            _rates_chart(filters),
+            _filters_finding(filters),
+            notes,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _interval(found: dict[str, float] | None, why: str) -> Cell:
@@ -114,22 +111,27 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
     if not known:
         return None
     series = {
-        "measure": 0, "name": "false-negative rate", "x": list(range(len(known))),
-        "y": [rates["rate"] for _, rates in known], "low": [rates["low"] for _, rates in known],
+        "measure": 0,
+        "name": "false-negative rate",
+        "x": list(range(len(known))),
+        "y": [rates["rate"] for _, rates in known],
+        "low": [rates["low"] for _, rates in known],
         "high": [rates["high"] for _, rates in known],
         "hover": [
             f"{one.reason.value}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
             for one, rates in known
         ],
-    }  # fmt: skip
+    }
     return Chart(
-        "points", "False-negative rate of each filter with its 95 % interval",
+        "points",
+        "False-negative rate of each filter with its 95 % interval",
         {
-            "series": [series], "y": "false-negative rate",
+            "series": [series],
+            "y": "false-negative rate",
             "yaxis": {"tickformat": ".0%", "rangemode": "tozero"},
             "xaxis": named_ticks([one.reason.value for one, _ in known]),
         },
-    )  # fmt: skip
+    )
 
 
 # -- what it would do to measures -------------------------------------------------------------------------------
@@ -157,22 +159,26 @@ def _tau_section(context: Context, found: dict[str, Effect], caption: str, notes
     rows: list[list[Cell]] = []
     for measure in context.measures:
         one = found[measure.name]
-        rows.append([
-            measure.label,
-            *(cell(one.tau[end], why_no_tau(compared(one.now, one.imputed[end]))) for end in ENDS),
-        ])  # fmt: skip
+        rows.append(
+            [measure.label, *(cell(one.tau[end], why_no_tau(compared(one.now, one.imputed[end]))) for end in ENDS)]
+        )
     title = "Order of the systems with the missed answers"
     columns = [
-        Column("measure", "Measure", "measure"), Column("low", "Tau, low end", "tau"),
-        Column("rate", "Tau, at the rate", "tau"), Column("high", "Tau, high end", "tau"),
-    ]  # fmt: skip
+        Column("measure", "Measure", "measure"),
+        Column("low", "Tau, low end", "tau"),
+        Column("rate", "Tau, at the rate", "tau"),
+        Column("high", "Tau, high end", "tau"),
+    ]
     return Section(
-        "audit-tau", title,
+        "audit-tau",
+        title,
         "Each filtered triple that nobody has judged is made positive with the false-negative rate of its filter, and"
         " the systems are ordered again. Tau near 1: what filters throw away does not change who is better.",
-        f"{caption} Kendall's tau-b against the order now.", [Table("audit-tau", title, columns, rows)],
-        finding=_tau_finding(context, found), notes=notes,
-    )  # fmt: skip
+        f"{caption} Kendall's tau-b against the order now.",
+        [Table("audit-tau", title, columns, rows)],
+        finding=_tau_finding(context, found),
+        notes=notes,
+    )
 
 
 def _tau_finding(context: Context, found: dict[str, Effect]) -> str:
@@ -200,21 +206,35 @@ def _measure_section(context: Context, measure: Measure, one: Effect, caption: s
     rows: list[list[Cell]] = []
     for i, system in enumerate(context.systems):
         then = one.imputed["rate"][i]
-        rows.append([
-            system, cell(one.now[i], NO_VALUE), place_cell(now_places[i], NO_VALUE),
-            cell(then, NO_VALUE, low=float(low[i]), high=float(high[i])) if np.isfinite(then) else cell(then, NO_VALUE),
-            place_cell(then_places[i], NO_VALUE), cell(then - one.now[i], NO_VALUE),
-        ])  # fmt: skip
+        rows.append(
+            [
+                system,
+                cell(one.now[i], NO_VALUE),
+                place_cell(now_places[i], NO_VALUE),
+                cell(then, NO_VALUE, low=float(low[i]), high=float(high[i]))
+                if np.isfinite(then)
+                else cell(then, NO_VALUE),
+                place_cell(then_places[i], NO_VALUE),
+                cell(then - one.now[i], NO_VALUE),
+            ]
+        )
     key, title = section_key(measure), f"{measure.label} with the missed answers"
     columns = [
-        Column("system", "System", "system"), Column("now", "Now"), Column("now_place", "Place", "count"),
-        Column("imputed", "With the missed answers"), Column("imputed_place", "Place then", "count"),
+        Column("system", "System", "system"),
+        Column("now", "Now"),
+        Column("now_place", "Place", "count"),
+        Column("imputed", "With the missed answers"),
+        Column("imputed_place", "Place then", "count"),
         Column("change", "Change", "change"),
-    ]  # fmt: skip
+    ]
     return Section(
-        key, title, measure.description, caption, [Table(key, title, columns, rows)],
+        key,
+        title,
+        measure.description,
+        caption,
+        [Table(key, title, columns, rows)],
         _values_chart(context, measure, one, low, high),
-    )  # fmt: skip
+    )
 
 
 def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, high: Floats) -> Chart | None:
@@ -225,26 +245,31 @@ def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, 
     series = [
         {"measure": 0, "name": "now", "x": (ticks + beside(0, 2)).tolist(), "y": numbers(one.now[shown])},
         {
-            "measure": 1, "name": "with the missed answers", "x": (ticks + beside(1, 2)).tolist(),
-            "y": numbers(one.imputed["rate"][shown]), "low": numbers(low[shown]), "high": numbers(high[shown]),
+            "measure": 1,
+            "name": "with the missed answers",
+            "x": (ticks + beside(1, 2)).tolist(),
+            "y": numbers(one.imputed["rate"][shown]),
+            "low": numbers(low[shown]),
+            "high": numbers(high[shown]),
         },
-    ]  # fmt: skip
+    ]
     return Chart(
-        "points", f"{measure.label} of each system now and with the missed answers",
-        {
-            "series": series, "y": measure.label,
-            "xaxis": named_ticks([context.systems[i] for i in shown], divided=True),
-        },
-    )  # fmt: skip
+        "points",
+        f"{measure.label} of each system now and with the missed answers",
+        {"series": series, "y": measure.label, "xaxis": named_ticks([context.systems[i] for i in shown], divided=True)},
+    )
 
 
 ANALYSIS = Analysis(
-    "audit", "Audit", "Audit of the filters",
+    "audit",
+    "Audit",
+    "Audit of the filters",
     "How many answers do the filters throw away, and would they change who is better?",
-    "audit-sample", ("measures", "questions", "assumed", "seed"),
+    "audit-sample",
+    ("measures", "questions", "assumed", "seed"),
     (
         Part("filters", by_filter),
         Part("measures", on_measures, heavy=True, title="measures with the missed answers", needs=RATES),
     ),
     version=sample_version,
-)  # fmt: skip
+)

@@ -54,11 +54,7 @@ class Shown(IntEnum):
 
 
 _WORDS = {
-    Shown.ORIGINAL: (
-        "★",
-        "original answer",
-        "a seed triple: a sampled test triple, positive before any label",
-    ),
+    Shown.ORIGINAL: ("★", "original answer", "a seed triple: a sampled test triple, positive before any label"),
     Shown.NEW: ("+", "new answer", "found by the pool, judged positive"),
     Shown.NEGATIVE: ("−", "negative", "judged and wrong"),
     Shown.ASSUMED_NEGATIVE: ("~", "assumed negative", "filtered without a human, for the reason given"),
@@ -69,11 +65,7 @@ LEGEND = tuple(_WORDS)  # in the order in which pages name them
 ANSWERS = (Shown.ORIGINAL, Shown.NEW)
 REASONS: tuple[str, ...] = tuple(FilterReason.values)
 ORIGINS: tuple[str, ...] = ("", *JudgementOrigin.values)  # empty: not judged
-_VERDICTS = {
-    Verdict.POSITIVE: Shown.NEW,
-    Verdict.NEGATIVE: Shown.NEGATIVE,
-    Verdict.UNDECIDED: Shown.UNJUDGED,
-}
+_VERDICTS = {Verdict.POSITIVE: Shown.NEW, Verdict.NEGATIVE: Shown.NEGATIVE, Verdict.UNDECIDED: Shown.UNJUDGED}
 
 
 @dataclass(frozen=True)
@@ -156,9 +148,7 @@ def _stock(pool: Pool) -> Stock:
     graph = open_graph(pool.graph)
     seeds = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
     rows = list(
-        pool.triples.order_by("id").values_list(
-            "head", "relation", "tail", "id", "depth", "reason", "provenance"
-        )
+        pool.triples.order_by("id").values_list("head", "relation", "tail", "id", "depth", "reason", "provenance")
     )
     code = {reason: i for i, reason in enumerate(REASONS)}
     triples = np.array([*seeds, *(row[:3] for row in rows)], dtype=np.int32).reshape(-1, 3)
@@ -167,15 +157,18 @@ def _stock(pool: Pool) -> Stock:
     questions, tail_question, head_question = questions_of(triples)
     before = [0] * len(seeds)
     return Stock(
-        graph=graph, triples=triples,
+        graph=graph,
+        triples=triples,
         triple_id=np.array([*before, *(row[3] for row in rows)], dtype=np.int64),
         depth=np.array([*before, *(row[4] for row in rows)], dtype=np.int64),
         reason=np.array([*before, *(code[row[5]] for row in rows)], dtype=np.int8),
         found_system=np.frombuffer(b"".join(packed), dtype=PROVENANCE)["system"],
         found_of=np.repeat(np.arange(len(triples)), counts),
-        questions=questions, keys=question_keys(questions, graph.num_entities, graph.num_relations),
-        tail_question=tail_question, head_question=head_question,
-    )  # fmt: skip
+        questions=questions,
+        keys=question_keys(questions, graph.num_entities, graph.num_relations),
+        tail_question=tail_question,
+        head_question=head_question,
+    )
 
 
 def _inventory(pool: Pool, stock: Stock, version: str) -> Inventory:

@@ -51,9 +51,7 @@ def label_rows(pool: Pool, table: PoolTable, person: User | AnonymousUser) -> li
 
 def row_of(chosen: LabelSet, group: str, at: datetime | None = None, by: str = "") -> LabelRow:
     notes = [chosen.note] if chosen.note else []
-    return LabelRow(
-        chosen.key, chosen.name, group, chosen.counts(), chosen.question_counts(), at, by, notes
-    )  # fmt: skip
+    return LabelRow(chosen.key, chosen.name, group, chosen.counts(), chosen.question_counts(), at, by, notes)
 
 
 class _Made:
@@ -79,9 +77,7 @@ class _Made:
             return self._row(choice, state, at=self.decided if kind == "current" else None)
         return row_of(label_set(self.pool, self.table, choice.key), choice.group)
 
-    def _row(
-        self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = ""
-    ) -> LabelRow:
+    def _row(self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = "") -> LabelRow:
         return row_of(LabelSet(choice.key, choice.name, state, self.table.pool), choice.group, at, by)
 
     def _annotator(self, choice: LabelChoice, number: int) -> LabelRow:
@@ -96,8 +92,6 @@ class _Made:
         try:
             state = qrels_state(self.table, qrels)
         except ArtifactError as error:
-            return LabelRow(
-                choice.key, choice.name, choice.group, at=qrels.created_at, by=by, problem=str(error)
-            )
+            return LabelRow(choice.key, choice.name, choice.group, at=qrels.created_at, by=by, problem=str(error))
         row = self._row(choice, state, qrels.created_at, by)
         return replace(row, notes=list(qrels.notes))

@@ -25,34 +25,52 @@ def question_table(held: Inventory, rows: Iterable[QuestionRow]) -> Table:
         "side entity relation entity_label words", "original new negative assumed_negative unjudged", "spread"
     )
     return Table(
-        "questions", "Questions", columns,
+        "questions",
+        "Questions",
+        columns,
         [
             [
-                row.side, entities[row.entity], row.relation_key, row.given, row.words,
-                row.original, row.new, row.negative, row.assumed, row.unjudged, row.spread,
+                row.side,
+                entities[row.entity],
+                row.relation_key,
+                row.given,
+                row.words,
+                row.original,
+                row.new,
+                row.negative,
+                row.assumed,
+                row.unjudged,
+                row.spread,
             ]
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 def triple_table(held: Inventory, rows: Iterable[TripleRow]) -> Table:
     """`found_by`: system, side of the question that found it, its rank there."""
     graph = held.stock.graph
-    columns = _columns(
-        "head relation tail head_label tail_label state judged_by filter_reason found_by", "depth"
-    )
+    columns = _columns("head relation tail head_label tail_label state judged_by filter_reason found_by", "depth")
     return Table(
-        "triples", "Triples", columns,
+        "triples",
+        "Triples",
+        columns,
         [
             [
-                graph.entities[row.head], graph.relations[row.relation], graph.entities[row.tail],
-                row.names[0], row.names[2], row.shown.key, row.judged_by, row.reason,
-                "; ".join(f"{finding.system} {finding.side} {finding.rank}" for finding in row.found_by), row.depth,
+                graph.entities[row.head],
+                graph.relations[row.relation],
+                graph.entities[row.tail],
+                row.names[0],
+                row.names[2],
+                row.shown.key,
+                row.judged_by,
+                row.reason,
+                "; ".join(f"{finding.system} {finding.side} {finding.rank}" for finding in row.found_by),
+                row.depth,
             ]
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 def label_set_table(rows: Iterable[LabelRow]) -> Table:
@@ -64,8 +82,15 @@ def label_set_table(rows: Iterable[LabelRow]) -> Table:
     for row in rows:
         counts = [row.counts[state] if row.counts else None for state in STATES]
         asked = row.questions
-        found.append([
-            row.key, row.name, row.group, row.at.strftime("%Y-%m-%d %H:%M:%S") if row.at else "", row.by, *counts,
-            *((asked.answered, asked.with_negative, asked.with_negative_or_assumed) if asked else (None,) * 3),
-        ])  # fmt: skip
+        found.append(
+            [
+                row.key,
+                row.name,
+                row.group,
+                row.at.strftime("%Y-%m-%d %H:%M:%S") if row.at else "",
+                row.by,
+                *counts,
+                *((asked.answered, asked.with_negative, asked.with_negative_or_assumed) if asked else (None,) * 3),
+            ]
+        )
     return Table("labels", "Label sets", columns, found)

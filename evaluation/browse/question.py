@@ -58,9 +58,7 @@ class SystemList:
 
     def shares(self) -> list[tuple[Shown, int]]:
         """How many of the places are in each state, in the order of the legend, without the empty ones."""
-        counted = Counter(
-            place.candidate.shown if place.candidate else Shown.NOT_POOLED for place in self.places
-        )
+        counted = Counter(place.candidate.shown if place.candidate else Shown.NOT_POOLED for place in self.places)
         return [(state, counted[state]) for state in LEGEND if counted[state]]
 
 
@@ -101,10 +99,7 @@ class QuestionDetail:
     def rows(self) -> list[tuple[int, list[Place | None]]]:
         """Position, and the place of each system there: the table of the page."""
         longest = max((len(one.places) for one in self.lists), default=0)
-        return [
-            (i + 1, [one.places[i] if i < len(one.places) else None for one in self.lists])
-            for i in range(longest)
-        ]
+        return [(i + 1, [one.places[i] if i < len(one.places) else None for one in self.lists]) for i in range(longest)]
 
     @property
     def with_evidence(self) -> list[Candidate]:
@@ -114,9 +109,7 @@ class QuestionDetail:
         return [candidate for candidate in shown.values() if candidate.evidence]
 
 
-def inspect_question(
-    pool: Pool, held: Inventory, side: int, relation: int, entity: int
-) -> QuestionDetail | None:
+def inspect_question(pool: Pool, held: Inventory, side: int, relation: int, entity: int) -> QuestionDetail | None:
     """The question with every system's first candidates; None if no triple of the pool lies on it.
 
     A UserError of the runs (none, or damaged) passes through: `question_without_runs` needs none.
@@ -138,35 +131,36 @@ def inspect_question(
         firsts.append(first_places(exact, stored.get(system), width))
     answers = _answers(held, question, entities, positions)
     made = _candidates(
+        pool, held, question, {e for first in firsts for e in first if e is not None} | {*answers[:MOST_ANSWERS]}
+    )
+    column = {e: i for i, e in enumerate(entities)}
+    best = [_best(positions[i, [column[e] for e in answers if e in column]]) for i in range(len(table.systems))]
+    lists = [
+        SystemList(
+            system,
+            i + 1,
+            [Place(n, made[e] if e is not None else None) for n, e in enumerate(firsts[i], 1)],
+            system in stored,
+            best[i],
+        )
+        for i, system in enumerate(table.systems)
+    ]
+    return _detail(
         pool,
         held,
         question,
-        {e for first in firsts for e in first if e is not None} | {*answers[:MOST_ANSWERS]},
-    )
-    column = {e: i for i, e in enumerate(entities)}
-    best = [
-        _best(positions[i, [column[e] for e in answers if e in column]]) for i in range(len(table.systems))
-    ]
-    lists = [
-        SystemList(
-            system, i + 1, [Place(n, made[e] if e is not None else None) for n, e in enumerate(firsts[i], 1)],
-            system in stored, best[i],
-        )
-        for i, system in enumerate(table.systems)
-    ]  # fmt: skip
-    return _detail(
-        pool, held, question, candidates=int(ranks.candidates[at]), lists=lists, num_answers=len(answers),
+        candidates=int(ranks.candidates[at]),
+        lists=lists,
+        num_answers=len(answers),
         answers=[
             AnswerRow(made[e], [p or None for p in positions[:, column[e]].tolist()] if e in column else [])
             for e in answers[:MOST_ANSWERS]
         ],
         left_out=table.left_out,
-    )  # fmt: skip
+    )
 
 
-def question_without_runs(
-    pool: Pool, held: Inventory, side: int, relation: int, entity: int
-) -> QuestionDetail | None:
+def question_without_runs(pool: Pool, held: Inventory, side: int, relation: int, entity: int) -> QuestionDetail | None:
     """The question with its answers alone, for a pool that no system has a run for."""
     question = held.stock.question(side, relation, entity)
     if question < 0:
@@ -174,9 +168,15 @@ def question_without_runs(
     answers = _answers(held, question, [], np.zeros((0, 0), dtype=np.int32))
     made = _candidates(pool, held, question, answers[:MOST_ANSWERS])
     return _detail(
-        pool, held, question, candidates=None, lists=[], num_answers=len(answers),
-        answers=[AnswerRow(made[e], []) for e in answers[:MOST_ANSWERS]], left_out=[],
-    )  # fmt: skip
+        pool,
+        held,
+        question,
+        candidates=None,
+        lists=[],
+        num_answers=len(answers),
+        answers=[AnswerRow(made[e], []) for e in answers[:MOST_ANSWERS]],
+        left_out=[],
+    )
 
 
 def first_places(exact: Mapping[int, int], stored: list[int] | None, width: int) -> list[int | None]:
@@ -237,9 +237,8 @@ def _candidates(pool: Pool, held: Inventory, question: int, entities: Iterable[i
         reason = REASONS[stock.reason[place]] if place is not None else ""
         labels = evidence.get(int(stock.triple_id[place]), []) if place is not None else []
         made[e] = Candidate(
-            e, graph.label(e), graph.entities[e], triple, shown, FilterReason(reason).label if reason else "",
-            labels,
-        )  # fmt: skip
+            e, graph.label(e), graph.entities[e], triple, shown, FilterReason(reason).label if reason else "", labels
+        )
     return made
 
 
@@ -256,19 +255,35 @@ def known_answers(pool: Pool, graph: GraphArrays, side: int, relation: int, enti
 
 
 def _detail(
-    pool: Pool, held: Inventory, question: int, *, candidates: int | None, lists: list[SystemList],
-    answers: list[AnswerRow], num_answers: int, left_out: list[str],
-) -> QuestionDetail:  # fmt: skip
+    pool: Pool,
+    held: Inventory,
+    question: int,
+    *,
+    candidates: int | None,
+    lists: list[SystemList],
+    answers: list[AnswerRow],
+    num_answers: int,
+    left_out: list[str],
+) -> QuestionDetail:
     graph = held.stock.graph
     side, entity, relation = (int(column[question]) for column in held.stock.questions)
     template = templates_at(pool.graph)[relation]
     name = graph.label(entity)
     known = known_answers(pool, graph, side, relation, entity)
     return QuestionDetail(
-        side=SIDES[side], relation=relation, entity=entity,
+        side=SIDES[side],
+        relation=relation,
+        entity=entity,
         words=fill(template.head_question if side else template.tail_question, name, name),
-        given=name, given_key=graph.entities[entity], relation_key=graph.relations[relation],
-        candidates=candidates, known=[graph.label(e) for e in known[:MOST_KNOWN]], num_known=len(known),
+        given=name,
+        given_key=graph.entities[entity],
+        relation_key=graph.relations[relation],
+        candidates=candidates,
+        known=[graph.label(e) for e in known[:MOST_KNOWN]],
+        num_known=len(known),
         counts=[(state, int(held.counts[question, state])) for state in LEGEND if state != Shown.NOT_POOLED],
-        lists=lists, answers=answers, num_answers=num_answers, left_out=left_out,
-    )  # fmt: skip
+        lists=lists,
+        answers=answers,
+        num_answers=num_answers,
+        left_out=left_out,
+    )

@@ -170,9 +170,7 @@ def _which(held: Inventory, which: str) -> np.ndarray:
     return chosen.copy()
 
 
-def question_rows(
-    pool: Pool, held: Inventory, places: Iterable[int], spread: np.ndarray
-) -> list[QuestionRow]:
+def question_rows(pool: Pool, held: Inventory, places: Iterable[int], spread: np.ndarray) -> list[QuestionRow]:
     """Questions in words, with what lies on them."""
     graph, questions = held.stock.graph, held.stock.questions
     templates = templates_at(pool.graph)
@@ -185,11 +183,20 @@ def question_rows(
         count = held.counts[q].tolist()
         rows.append(
             QuestionRow(
-                SIDES[side], relation, entity, fill(text, name, name), name, graph.relations[relation],
-                count[Shown.ORIGINAL], count[Shown.NEW], count[Shown.NEGATIVE], count[Shown.ASSUMED_NEGATIVE],
-                count[Shown.UNJUDGED], None if np.isnan(spread[q]) else float(spread[q]),
+                SIDES[side],
+                relation,
+                entity,
+                fill(text, name, name),
+                name,
+                graph.relations[relation],
+                count[Shown.ORIGINAL],
+                count[Shown.NEW],
+                count[Shown.NEGATIVE],
+                count[Shown.ASSUMED_NEGATIVE],
+                count[Shown.UNJUDGED],
+                None if np.isnan(spread[q]) else float(spread[q]),
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -232,11 +239,17 @@ def triple_rows(pool: Pool, held: Inventory, places: Iterable[int]) -> list[Trip
         reason = REASONS[stock.reason[place]]
         rows.append(
             TripleRow(
-                h, r, t, names, Shown(held.shown[place]), FilterReason(reason).label if reason else "",
-                ORIGINS[held.origin[place]], int(stock.depth[place]),
+                h,
+                r,
+                t,
+                names,
+                Shown(held.shown[place]),
+                FilterReason(reason).label if reason else "",
+                ORIGINS[held.origin[place]],
+                int(stock.depth[place]),
                 unpack_provenance(packed.get(pk, b""), pool.contributors),
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -250,9 +263,7 @@ def _named(graph: GraphArrays, entity: np.ndarray, text: str) -> np.ndarray:
     """Whether the label or key of each entity contains the text, bool[n]; case counts not."""
     text = text.casefold()
     distinct, place = np.unique(entity, return_inverse=True)
-    has = [
-        text in graph.label(e).casefold() or text in graph.entities[e].casefold() for e in distinct.tolist()
-    ]
+    has = [text in graph.label(e).casefold() or text in graph.entities[e].casefold() for e in distinct.tolist()]
     return np.array(has, dtype=bool)[place.reshape(-1)]
 
 

@@ -107,9 +107,7 @@ def systems_and_places(pool: Pool, held: Inventory, triple: Triple) -> tuple[lis
             positions = [Position(*one) for one in zip(*(c.tolist() for c in columns), strict=True)]
         count = int(ranks.candidates[question]) if question >= 0 else None
         found.append(
-            QuestionPlace(
-                place.side, place.relation, place.entity, place.words, place.in_pool, count, positions
-            )
+            QuestionPlace(place.side, place.relation, place.entity, place.words, place.in_pool, count, positions)
         )
     return table.systems, found
 
@@ -195,10 +193,15 @@ def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
             LabelRow(
                 label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}",
                 "adjudicator" if label.slot.number == ADJUDICATION else "annotator",
-                Answer(label.answer).label, counts, label.source_url, is_link(label.source_url),
-                label.comment if names else "", label.template.version, label.created_at,
+                Answer(label.answer).label,
+                counts,
+                label.source_url,
+                is_link(label.source_url),
+                label.comment if names else "",
+                label.template.version,
+                label.created_at,
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -216,11 +219,15 @@ class ImportedRow(NamedTuple):
 def imported_rows(detail: TripleDetail, names: bool) -> list[ImportedRow]:
     return [
         ImportedRow(
-            label.annotator if names else "", Answer(label.answer).label, label.source_url,
-            is_link(label.source_url), label.file_name, label.line,
+            label.annotator if names else "",
+            Answer(label.answer).label,
+            label.source_url,
+            is_link(label.source_url),
+            label.file_name,
+            label.line,
         )
         for label in detail.imported
-    ]  # fmt: skip
+    ]
 
 
 def inspect_triple(pool: Pool, held: Inventory, triple: Triple) -> TripleDetail:
@@ -240,16 +247,21 @@ def inspect_triple(pool: Pool, held: Inventory, triple: Triple) -> TripleDetail:
     reason = REASONS[stock.reason[place]] if place is not None else ""
     template = templates_at(pool.graph)[relation]
     return TripleDetail(
-        triple=triple, keys=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
+        triple=triple,
+        keys=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
         statement=fill(template.statement, graph.label(head), graph.label(tail)),
         shown=Shown.NOT_POOLED if place is None else Shown(held.shown[place]),
         known_in=[
-            name for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test))
+            name
+            for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test))
             if bool((triples == triple).all(axis=1).any())
         ],
         depth=int(stock.depth[place]) if place is not None else 0,
         found_by=unpack_provenance(pooled.provenance, pool.contributors) if pooled else [],
         reason=FilterReason(reason).label if reason else "",
-        item=item, history=told, judgement=judgement, imported=imported,
+        item=item,
+        history=told,
+        judgement=judgement,
+        imported=imported,
         numbers=annotator_numbers(item.campaign) if item else {},
-    )  # fmt: skip
+    )

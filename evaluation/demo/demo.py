@@ -135,9 +135,11 @@ def _graph_done(demo: Demo) -> bool:
 def _graph(demo: Demo) -> None:
     family = demo.options.family
     import_graph(
-        NAME, family_tree(family), options={"family_tree": vars(family)},
+        NAME,
+        family_tree(family),
+        options={"family_tree": vars(family)},
         progress=lambda stage, done, total: demo.tell(stage, done, total),
-    )  # fmt: skip
+    )
 
 
 def _graph_result(demo: Demo) -> list[str]:
@@ -281,9 +283,12 @@ def _labels_done(demo: Demo) -> bool:
 def _labels(demo: Demo) -> None:
     truth = dict.fromkeys(map(tuple, closed_world(demo.graph).tolist()), Answer.YES)
     how = Simulation(
-        truth, open_world=False, annotators=demo.options.annotators, error_rate=demo.options.error_rate,
+        truth,
+        open_world=False,
+        annotators=demo.options.annotators,
+        error_rate=demo.options.error_rate,
         leave=demo.options.leave,
-    )  # fmt: skip
+    )
     simulate(demo.campaign, how, lambda done, total: demo.tell("labels", done, total))
 
 
@@ -302,8 +307,9 @@ def _labels_result(demo: Demo) -> list[str]:
 def _measures_done(demo: Demo) -> bool:
     return all(
         latest_part(demo.pool, analysis, part, Settings()) is not None
-        for analysis in ANALYSES for part in analysis.parts
-    )  # fmt: skip
+        for analysis in ANALYSES
+        for part in analysis.parts
+    )
 
 
 def _measures(demo: Demo) -> None:
@@ -323,9 +329,10 @@ def _measures_result(demo: Demo) -> list[str]:
     for place in sorted((line.place for line in overview["lines"]), key=lambda place: place.sparse):
         value = truth[place.system]
         cells = (
-            (place.sparse, place.sparse_value, 14), (place.completed, place.completed_value, 18),
+            (place.sparse, place.sparse_value, 14),
+            (place.completed, place.completed_value, 18),
             (1 + order.index(value), value, 16),
-        )  # fmt: skip
+        )
         row = "".join(f"{dashboard.ordinal(at) + f'  {score:.3f}':>{width}}" for at, score, width in cells)
         lines.append(f"{place.system:12}{row}")
     return [*lines, overview["sentence"]]

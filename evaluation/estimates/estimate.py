@@ -35,9 +35,7 @@ TEXTS = {
     " interval shows that.",
 }
 LABELS = {name: parse_measure(name).label for name in MEASURED} | {one.name: one.label for one in LISTS}
-UNCUT = (
-    "Cut there, such a value would no longer be right on average, so it stands as it is; intervals are cut."
-)
+UNCUT = "Cut there, such a value would no longer be right on average, so it stands as it is; intervals are cut."
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,13 @@ class Estimated:
 
 
 def estimate(
-    pool: Pool, *, questions: str = "grown", assumed_is_judged: bool = True, seed: int = 7,
+    pool: Pool,
+    *,
+    questions: str = "grown",
+    assumed_is_judged: bool = True,
+    seed: int = 7,
     progress: Progress | None = None,
-) -> Estimated:  # fmt: skip
+) -> Estimated:
     """Estimates of every system with 95 % intervals. NoSampleError where the labels are no sample of the pool.
 
     questions, assumed_is_judged: as in label sets; what is assumed matters to plain infAP alone. seed: of the groups
@@ -68,14 +70,18 @@ def estimate(
         asked = original_questions(table)
     rng = np.random.default_rng(seed)
     tell = progress or (lambda done, total: None)
-    unbiased = _within(jackknife(
-        Estimator(table.pool, drawn.sample, asked).estimate, drawn.sample, rng,
-        progress=lambda done, total: tell(done, 2 * total),
-    ))  # fmt: skip
+    unbiased = _within(
+        jackknife(
+            Estimator(table.pool, drawn.sample, asked).estimate,
+            drawn.sample,
+            rng,
+            progress=lambda done, total: tell(done, 2 * total),
+        )
+    )
     model = ModelEstimator(table.pool, drawn.sample, asked, np.searchsorted(BANDS, table.depth))
-    modelled = _within(jackknife(
-        model.estimate, drawn.sample, rng, progress=lambda done, total: tell(total + done, 2 * total)
-    ))  # fmt: skip
+    modelled = _within(
+        jackknife(model.estimate, drawn.sample, rng, progress=lambda done, total: tell(total + done, 2 * total))
+    )
     plain = _plain_infap(table, drawn, asked, assumed_is_judged) if len(drawn.strata) == 1 else None
     return Estimated(table.systems, table.left_out, drawn, unbiased, modelled, plain)
 
@@ -92,8 +98,9 @@ def _within(found: dict[str, Estimate]) -> dict[str, Estimate]:
     """The same with the intervals of measures cut at 0 and 1: the truth is between, so that nothing is lost."""
     cut = {
         name: one._replace(low=np.clip(one.low, 0.0, 1.0), high=np.clip(one.high, 0.0, 1.0))
-        for name, one in found.items() if name in LABELS
-    }  # fmt: skip
+        for name, one in found.items()
+        if name in LABELS
+    }
     return found | cut
 
 

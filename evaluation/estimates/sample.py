@@ -29,9 +29,7 @@ from pooling.orders import ORDERS
 from pooling.orders.base import OrderPool
 
 OPEN = 0.02  # of the sample that may wait for a judgement, where nothing is left to draw
-NO_SPREAD = (
-    "Of a stratum one triple is judged, which tells nothing of its spread: there are no intervals yet."
-)
+NO_SPREAD = "Of a stratum one triple is judged, which tells nothing of its spread: there are no intervals yet."
 
 
 class NoSampleError(EvaluationError):
@@ -74,9 +72,7 @@ class PoolSample:
         """Why there are no intervals, or why those by left-out groups are too short; empty: neither."""
         if any(one.judged == 1 < one.triples for one in self.strata):
             return NO_SPREAD
-        alike = [
-            one.name for one in self.strata if one.judged < one.triples and one.positive in (0, one.judged)
-        ]
+        alike = [one.name for one in self.strata if one.judged < one.triples and one.positive in (0, one.judged)]
         if not alike:
             return ""
         return (
@@ -138,14 +134,13 @@ def pool_sample(pool: Pool, table: PoolTable) -> PoolSample:
     """The sample that the labels of this moment make. NoSampleError that says why there is none."""
     drawing, first = _drawing(pool)
     rows = np.array(
-        pool.triples.filter(reason=FilterReason.NONE).order_by("pk").values_list("pk", "depth"),
-        dtype=np.int64,
+        pool.triples.filter(reason=FilterReason.NONE).order_by("pk").values_list("pk", "depth"), dtype=np.int64
     ).reshape(-1, 2)
     ids, depth = rows[:, 0], rows[:, 1]
     n = len(ids)
-    place = OrderPool(
-        np.zeros((0, n), dtype=np.int32), np.maximum(depth, 1), np.zeros(n, dtype=np.int64)
-    ).place(drawing.seed)
+    place = OrderPool(np.zeros((0, n), dtype=np.int32), np.maximum(depth, 1), np.zeros(n, dtype=np.int64)).place(
+        drawing.seed
+    )
     stratum = np.searchsorted(np.array(drawing.bounds), depth).astype(np.int64)
     verdicts = current_verdicts(pool)
     decided = verdicts.triple_id[verdicts.verdict != Verdict.UNDECIDED]
@@ -165,11 +160,18 @@ def pool_sample(pool: Pool, table: PoolTable) -> PoolSample:
     behind = drawn & judged & ~reached
     last = [place[behind & (stratum == h)].max(initial=-1) for h in range(len(names))]
     return PoolSample(
-        drawing.order, sample, state, strata, waiting=int((reached & ~judged).sum()), behind=int(behind.sum()),
+        drawing.order,
+        sample,
+        state,
+        strata,
+        waiting=int((reached & ~judged).sum()),
+        behind=int(behind.sum()),
         undrawn=int((might & ~drawn & (place < np.array(last)[stratum])).sum()),
-        aside=int((judged & ~drawn & might).sum()), open=int((might & ~judged).sum()), is_all_drawn=is_all_drawn,
+        aside=int((judged & ~drawn & might).sum()),
+        open=int((might & ~judged).sum()),
+        is_all_drawn=is_all_drawn,
         is_whole=drawing.whole,
-    )  # fmt: skip
+    )
 
 
 def _drawing(pool: Pool) -> tuple[_Drawing, Batch]:
@@ -255,9 +257,7 @@ def _refuse_empty(
                 f"In the random order of {names[h]} triples come first that are not drawn and judged yet: they joined"
                 " the pool later, or came to people last. Release more batches, or wait for their labels."
             )
-        raise NoSampleError(
-            f"None of the {int(drawn[of_stratum].sum()):,} triples drawn of {names[h]} is judged yet."
-        )
+        raise NoSampleError(f"None of the {int(drawn[of_stratum].sum()):,} triples drawn of {names[h]} is judged yet.")
 
 
 def _name(bounds: list[float], h: int) -> str:
@@ -270,12 +270,7 @@ def _name(bounds: list[float], h: int) -> str:
 
 
 def _on_table(
-    pool: Pool,
-    table: PoolTable,
-    ids: np.ndarray,
-    stratum: np.ndarray,
-    names: list[str],
-    in_sample: np.ndarray,
+    pool: Pool, table: PoolTable, ids: np.ndarray, stratum: np.ndarray, names: list[str], in_sample: np.ndarray
 ) -> tuple[Sample, np.ndarray, list[Stratum]]:
     """The same over the triples of the table, strata without a triple left out."""
     places = np.array([table.position_of[i] for i in ids.tolist()], dtype=np.int64)
@@ -290,9 +285,13 @@ def _on_table(
     state = np.where((of_table != CERTAIN) & ~chosen, LabelState.UNJUDGED, state).astype(np.int8)
     positive = state == LabelState.POSITIVE
     strata = [
-        Stratum(names[old], *(int((flags & (of_table == h)).sum()) for flags in (
-            np.ones(len(state), dtype=bool), chosen, positive & chosen, undecided
-        )))
+        Stratum(
+            names[old],
+            *(
+                int((flags & (of_table == h)).sum())
+                for flags in (np.ones(len(state), dtype=bool), chosen, positive & chosen, undecided)
+            ),
+        )
         for h, old in enumerate(used.tolist())
-    ]  # fmt: skip
+    ]
     return Sample(of_table, chosen, positive), state, strata

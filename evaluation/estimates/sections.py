@@ -16,18 +16,7 @@ from evaluation.estimates.kernels.weights import total_interval
 from evaluation.estimates.sample import NoSampleError, PoolSample, drawn_version, pool_sample
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import parse_measure
-from evaluation.sections.section import (
-    Analysis,
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Part,
-    Section,
-    Table,
-    cell,
-    numbers,
-)
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, numbers
 from evaluation.sections.wording import named_ticks
 from pooling.enums import FilterReason
 
@@ -42,44 +31,57 @@ def of_sample(context: Context) -> list[Section]:
         return [_refused(context, refusal)]
     rows: list[list[Cell]] = [
         [
-            one.name, one.triples, one.judged, one.judged / one.triples, one.positive, one.undecided,
+            one.name,
+            one.triples,
+            one.judged,
+            one.judged / one.triples,
+            one.positive,
+            one.undecided,
             _positives(one.triples, one.judged, one.positive),
         ]
         for one in drawn.strata
-    ]  # fmt: skip
+    ]
     columns = [
-        Column("stratum", "Stratum", "text"), Column("triples", "Triples", "count", "pooled triples for people"),
-        Column("judged", "Drawn and judged", "count"), Column("share", "Share", "share"),
+        Column("stratum", "Stratum", "text"),
+        Column("triples", "Triples", "count", "pooled triples for people"),
+        Column("judged", "Drawn and judged", "count"),
+        Column("share", "Share", "share"),
         Column("positive", "Positive", "count"),
         Column("undecided", "Undecided", "count", "judged without a decision; they count as not positive"),
         Column("estimated", "Estimated positives", "count", "triples * positive / judged, 95 % Wilson interval"),
-    ]  # fmt: skip
+    ]
     judged, triples = sum(one.judged for one in drawn.strata), sum(one.triples for one in drawn.strata)
     finding = f"{judged:,} of {triples:,} triples are drawn and judged."
     if judged == triples:
         finding = "Every triple for people is judged: the values below are exact."
     return [
         Section(
-            "estimates-sample", "The sample",
+            "estimates-sample",
+            "The sample",
             "Which triples were drawn for judging, at random within each stratum."
             " Estimates rest on these, on the seeds, and on nothing else.",
-            _caption(drawn), [Table("estimates-sample", "Strata", columns, rows)], None, finding, drawn.notes,
+            _caption(drawn),
+            [Table("estimates-sample", "Strata", columns, rows)],
+            None,
+            finding,
+            drawn.notes,
         )
-    ]  # fmt: skip
+    ]
 
 
 def of_values(context: Context) -> list[Section]:
     settings = context.settings
     try:
         found = estimate(
-            context.pool, questions=settings.questions, assumed_is_judged=settings.assumed_is_judged,
-            seed=settings.seed, progress=context.progress,
-        )  # fmt: skip
+            context.pool,
+            questions=settings.questions,
+            assumed_is_judged=settings.assumed_is_judged,
+            seed=settings.seed,
+            progress=context.progress,
+        )
     except NoSampleError:
         return []  # the part above says why
-    asked = (
-        "questions of the seeds only" if settings.questions == "original" else "all questions with an answer"
-    )
+    asked = "questions of the seeds only" if settings.questions == "original" else "all questions with an answer"
     caption = (
         f"{_caption(found.drawn)} {asked.capitalize()}. 95 % intervals by a jackknife that leaves out groups"
         f" within strata, seed {settings.seed}."
@@ -116,11 +118,14 @@ def _refused(context: Context, refusal: NoSampleError) -> Section:
         ["judged", len(current_verdicts(context.pool).triple_id)],
     ]
     return Section(
-        "no-sample", "No sample", "Estimates by inverse probability need labels of triples drawn at random.",
+        "no-sample",
+        "No sample",
+        "Estimates by inverse probability need labels of triples drawn at random.",
         "Counts of pooled triples; imported labels are judgements too.",
         [Table("estimates-sample", "Triples", [Column("what", "", "text"), Column("count", "Count", "count")], rows)],
-        None, f"No estimates: {refusal}",
-    )  # fmt: skip
+        None,
+        f"No estimates: {refusal}",
+    )
 
 
 # -- values -----------------------------------------------------------------------------------------------------
@@ -146,30 +151,36 @@ def _counts(found: Estimated, caption: str) -> Section:
         for count in COUNTS
     ]
     columns = [
-        Column("what", "Count", "text"), Column("estimate", "Unbiased", "count"),
+        Column("what", "Count", "text"),
+        Column("estimate", "Unbiased", "count"),
         Column("modelled", "Model-assisted", "count", "where an unbiased one can spread far"),
-    ]  # fmt: skip
+    ]
     return Section(
-        "estimates-counts", "Counts",
+        "estimates-counts",
+        "Counts",
         "How many positive triples (seeds among them), answers (each positive once for each of its questions) and"
         " questions with an answer there would be if the whole pool were judged.",
-        caption, [Table("estimates-counts", "Estimated counts", columns, rows)],
-    )  # fmt: skip
+        caption,
+        [Table("estimates-counts", "Estimated counts", columns, rows)],
+    )
 
 
-def _section(
-    found: Estimated, key: str, title: str, estimates: Mapping[str, Estimate], caption: str
-) -> Section:
+def _section(found: Estimated, key: str, title: str, estimates: Mapping[str, Estimate], caption: str) -> Section:
     columns = [Column("system", "System", "system")]
     columns += [Column(name, parse_measure(name).label, "value") for name in MEASURED]
     rows: list[list[Cell]] = [
         [system, *_cells([estimates[name] for name in MEASURED], i)] for i, system in enumerate(found.systems)
     ]
     return Section(
-        f"estimates-{key}", title, TEXTS[key], caption, [Table(f"estimates-{key}", title, columns, rows)],
-        _chart(found, estimates, title), _useless(estimates) if key == "unbiased" else "",
+        f"estimates-{key}",
+        title,
+        TEXTS[key],
+        caption,
+        [Table(f"estimates-{key}", title, columns, rows)],
+        _chart(found, estimates, title),
+        _useless(estimates) if key == "unbiased" else "",
         _beyond(estimates, MEASURED),
-    )  # fmt: skip
+    )
 
 
 def _beyond(estimates: Mapping[str, Estimate], names: Sequence[str]) -> list[str]:
@@ -178,11 +189,7 @@ def _beyond(estimates: Mapping[str, Estimate], names: Sequence[str]) -> list[str
 
 
 def _useless(estimates: Mapping[str, Estimate]) -> str:
-    wide = [
-        parse_measure(name).label
-        for name in MEASURED
-        if np.any(np.nan_to_num(_reach(estimates[name])) > WIDE)
-    ]
+    wide = [parse_measure(name).label for name in MEASURED if np.any(np.nan_to_num(_reach(estimates[name])) > WIDE)]
     if not wide:
         return ""
     return (
@@ -203,45 +210,52 @@ def _chart(found: Estimated, estimates: Mapping[str, Estimate], title: str) -> C
     of = np.where(np.isfinite(of), of, of[:, :1])  # where the spread is unknown a point has no line
     series = [
         {
-            "system": i, "name": system, "x": [float(m + steps[i]) for m in range(len(SHOWN))],
-            "y": numbers(of[:, 0, i]), "low": numbers(of[:, 1, i]), "high": numbers(of[:, 2, i]),
+            "system": i,
+            "name": system,
+            "x": [float(m + steps[i]) for m in range(len(SHOWN))],
+            "y": numbers(of[:, 0, i]),
+            "low": numbers(of[:, 1, i]),
+            "high": numbers(of[:, 2, i]),
         }
         for i, system in enumerate(found.systems)
-    ]  # fmt: skip
+    ]
     labels = [parse_measure(name).label for name in SHOWN]
     ends = np.array([estimates[name] for name in SHOWN])
-    ends = np.clip(
-        ends[np.isfinite(ends)], 0.0, 1.0
-    )  # an interval that is wider than the measure goes off the chart
+    ends = np.clip(ends[np.isfinite(ends)], 0.0, 1.0)  # an interval that is wider than the measure goes off the chart
     drawn = [float(ends.min()) - 0.02, float(ends.max()) + 0.02] if ends.size else [0.0, 1.0]
     return Chart(
-        "points", f"{title} of {' and '.join(labels)} with 95 % intervals",
+        "points",
+        f"{title} of {' and '.join(labels)} with 95 % intervals",
         {"series": series, "y": "value", "yrange": drawn, "xaxis": named_ticks(labels, divided=True)},
-    )  # fmt: skip
+    )
 
 
 def _lists(found: Estimated, caption: str) -> Section:
     columns = [Column("system", "System", "system")]
     columns += [Column(one.name, one.label, "value", one.description) for one in LISTS]
     if found.plain is not None:
-        columns.append(
-            Column("infap", "infAP", "value", "trec_eval's; it needs no weights under one stratum")
-        )
+        columns.append(Column("infap", "infAP", "value", "trec_eval's; it needs no weights under one stratum"))
     rows: list[list[Cell]] = []
     for i, system in enumerate(found.systems):
         row = [system, *_cells([found.unbiased[one.name] for one in LISTS], i)]
         rows.append(row if found.plain is None else [*row, cell(found.plain[i])])
     return Section(
-        "estimates-lists", "List measures", TEXTS["lists"],
-        caption, [Table("estimates-lists", "List measures", columns, rows)],
+        "estimates-lists",
+        "List measures",
+        TEXTS["lists"],
+        caption,
+        [Table("estimates-lists", "List measures", columns, rows)],
         notes=_beyond(found.unbiased, [one.name for one in LISTS]),
-    )  # fmt: skip
+    )
 
 
 ANALYSIS = Analysis(
-    "estimates", "Estimates", "Estimates",
+    "estimates",
+    "Estimates",
+    "Estimates",
     "What would the measures say if the whole pool were judged, as far as a random sample of it tells?",
-    "estimates", ("questions", "assumed", "seed"),
+    "estimates",
+    ("questions", "assumed", "seed"),
     (Part("sample", of_sample), Part("values", of_values, heavy=True, title="the estimates", needs="estimates-sample")),
     version=drawn_version,
-)  # fmt: skip
+)

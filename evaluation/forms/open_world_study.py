@@ -29,10 +29,7 @@ class StudyForm(forms.Form):
         label="Size",
         choices=[
             ("small", f"small: {SMALL.families} families, {len(SMALL.densities)} densities, minutes"),
-            (
-                "full",
-                f"the paper's: {FULL.families} families, {len(FULL.densities)} densities, hours without a GPU",
-            ),
+            ("full", f"the paper's: {FULL.families} families, {len(FULL.densities)} densities, hours without a GPU"),
         ],
     )
     systems = forms.MultipleChoiceField(

@@ -14,9 +14,7 @@ class ImportQrelsForm(forms.Form):
 
     use_required_attribute = False
 
-    name = forms.SlugField(
-        label="Name", max_length=80, help_text="Letters, digits, - and _; used once and for all."
-    )
+    name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; used once and for all.")
     format = forms.ChoiceField(
         label="Format",
         choices=[

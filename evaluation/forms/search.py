@@ -16,9 +16,11 @@ class _Search(forms.Form):
     use_required_attribute = False
 
     q = forms.CharField(
-        label="Text in names", max_length=200, required=False,
+        label="Text in names",
+        max_length=200,
+        required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
-    )  # fmt: skip
+    )
     relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
 
     def __init__(self, stock: Stock, *args: Any, **kwargs: Any) -> None:
@@ -43,16 +45,20 @@ class QuestionSearchForm(_Search):
     def wanted(self) -> QuestionFilter:
         asked = self._asked()
         return QuestionFilter(
-            asked.get("q", "").strip(), asked.get("side", ""), asked.get("relation"), asked.get("which", ""),
+            asked.get("q", "").strip(),
+            asked.get("side", ""),
+            asked.get("relation"),
+            asked.get("which", ""),
             asked.get("sort") or next(iter(SORTS)),
-        )  # fmt: skip
+        )
 
 
 class TripleSearchForm(_Search):
     state = forms.ChoiceField(
-        label="State", required=False,
+        label="State",
+        required=False,
         choices=[("", "all"), *((s.key, s.label) for s in LEGEND if s != Shown.NOT_POOLED)],
-    )  # fmt: skip
+    )
     system = forms.ChoiceField(label="Found by", required=False)
     reason = forms.ChoiceField(label="Filtered as", required=False)
     by = forms.ChoiceField(label="Judged by", required=False, choices=list(JUDGED_BY.items()))
@@ -65,6 +71,10 @@ class TripleSearchForm(_Search):
     def wanted(self) -> TripleFilter:
         asked = self._asked()
         return TripleFilter(
-            asked.get("q", "").strip(), asked.get("relation"), asked.get("state", ""), asked.get("system", ""),
-            asked.get("reason", ""), asked.get("by", ""),
-        )  # fmt: skip
+            asked.get("q", "").strip(),
+            asked.get("relation"),
+            asked.get("state", ""),
+            asked.get("system", ""),
+            asked.get("reason", ""),
+            asked.get("by", ""),
+        )

@@ -14,9 +14,12 @@ class ImportTestSetForm(ImportQrelsForm):
     """The same, for a pool that is made of the file; its seeds may be a file of their own."""
 
     graph = forms.ModelChoiceField(
-        Graph.objects.none(), label="Graph", to_field_name="name", empty_label=None,
+        Graph.objects.none(),
+        label="Graph",
+        to_field_name="name",
+        empty_label=None,
         error_messages={"invalid_choice": "Choose a graph of the list."},
-    )  # fmt: skip
+    )
     seeds = forms.FileField(
         label="Seed triples",
         required=False,

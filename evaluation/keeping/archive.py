@@ -25,16 +25,9 @@ def archive(subject: Graph | Pool, user: User | None) -> None:
     """Take a graph or pool out of the lists; its pages and files stay. KeepingError while it is in use."""
     with transaction.atomic():
         if (job := live_jobs(subject).first()) is not None:
-            raise KeepingError(
-                f"Job {job.pk} is at work on {subject.name}: cancel it first, or wait for its end."
-            )
-        if (
-            isinstance(subject, Pool)
-            and Campaign.objects.filter(pool=subject, state=CampaignState.OPEN).exists()
-        ):
-            raise KeepingError(
-                f"People are labelling {subject.name}: pause or close its campaign before archiving it."
-            )
+            raise KeepingError(f"Job {job.pk} is at work on {subject.name}: cancel it first, or wait for its end.")
+        if isinstance(subject, Pool) and Campaign.objects.filter(pool=subject, state=CampaignState.OPEN).exists():
+            raise KeepingError(f"People are labelling {subject.name}: pause or close its campaign before archiving it.")
         _move(subject, True, user)
 
 

@@ -108,10 +108,14 @@ def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
     with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as archive, one_moment():
         members = _Members(archive)
         manifest: dict[str, Any] = {
-            "format": FORMAT, "made_at": timezone.now().isoformat(timespec="seconds"),
-            "database": connection.vendor, "migrations": migrations(), "tables": {}, "members": members.sums,
+            "format": FORMAT,
+            "made_at": timezone.now().isoformat(timespec="seconds"),
+            "database": connection.vendor,
+            "migrations": migrations(),
+            "tables": {},
+            "members": members.sums,
             "missing": {},
-        }  # fmt: skip
+        }
         owned = list(_owned())
         every = tables()
         for done, table in enumerate(every):
@@ -119,9 +123,7 @@ def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
             found = Sum()
             for number, part in enumerate(_parts(table.lines(found))):
                 members.add_bytes(f"database/{table.name}/{number:06}.jsonl", part)
-            manifest["tables"][table.name] = {
-                "columns": table.columns, "rows": found.rows, "sha256": found.sha256
-            }  # fmt: skip
+            manifest["tables"][table.name] = {"columns": table.columns, "rows": found.rows, "sha256": found.sha256}
         tell("tables", len(every), len(every))
         for done, one in enumerate(owned):
             tell("files of graphs, systems, runs and the rest", done, len(owned))

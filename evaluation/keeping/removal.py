@@ -77,9 +77,13 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
     rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
     files = [file for path in _paths(going) for file in files_below(path)]
     return Preview(
-        kind=str(type(subject)._meta.verbose_name), name=str(subject), rows=rows, files=len(files),
-        bytes=sum(file.stat().st_size for file in files), refused=_refusals(subject, going, with_labels),
-    )  # fmt: skip
+        kind=str(type(subject)._meta.verbose_name),
+        name=str(subject),
+        rows=rows,
+        files=len(files),
+        bytes=sum(file.stat().st_size for file in files),
+        refused=_refusals(subject, going, with_labels),
+    )
 
 
 def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
@@ -163,9 +167,7 @@ def _let_go(going: Going) -> None:
     for model in apps.get_models(include_auto_created=True):
         for field, to in _references(model, nulled=True):
             if to in going:
-                model._base_manager.filter(**{f"{field.name}__in": going[to].values("pk")}).update(
-                    **{field.name: None}
-                )
+                model._base_manager.filter(**{f"{field.name}__in": going[to].values("pk")}).update(**{field.name: None})
 
 
 def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:

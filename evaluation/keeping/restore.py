@@ -64,9 +64,7 @@ def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
     try:
         manifest, found = _read(path, tell)
     except OSError as error:  # also what a damaged .zst or .gz gives
-        raise BackupError(
-            f"{path} cannot be read: {error.strerror or error}. Nothing was restored."
-        ) from error
+        raise BackupError(f"{path} cannot be read: {error.strerror or error}. Nothing was restored.") from error
     if not isinstance(manifest, dict):
         raise BackupError(f"{path.name} is no whole backup: its manifest is missing. Nothing was restored.")
     if manifest.get("format") != FORMAT:
@@ -131,16 +129,9 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], tarfile.TarFile]]:
 def _check_name(member: tarfile.TarInfo) -> None:
     path = PurePosixPath(member.name)
     inside = member.name == MANIFEST or (len(path.parts) > 1 and path.parts[0] in ("database", "artifacts"))
-    plain = (
-        not path.is_absolute()
-        and ".." not in path.parts
-        and "\\" not in member.name
-        and "\0" not in member.name
-    )
+    plain = not path.is_absolute() and ".." not in path.parts and "\\" not in member.name and "\0" not in member.name
     if not (inside and plain and member.isreg() and str(path) == member.name):
-        raise BackupError(
-            f"The archive holds {member.name[:200]!r}, which no backup has. Nothing was restored."
-        )
+        raise BackupError(f"The archive holds {member.name[:200]!r}, which no backup has. Nothing was restored.")
 
 
 def _check_empty(every: Any) -> None:
@@ -227,9 +218,7 @@ def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tel
             wrong.append(below)
     tell("comparing", len(manifest["tables"]), len(manifest["tables"]))
     if wrong:
-        raise BackupError(
-            f"What was restored is not what the backup holds: {'; '.join(wrong[:5])}. Nothing was kept."
-        )
+        raise BackupError(f"What was restored is not what the backup holds: {'; '.join(wrong[:5])}. Nothing was kept.")
 
 
 def _move_in(aside: Path) -> list[Path]:

@@ -71,9 +71,16 @@ class Frozen(NamedTuple):
     def keep(self, kept: np.ndarray) -> Frozen:
         """The same of some triples, bool[n]."""
         return Frozen(
-            self.triples[kept], self.state[kept], self.settled[kept], self.reason[kept], self.depth[kept],
-            self.findings.keep(kept), self.labels.keep(kept), self.imported.keep(kept), self.about,
-        )  # fmt: skip
+            self.triples[kept],
+            self.state[kept],
+            self.settled[kept],
+            self.reason[kept],
+            self.depth[kept],
+            self.findings.keep(kept),
+            self.labels.keep(kept),
+            self.imported.keep(kept),
+            self.about,
+        )
 
 
 def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:
@@ -96,16 +103,24 @@ def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:
     _judged(pool, of_id, settled)
     findings = Ragged(gathered.findings, gathered.indptr).keep(found)
     return Frozen(
-        triples, state, settled, reason, depth,
+        triples,
+        state,
+        settled,
+        reason,
+        depth,
         _ragged(len(triples), at[findings.triple], findings.values),
-        _by_triple(len(triples), of_id, live_labels().filter(item__campaign__pool=pool).order_by("pk").values_list(
-            "item__triple_id", "pk"
-        )),
-        _by_triple(len(triples), of_id, ImportedLabel.objects.filter(triple__pool=pool).order_by("pk").values_list(
-            "triple_id", "pk"
-        )),
+        _by_triple(
+            len(triples),
+            of_id,
+            live_labels().filter(item__campaign__pool=pool).order_by("pk").values_list("item__triple_id", "pk"),
+        ),
+        _by_triple(
+            len(triples),
+            of_id,
+            ImportedLabel.objects.filter(triple__pool=pool).order_by("pk").values_list("triple_id", "pk"),
+        ),
         about_pool(pool),
-    )  # fmt: skip
+    )
 
 
 def _judged(pool: Pool, of_id: dict[int, int], settled: np.ndarray) -> None:
@@ -116,19 +131,26 @@ def _judged(pool: Pool, of_id: dict[int, int], settled: np.ndarray) -> None:
     for triple, verdict, origin in rows.iterator(chunk_size=5000):
         if triple in of_id:
             settled[of_id[triple]] = SETTLED.index(
-                "undecided" if verdict == Verdict.UNDECIDED
-                else "imported" if origin == JudgementOrigin.IMPORT
-                else "adjudicated" if triple in adjudicated
+                "undecided"
+                if verdict == Verdict.UNDECIDED
+                else "imported"
+                if origin == JudgementOrigin.IMPORT
+                else "adjudicated"
+                if triple in adjudicated
                 else "agreed"
-            )  # fmt: skip
+            )
 
 
 def about_pool(pool: Pool) -> dict[str, Any]:
     rules = Campaign.objects.filter(pool=pool).values("evidence_rule", "order").first()
     return {
-        "contributors": list(pool.contributors), "depth": pool.depth, "filters": list(pool.filters),
-        "seed_source": pool.seed_source, "rules": rules, "simulated": simulated_labels(pool),
-    }  # fmt: skip
+        "contributors": list(pool.contributors),
+        "depth": pool.depth,
+        "filters": list(pool.filters),
+        "seed_source": pool.seed_source,
+        "rules": rules,
+        "simulated": simulated_labels(pool),
+    }
 
 
 def _by_triple(n: int, of_id: dict[int, int], rows: Any) -> Ragged:
@@ -152,11 +174,16 @@ def _indptr(lengths: np.ndarray) -> np.ndarray:
 
 def frozen_table(frozen: Frozen) -> pa.Table:
     """The columns of a qrels file beside those that each has (qrels.py)."""
-    table = pa.table({
-        "settled": _named(frozen.settled, SETTLED), "reason": _named(frozen.reason, REASONS), "depth": frozen.depth,
-        "findings": _lists(Ragged(frozen.findings.values.view("<u4"), frozen.findings.indptr)),
-        "labels": _lists(frozen.labels), "imported": _lists(frozen.imported),
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "settled": _named(frozen.settled, SETTLED),
+            "reason": _named(frozen.reason, REASONS),
+            "depth": frozen.depth,
+            "findings": _lists(Ragged(frozen.findings.values.view("<u4"), frozen.findings.indptr)),
+            "labels": _lists(frozen.labels),
+            "imported": _lists(frozen.imported),
+        }
+    )
     return table.replace_schema_metadata({"pool": json.dumps(frozen.about)})
 
 
@@ -164,12 +191,16 @@ def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
     """The same from the columns of a qrels file."""
     findings = _arrays(column_of(path, "findings"))
     return Frozen(
-        triples, state, indices(column_of(path, "settled"), _places(SETTLED)),
-        indices(column_of(path, "reason"), _places(REASONS)), column_of(path, "depth").to_numpy(),
+        triples,
+        state,
+        indices(column_of(path, "settled"), _places(SETTLED)),
+        indices(column_of(path, "reason"), _places(REASONS)),
+        column_of(path, "depth").to_numpy(),
         findings._replace(values=findings.values.astype("<u4", copy=False).view(PROVENANCE)),
-        _arrays(column_of(path, "labels")), _arrays(column_of(path, "imported")),
+        _arrays(column_of(path, "labels")),
+        _arrays(column_of(path, "imported")),
         json.loads(pq.read_schema(path).metadata[b"pool"]),
-    )  # fmt: skip
+    )
 
 
 def column_of(path: pq.ParquetFile, name: str) -> pa.ChunkedArray:

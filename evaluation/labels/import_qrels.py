@@ -88,18 +88,20 @@ def lost_in_trec(judged: dict[Triple, Judged], what: str) -> list[str]:
 
 
 def keep_judgements(
-    pool: Pool, name: str, judged: dict[Triple, Judged], file_name: str, file_sha256: str, user: User | None,
+    pool: Pool,
+    name: str,
+    judged: dict[Triple, Judged],
+    file_name: str,
+    file_sha256: str,
+    user: User | None,
     more: Sequence[str] = (),
-) -> Qrels:  # fmt: skip
+) -> Qrels:
     """The second half of import_qrels, of a file that was read; `more` is noted too."""
     triples, state, notes = _placed(pool, judged, file_name)
     notes += more
     with transaction.atomic():
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.IMPORTED, user=user, notes=notes)
-        record(
-            user, AuditAct.QRELS_IMPORTED, pool=pool, about=name,
-            triples=len(judged), sha256=file_sha256,
-        )  # fmt: skip
+        record(user, AuditAct.QRELS_IMPORTED, pool=pool, about=name, triples=len(judged), sha256=file_sha256)
     return qrels
 
 
@@ -155,9 +157,13 @@ def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
             triple, problem = triple_ids(fields, graph)
             state = WORDS[word]
         yield Line(
-            number, triple, state, problem, rank_in(fields[depth]) if 0 < depth < len(fields) else 0,
+            number,
+            triple,
+            state,
+            problem,
+            rank_in(fields[depth]) if 0 < depth < len(fields) else 0,
             fields[reason] if 0 < reason < len(fields) and fields[reason] in FilterReason.values else "",
-        )  # fmt: skip
+        )
 
 
 def _trec(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
@@ -176,12 +182,7 @@ def _trec(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
 
 
 def _trec_line(
-    number: int,
-    asked: str,
-    question: tuple[int, int, int] | None,
-    word: str,
-    relevance: str,
-    graph: GraphArrays,
+    number: int, asked: str, question: tuple[int, int, int] | None, word: str, relevance: str, graph: GraphArrays
 ) -> Line:
     entity = graph.entity_index.get(unquote(word))
     problem = ""
@@ -210,9 +211,7 @@ def _question(text: str, graph: GraphArrays) -> tuple[int, int, int] | None:
 FORMATS: dict[str, Callable[[bytes, str, GraphArrays], Iterator[Line]]] = {"tsv": _tsv, "trec": _trec}
 
 
-def _placed(
-    pool: Pool, judged: dict[Triple, Judged], file_name: str
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def _placed(pool: Pool, judged: dict[Triple, Judged], file_name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Seeds, then pooled triples, int32[n, 3]; their states, int8[n]; and what is odd."""
     seeds: list[Triple] = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
     pooled: list[Triple] = list(pool.triples.order_by("id").values_list("head", "relation", "tail"))
@@ -225,9 +224,7 @@ def _placed(
     state += [judged[t].state if t in judged else LabelState.UNJUDGED for t in pooled]
     triples = np.array([*seeds, *pooled], dtype=np.int32).reshape(-1, 3)
     test = set(map(tuple, open_graph(pool.graph).test.tolist()))
-    notes = _notes(
-        seeds, pooled, judged, Counter(triple in test for triple in judged if triple not in inside)
-    )
+    notes = _notes(seeds, pooled, judged, Counter(triple in test for triple in judged if triple not in inside))
     return triples, np.array(state, dtype=np.int8), notes
 
 
@@ -247,8 +244,10 @@ def _notes(
         lines = sorted(judged[t].line for t in seeds if t in judged and judged[t].state == state)
         if lines:
             word = STATE_NAMES[state].replace("_", " ")
-            notes.append(f"The file calls {len(lines):,} of {len(seeds):,} seed triples {word} (first in line "
-                         f"{lines[0]:,}), and so they count.")  # fmt: skip
+            notes.append(
+                f"The file calls {len(lines):,} of {len(seeds):,} seed triples {word} (first in line "
+                f"{lines[0]:,}), and so they count."
+            )
     if n := sum(triple not in judged for triple in pooled):
         notes.append(f"{n:,} of {len(pooled):,} pooled triples are not in the file and count as unjudged.")
     return notes

@@ -95,9 +95,7 @@ class LabelSet:
     def sums(self, names: Iterable[str], assumed_is_judged: bool = True) -> dict[str, QuestionSums]:
         """The same, summed by question; for the current labels from what was computed before the last label."""
         if self.key != "current":
-            return {
-                name: question_sums(value) for name, value in self.values(names, assumed_is_judged).items()
-            }
+            return {name: question_sums(value) for name, value in self.values(names, assumed_is_judged).items()}
         found = live_sums(self.prepared, self.state, tuple(names), assumed_is_judged)
         return found if self.asked is None else {name: sums.keep(self.asked) for name, sums in found.items()}
 
@@ -123,9 +121,7 @@ def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") 
         note = "The full test set has its own questions; original and grown are the same for it."
         return replace(chosen, note=note)
     if key.partition(":")[0] in QRELS:  # a pool may have been given seeds since
-        return replace(
-            chosen, asked=questions_asked(table, table.is_test & (chosen.state != LabelState.NOT_POOLED))
-        )
+        return replace(chosen, asked=questions_asked(table, table.is_test & (chosen.state != LabelState.NOT_POOLED)))
     return replace(chosen, asked=original_questions(table))
 
 
@@ -169,10 +165,12 @@ def _until(pool: Pool, table: PoolTable, when: datetime) -> LabelSet:
     verdicts = verdicts_at(pool, when)
     shown = when.strftime("%Y-%m-%d %H:%M:%S").removesuffix(":00")
     return LabelSet(
-        f"until:{when.replace(tzinfo=None).isoformat()}Z", f"labels until {shown} UTC",
-        state_of(table, list(verdicts), list(verdicts.values())), table.pool,
+        f"until:{when.replace(tzinfo=None).isoformat()}Z",
+        f"labels until {shown} UTC",
+        state_of(table, list(verdicts), list(verdicts.values())),
+        table.pool,
         note="" if verdicts else "No triple had been judged by then.",
-    )  # fmt: skip
+    )
 
 
 def _annotator(pool: Pool, table: PoolTable, number: int) -> LabelSet:
@@ -225,9 +223,9 @@ def state_of(table: PoolTable, triple_ids: Sequence[int], verdicts: Sequence[str
 
 def to_depth(state: np.ndarray, table: PoolTable, depth: int) -> np.ndarray:
     """The same without the labels and filters of triples that only a deeper pool holds, int8[triples]."""
-    return np.where(
-        (table.depth > depth) & (state != LabelState.NOT_POOLED), LabelState.UNJUDGED, state
-    ).astype(np.int8)
+    return np.where((table.depth > depth) & (state != LabelState.NOT_POOLED), LabelState.UNJUDGED, state).astype(
+        np.int8
+    )
 
 
 # -- which there are --------------------------------------------------------------------------------------------
@@ -252,15 +250,12 @@ def label_sets(pool: Pool, person: User | AnonymousUser) -> list[LabelChoice]:
         LabelChoice("full-test", "full test", "Labels"),
     ]
     choices += [
-        LabelChoice(f"depth:{depth}", f"labels to depth {depth}", "Pool depth")
-        for depth in range(pool.depth + 1)
+        LabelChoice(f"depth:{depth}", f"labels to depth {depth}", "Pool depth") for depth in range(pool.depth + 1)
     ]
     rows = list(pool.qrels.order_by("created_at", "pk").values_list("name", "origin"))
     for kind, origin in QRELS.items():
         group = f"{origin.label.capitalize()} qrels"
-        choices += [
-            LabelChoice(f"{kind}:{name}", f"{kind} {name}", group) for name, given in rows if given == origin
-        ]
+        choices += [LabelChoice(f"{kind}:{name}", f"{kind} {name}", group) for name, given in rows if given == origin]
     return choices + _annotators(pool, named=can_manage(person))
 
 

@@ -86,11 +86,7 @@ class PoolTable:
 
 def ranks_version(pool: Pool) -> str:
     """Changes when a run changes, a system is added or archived, triples are pooled or filtered anew."""
-    runs = (
-        Run.objects.filter(system__in=shown_systems(pool))
-        .order_by("system_id")
-        .values_list("sha256", flat=True)
-    )
+    runs = Run.objects.filter(system__in=shown_systems(pool)).order_by("system_id").values_list("sha256", flat=True)
     return hashlib.sha256(f"{list(runs)} {contents_version(pool)}".encode()).hexdigest()[:16]
 
 
@@ -137,9 +133,7 @@ def _build(pool: Pool) -> PoolTable:
     graph = open_graph(pool.graph)
     e, r = graph.num_entities, graph.num_relations
     rows = np.array(
-        PooledTriple.objects.filter(pool=pool)
-        .order_by("id")
-        .values_list("head", "relation", "tail", "id", "depth"),
+        PooledTriple.objects.filter(pool=pool).order_by("id").values_list("head", "relation", "tail", "id", "depth"),
         dtype=np.int64,
     ).reshape(-1, 5)
     filtered_ids = PooledTriple.objects.filter(pool=pool).exclude(reason="").values_list("id", flat=True)
@@ -154,17 +148,21 @@ def _build(pool: Pool) -> PoolTable:
     pooled_id[place], depth[place] = rows[:, 3], rows[:, 4]
     questions, systems, left_out, ranks = _ranks(pool, graph, triples)
     return PoolTable(
-        graph=graph, triples=triples, is_seed=np.isin(codes, of_seeds),
+        graph=graph,
+        triples=triples,
+        is_seed=np.isin(codes, of_seeds),
         is_test=np.isin(codes, triple_codes(graph.test, graph)),
-        pooled_id=pooled_id, depth=depth,
+        pooled_id=pooled_id,
+        depth=depth,
         filtered=np.isin(pooled_id, np.fromiter(filtered_ids, dtype=np.int64)) & (pooled_id > 0),
-        systems=systems, left_out=left_out, question_keys=question_keys(questions, e, r), ranks=ranks,
-    )  # fmt: skip
+        systems=systems,
+        left_out=left_out,
+        question_keys=question_keys(questions, e, r),
+        ranks=ranks,
+    )
 
 
-def _ranks(
-    pool: Pool, graph: GraphArrays, triples: np.ndarray
-) -> tuple[Questions, list[str], list[str], RankTable]:
+def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questions, list[str], list[str], RankTable]:
     """Rank rows of both sides of the triples, ordered by question."""
     questions, tail_question, head_question = questions_of(triples)
     question = np.concatenate([tail_question, head_question])
@@ -183,20 +181,21 @@ def _ranks(
     if not names:
         raise RunError(
             f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}"
-            + (
-                f" (incomplete: {', '.join(left_out)})."
-                if left_out
-                else f", after train_systems {pool.graph.name}."
-            )
+            + (f" (incomplete: {', '.join(left_out)})." if left_out else f", after train_systems {pool.graph.name}.")
         )
     ranks = np.stack(parts)
     known = np.concatenate([graph.train, graph.valid])
     answers = answers_csr(questions, known, graph.num_entities, graph.num_relations)
     triple = np.tile(np.arange(len(triples), dtype=np.int32), 2)
     table = RankTable(
-        question=question[order].astype(np.int32), entity=rows.candidate[order].astype(np.int32),
-        triple=triple[order], strict=ranks[:, 0], optimistic=ranks[:, 1], pessimistic=ranks[:, 2],
-        side=questions.side.astype(np.int8), relation=questions.relation.astype(np.int32),
+        question=question[order].astype(np.int32),
+        entity=rows.candidate[order].astype(np.int32),
+        triple=triple[order],
+        strict=ranks[:, 0],
+        optimistic=ranks[:, 1],
+        pessimistic=ranks[:, 2],
+        side=questions.side.astype(np.int8),
+        relation=questions.relation.astype(np.int32),
         candidates=(graph.num_entities - np.diff(answers.indptr)).astype(np.int32),
-    )  # fmt: skip
+    )
     return questions, names, left_out, table

@@ -44,11 +44,7 @@ def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
     state[len(seeds) :][[bool(row[4]) for row in rows]] = LabelState.ASSUMED_NEGATIVE
     place = {row[0]: len(seeds) + i for i, row in enumerate(rows)}
     ids, verdicts, _ = current_verdicts(pool)
-    value = {
-        "positive": LabelState.POSITIVE,
-        "negative": LabelState.NEGATIVE,
-        "undecided": LabelState.UNJUDGED,
-    }
+    value = {"positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED}
     for triple, verdict in zip(ids.tolist(), list(verdicts), strict=True):
         state[place[triple]] = value[str(verdict)]
     return triples, state
@@ -59,9 +55,7 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
     return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
 
 
-def freeze_qrels(
-    pool: Pool, name: str, user: User | None = None, *, licence: str = "", citation: str = ""
-) -> Qrels:
+def freeze_qrels(pool: Pool, name: str, user: User | None = None, *, licence: str = "", citation: str = "") -> Qrels:
     """Write the present judgements of the pool under a name. A name is used once and for all.
 
     licence, citation: what the test set will say of itself; they are frozen with it.
@@ -74,9 +68,7 @@ def freeze_qrels(
         known = frozen_table(facts(pool, triples, state))
     said = {"licence": licence, "citation": citation, "systems": _systems(pool)}
     with transaction.atomic():
-        qrels = write_qrels(
-            pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said
-        )
+        qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said)
         record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
 
@@ -106,9 +98,17 @@ def _taken(qrels: Qrels) -> EvaluationError:
 
 
 def write_qrels(
-    pool: Pool, name: str, triples: np.ndarray, state: np.ndarray, *, origin: QrelsOrigin, user: User | None,
-    notes: Sequence[str] = (), known: pa.Table | None = None, said: Mapping[str, Any] = MappingProxyType({}),
-) -> Qrels:  # fmt: skip
+    pool: Pool,
+    name: str,
+    triples: np.ndarray,
+    state: np.ndarray,
+    *,
+    origin: QrelsOrigin,
+    user: User | None,
+    notes: Sequence[str] = (),
+    known: pa.Table | None = None,
+    said: Mapping[str, Any] = MappingProxyType({}),
+) -> Qrels:
     """Write triples int32[n, 3] and their states int8[n] under a new name. The caller holds the transaction.
 
     `known`: more columns (frozen.py); `said`: more fields of the row.
@@ -121,11 +121,18 @@ def write_qrels(
         content = content.append_column(name_of, column)
     content = content.replace_schema_metadata(known.schema.metadata if known else None)
     qrels, made = Qrels.objects.get_or_create(
-        pool=pool, name=name, defaults={
-            "artifact": "", "sha256": "", "created_by": user, "origin": origin, "notes": list(notes),
-            **{f"num_{key}": count for key, count in state_counts(state).items()}, **said,
+        pool=pool,
+        name=name,
+        defaults={
+            "artifact": "",
+            "sha256": "",
+            "created_by": user,
+            "origin": origin,
+            "notes": list(notes),
+            **{f"num_{key}": count for key, count in state_counts(state).items()},
+            **said,
         },
-    )  # fmt: skip
+    )
     if not made:  # somebody else was faster
         raise _taken(qrels)
     qrels.artifact = f"qrels/{qrels.pk}.parquet"

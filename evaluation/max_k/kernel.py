@@ -129,9 +129,7 @@ def of_draws(hits: Flags, first: Flags, ks: Ints, answers: Ints) -> Goodness:
 
     ks int[ks], each from 1 to m; answers int[n], ≥ 1.
     """
-    right, sizes = (
-        np.cumsum(counted, axis=1, dtype=np.int64)[:, ks - 1] for counted in (hits & first, first)
-    )
+    right, sizes = (np.cumsum(counted, axis=1, dtype=np.int64)[:, ks - 1] for counted in (hits & first, first))
     return _goodness(right, sizes, answers)
 
 

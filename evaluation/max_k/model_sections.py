@@ -13,18 +13,7 @@ from evaluation.max_k.kernel import Goodness
 from evaluation.max_k.performance import KS, PROTOCOLS, Performance, Read, limits, performance
 from evaluation.max_k.stored_runs import WHICH, RightAnswers, Stored, Which, right_answers
 from evaluation.measures.registry import parse_measure
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Json,
-    Section,
-    Table,
-    cell,
-    label_caption,
-    numbers,
-)
+from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, numbers
 from evaluation.sections.wording import best_of, words
 
 SHOWN = (1, 5, 10, 50, 100)  # ks of the tables
@@ -88,16 +77,16 @@ def at(found: Goodness, part: str, k: int) -> float:
 def conventional(context: Context, side: Side) -> Section:
     """Table 4 of the paper."""
     k = context.settings.k
-    of = (
-        "" if side.labels.key == "full-test" else f": {side.labels.name}"
-    )  # a title says so of the full test set
+    of = "" if side.labels.key == "full-test" else f": {side.labels.name}"  # a title says so of the full test set
     return Section(
-        f"usual-{side.key}", f"Usual measures and max-k{of}",
+        f"usual-{side.key}",
+        f"Usual measures and max-k{of}",
         "Mean rank, MRR and Hits@10 look at one answer at a time. Max-k asks what a system would return if it may"
         f" return at most {k} entities, and how much of that is right.",
         f"{side.caption(context)} P, R and F1 are filtered, at k = {k}, means over the questions.",
-        [_conventional_table(context, side, k)], finding=_who_leads(context, side, k),
-    )  # fmt: skip
+        [_conventional_table(context, side, k)],
+        finding=_who_leads(context, side, k),
+    )
 
 
 def _conventional_table(context: Context, side: Side, k: int) -> Table:
@@ -108,9 +97,10 @@ def _conventional_table(context: Context, side: Side, k: int) -> Table:
         *(Column(measure.name, measure.label, "value", measure.description) for measure in measures),
         *(
             Column(f"{name.lower()}_{part}", f"{name} {short}@{k}", "value")
-            for name in PROTOCOLS for part, short in PARTS.items()
+            for name in PROTOCOLS
+            for part, short in PARTS.items()
         ),
-    ]  # fmt: skip
+    ]
     grid, rows, places = [], list[list[Cell]](), [context.systems.index(name) for name in side.stored]
     for one, place in zip(side.found("filtered"), places, strict=True):
         own = [at(one.protocols[name], part, k) for name in PROTOCOLS for part in PARTS]
@@ -128,10 +118,7 @@ def _conventional_table(context: Context, side: Side, k: int) -> Table:
 def _best(found: np.ndarray, first: int) -> list[tuple[int, int]]:
     """The highest of every column of [rows, columns], where they differ; columns are counted from `first`."""
     most = found.max(axis=0)
-    return [
-        (row, first + column)
-        for row, column in np.argwhere((found == most) & (found.min(axis=0) < most)).tolist()
-    ]
+    return [(row, first + column) for row, column in np.argwhere((found == most) & (found.min(axis=0) < most)).tolist()]
 
 
 def _who_leads(context: Context, side: Side, k: int) -> str:
@@ -156,20 +143,24 @@ def models(context: Context, sides: Sequence[Side]) -> Section:
     top, most = limits(side.right.of(which))
     series = [
         {
-            "system": context.systems.index(one.system), "name": one.system, "x": KS.tolist(), "plain": True,
+            "system": context.systems.index(one.system),
+            "name": one.system,
+            "x": KS.tolist(),
+            "plain": True,
             "y": numbers(np.asarray(one.protocols["Greedy"].f1)),
         }
         for one in side.found(which)
-    ]  # fmt: skip
+    ]
     return Section(
-        "models", "F1 of every system and the limits",
+        "models",
+        "F1 of every system and the limits",
         "F1 of what Greedy returns when at most k entities are allowed. An oracle that knows the answers and must"
         " return k entities is at the top-k limit; one that may return fewer is at the max-k limit.",
         f"{side.caption(context)} {SAID[which]}. Greedy, α of each system chosen on validation.",
         [_models_table(one, each) for one in sides for each in WHICH],
         _k_chart(f"F1@k of every system under Greedy, {which}", series, (top.f1, most.f1), "F1@k"),
         _against_limits(side, which, context.settings.k),
-    )  # fmt: skip
+    )
 
 
 def which_of(context: Context) -> Which:
@@ -178,18 +169,15 @@ def which_of(context: Context) -> Which:
 
 def _models_table(side: Side, which: Which) -> Table:
     columns = [
-        Column("system", "System", "system"), Column("protocol", "Protocol", "text"),
+        Column("system", "System", "system"),
+        Column("protocol", "Protocol", "text"),
         *(Column(f"{part}_{k}", f"{short}@{k}", "value") for k in SHOWN for part, short in PARTS.items()),
-    ]  # fmt: skip
+    ]
     lines = [(one.system, name, one.protocols[name]) for one in side.found(which) for name in PROTOCOLS]
     bounds = zip(("limit", "limit"), LIMITS, limits(side.right.of(which)), strict=True)
     values = [[at(found, part, k) for k in SHOWN for part in PARTS] for _, _, found in lines]
-    rows: list[list[Cell]] = [
-        [name, protocol, *own] for (name, protocol, _), own in zip(lines, values, strict=True)
-    ]
-    rows += [
-        [name, bound, *(at(found, part, k) for k in SHOWN for part in PARTS)] for name, bound, found in bounds
-    ]
+    rows: list[list[Cell]] = [[name, protocol, *own] for (name, protocol, _), own in zip(lines, values, strict=True)]
+    rows += [[name, bound, *(at(found, part, k) for k in SHOWN for part in PARTS)] for name, bound, found in bounds]
     title = f"P, R and F1 under {side.labels.name}, {which}"
     return Table(f"models-{side.key}-{which}", title, columns, rows, _best(np.array(values), 2))
 
@@ -197,11 +185,7 @@ def _models_table(side: Side, which: Which) -> Table:
 def _against_limits(side: Side, which: Which, k: int) -> str:
     top, most = limits(side.right.of(which))
     one = best_system(side, which, k)
-    above = [
-        found.system
-        for found in side.found(which)
-        if at(found.protocols["Greedy"], "f1", k) > at(top, "f1", k)
-    ]
+    above = [found.system for found in side.found(which) if at(found.protocols["Greedy"], "f1", k) > at(top, "f1", k)]
     told = (
         f"Greedy of {words(above)} is above what any system can reach that must return {k}."
         if above
@@ -218,12 +202,16 @@ def _k_chart(label: str, series: list[Json], bounds: Sequence[object], y: str) -
         *series,
         *(
             {
-                "name": name, "x": KS.tolist(), "y": numbers(np.asarray(bound)), "quiet": True, "plain": True,
+                "name": name,
+                "x": KS.tolist(),
+                "y": numbers(np.asarray(bound)),
+                "quiet": True,
+                "plain": True,
                 "dash": dash,
             }
             for name, bound, dash in zip(LIMITS, bounds, ("dot", "dash"), strict=True)
         ),
-    ]  # fmt: skip
+    ]
     return Chart("lines", label, {"series": drawn, "x": "k", "y": y, "yrange": [0, 1.02]})
 
 
@@ -248,19 +236,25 @@ def protocols(context: Context, side: Side, system: str) -> Iterator[Section]:
     for part, text in TEXTS.items():
         series = [
             {
-                "measure": i, "name": name, "x": KS.tolist(), "plain": True,
+                "measure": i,
+                "name": name,
+                "x": KS.tolist(),
+                "plain": True,
                 "y": numbers(getattr(one.protocols[name], part)),
             }
             for i, name in enumerate(PROTOCOLS)
-        ]  # fmt: skip
+        ]
         limit = [getattr(bound, part) for bound in bounds]
         title = f"{'F1' if part == 'f1' else part.capitalize()} of the protocols: {system}"
         yield Section(
-            f"protocol-{part}", title, text, f"{side.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
+            f"protocol-{part}",
+            title,
+            text,
+            f"{side.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
             [_protocol_table(one, part, limit)],
             _k_chart(f"{title}, by k", series, limit, f"{PARTS[part]}@k"),
             _protocols_said(one, bounds, context.settings.k) if part == "f1" else "",
-        )  # fmt: skip
+        )
 
 
 def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Table:

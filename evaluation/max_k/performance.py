@@ -44,9 +44,7 @@ def check_ks(ks: Sequence[int]) -> None:
     """EvaluationError for a k that no run can answer."""
     if not ks or min(ks) < 1 or max(ks) > TOP:
         asked = ", ".join(map(str, ks)) or "nothing"
-        raise EvaluationError(
-            f"k is {asked}: a run keeps the first {TOP} entities of a question; give 1 to {TOP}."
-        )
+        raise EvaluationError(f"k is {asked}: a run keeps the first {TOP} entities of a question; give 1 to {TOP}.")
 
 
 class Read:
@@ -78,9 +76,7 @@ class Read:
 
     def _p_answers(self, alpha: float) -> Floats:
         log_all = self._held.log_normaliser[:, ALPHAS.index(alpha)][self._question]
-        return np.minimum(
-            np.exp(alpha * self._held.answer_score[self._place].astype(np.float64) - log_all), 1.0
-        )
+        return np.minimum(np.exp(alpha * self._held.answer_score[self._place].astype(np.float64) - log_all), 1.0)
 
     def topk(self) -> Goodness:
         return of_first(self._hits, np.minimum(KS, self._available), self.answers)
@@ -130,9 +126,13 @@ def means(found: Goodness) -> Goodness:
 def performance(system: str, read: Read) -> Performance:
     protocols = dict(zip(PROTOCOLS, (read.topk(), read.sampling(), read.greedy()), strict=True))
     return Performance(
-        system, read.alpha, {name: means(found) for name, found in protocols.items()}, read.expected_recall(),
-        read.mass(), read.tvd(),
-    )  # fmt: skip
+        system,
+        read.alpha,
+        {name: means(found) for name, found in protocols.items()},
+        read.expected_recall(),
+        read.mass(),
+        read.tvd(),
+    )
 
 
 def limits(answers: Csr) -> tuple[Goodness, Goodness]:
@@ -156,9 +156,7 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
     table = pool_table(pool)
     chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
     if not found.ready:
-        raise EvaluationError(
-            f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}."
-        )
+        raise EvaluationError(f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}.")
     right = right_answers(table, chosen)
     if not len(right.keys):
         raise EvaluationError(f"No question has an answer under {chosen.name}.")
@@ -167,15 +165,20 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
         stored = stored_run(run, table.graph.num_entities)
         both = {which: performance(name, Read(stored, right, which)) for which in WHICH}
         systems[name] = {
-            "alpha": stored.predictive.alpha, "tvd": both["raw"].tvd,
-            "filtered": _as_json(both["filtered"], ks), "raw": _as_json(both["raw"], ks),
-        }  # fmt: skip
+            "alpha": stored.predictive.alpha,
+            "tvd": both["raw"].tvd,
+            "filtered": _as_json(both["filtered"], ks),
+            "raw": _as_json(both["raw"], ks),
+        }
     bounds = {which: zip(("top-k", "max-k"), limits(right.of(which)), strict=True) for which in WHICH}
     return {
-        "labels": labels, "name": chosen.name, "questions": len(right.keys),
+        "labels": labels,
+        "name": chosen.name,
+        "questions": len(right.keys),
         "limits": {which: {name: _by_k(of, ks) for name, of in pair} for which, pair in bounds.items()},
-        "systems": systems, "left_out": left_out(pool, found),
-    }  # fmt: skip
+        "systems": systems,
+        "left_out": left_out(pool, found),
+    }
 
 
 def _as_json(one: Performance, ks: Sequence[int]) -> dict[str, Any]:

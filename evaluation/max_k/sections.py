@@ -7,15 +7,7 @@ from dataclasses import replace
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k.alpha_sections import contrast, effect
-from evaluation.max_k.model_sections import (
-    Side,
-    best_system,
-    conventional,
-    models,
-    protocols,
-    side_of,
-    which_of,
-)
+from evaluation.max_k.model_sections import Side, best_system, conventional, models, protocols, side_of, which_of
 from evaluation.max_k.performance import check_ks
 from evaluation.max_k.stored_runs import WHICH, Found, find_runs, left_out, scoring_jobs, stored_run
 from evaluation.sections.section import (
@@ -66,9 +58,12 @@ def _shown(context: Context, sides: Sequence[Side]) -> list[Section]:
     side = sides[0]
     system = _system(context, side)
     return [
-        *(conventional(context, one) for one in sides), models(context, sides), *protocols(context, side, system),
-        *effect(context, side, system), contrast(context, sides),
-    ]  # fmt: skip
+        *(conventional(context, one) for one in sides),
+        models(context, sides),
+        *protocols(context, side, system),
+        *effect(context, side, system),
+        contrast(context, sides),
+    ]
 
 
 def _sides(context: Context, found: Found, keys: list[str]) -> list[Side]:
@@ -83,18 +78,18 @@ def _system(context: Context, side: Side) -> str:
     if not asked:
         return best_system(side, which_of(context), context.settings.k).system
     if asked not in side.stored:
-        raise EvaluationError(
-            f"There is no distribution of a system {asked!r}: choose {words(list(side.stored))}."
-        )
+        raise EvaluationError(f"There is no distribution of a system {asked!r}: choose {words(list(side.stored))}.")
     return asked
 
 
 def _unanswered(context: Context) -> Section:
     return Section(
-        "unanswered", "No question has an answer",
+        "unanswered",
+        "No question has an answer",
         "Precision and recall need questions with a right answer, and under one of these label sets there is none.",
-        f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}.", [],
-    )  # fmt: skip
+        f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}.",
+        [],
+    )
 
 
 def _absent(context: Context, found: Found) -> list[Section]:
@@ -106,22 +101,29 @@ def _absent(context: Context, found: Found) -> list[Section]:
     columns = [Column("system", "System", "system"), Column("why", "Why", "text")]
     return [
         Section(
-            "absent", "Systems that are not shown",
+            "absent",
+            "Systems that are not shown",
             "Max-k needs the probability of every entity, of which a run keeps a few numbers for each question. A"
             " system whose run lacks them is scored once more; ranks and labels stay as they are.",
-            f"Pool {context.pool.name}.", [Table("absent", "Systems that are not shown", columns, list(why.items()))],
-            finding=f"Not shown: {words(list(why))}.", actions=[action] if found.missing else [],
+            f"Pool {context.pool.name}.",
+            [Table("absent", "Systems that are not shown", columns, list(why.items()))],
+            finding=f"Not shown: {words(list(why))}.",
+            actions=[action] if found.missing else [],
         )
-    ]  # fmt: skip
+    ]
 
 
 ANALYSIS = Analysis(
-    "max-k", "Max-k", "Max-k",
+    "max-k",
+    "Max-k",
+    "Max-k",
     "How good is what a system returns when it may return fewer than k entities?",
-    "max-k", ("labels", "against", "questions", "k", "answers", "system"),
+    "max-k",
+    ("labels", "against", "questions", "k", "answers", "system"),
     (
         Part("figures", under_labels),
         Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
     ),
-    docs_page="lenses", jobs=scoring_jobs,
-)  # fmt: skip
+    docs_page="lenses",
+    jobs=scoring_jobs,
+)

@@ -58,13 +58,16 @@ def right_answers(table: PoolTable, chosen: LabelSet) -> RightAnswers:
     own = (np.cumsum(asked) - 1)[ranks.question[rows]] * graph.num_entities + ranks.entity[rows]
     known = answers_csr(
         questions_from_keys(keys, graph.num_entities, graph.num_relations),
-        np.concatenate([graph.train, graph.valid]), graph.num_entities, graph.num_relations,
-    )  # fmt: skip
+        np.concatenate([graph.train, graph.valid]),
+        graph.num_entities,
+        graph.num_relations,
+    )
     codes = _codes(known, graph.num_entities)
     return RightAnswers(
-        keys, _csr(np.unique(own), len(keys), graph.num_entities),
+        keys,
+        _csr(np.unique(own), len(keys), graph.num_entities),
         _csr(np.union1d(own, codes), len(keys), graph.num_entities),
-    )  # fmt: skip
+    )
 
 
 def _codes(csr: Csr, num_entities: int) -> Ints:
@@ -124,9 +127,10 @@ def scoring_jobs(pool: Pool) -> list[Job]:
     jobs = pool.jobs.filter(kind__in=kinds).select_related("system").order_by("pk")
     last = {(job.kind, job.system_id): job for job in jobs if job.params.get("predictive", True)}
     return [
-        job for job in last.values()
+        job
+        for job in last.values()
         if job.state in LIVE or (job.state == JobState.FAILED and job.kind == JobKind.SCORE)
-    ]  # fmt: skip
+    ]
 
 
 class Stored:

@@ -49,9 +49,18 @@ def _chance(metric: str) -> Callable[[Labelled], Chance]:
 
 
 def _adjusted(
-    name: str, label: str, metric: str, base: Callable[[Labelled], Floats], low: float | None, high: float | None,
-    higher_is_better: bool, description: str, formula: str, paper: str, missing: str = "",
-) -> Family:  # fmt: skip
+    name: str,
+    label: str,
+    metric: str,
+    base: Callable[[Labelled], Floats],
+    low: float | None,
+    high: float | None,
+    higher_is_better: bool,
+    description: str,
+    formula: str,
+    paper: str,
+    missing: str = "",
+) -> Family:
     chance = _chance(metric)
 
     def compute(answers: Labelled, k: int | None) -> Floats:
@@ -59,9 +68,21 @@ def _adjusted(
         return scale * base(answers) + offset
 
     return Family(
-        name, label, "micro", "none", low, high, higher_is_better, description, formula,
-        SOURCE.format(metric=metric, paper=paper), compute, missing=missing, caution=OF_A_GROUP, chance=chance,
-    )  # fmt: skip
+        name,
+        label,
+        "micro",
+        "none",
+        low,
+        high,
+        higher_is_better,
+        description,
+        formula,
+        SOURCE.format(metric=metric, paper=paper),
+        compute,
+        missing=missing,
+        caution=OF_A_GROUP,
+        chance=chance,
+    )
 
 
 FAMILIES = (

@@ -41,7 +41,5 @@ def _condense(family: Family) -> Family:
 
 
 FAMILIES = tuple(
-    _condense(family)
-    for family in (*micro.FAMILIES, *macro.FAMILIES, *ir.FAMILIES)
-    if family.name not in LEFT_OUT
+    _condense(family) for family in (*micro.FAMILIES, *macro.FAMILIES, *ir.FAMILIES) if family.name not in LEFT_OUT
 )

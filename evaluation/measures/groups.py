@@ -141,6 +141,11 @@ def boxes(by_relation: GroupMeans, minimum: int = 1) -> Boxes:
     low = np.min(value, axis=1, where=inside, initial=np.inf)
     high = np.max(value, axis=1, where=inside, initial=-np.inf)
     return Boxes(
-        np.where(some, low, np.nan), q1, median, q3, np.where(some, high, np.nan), counted.sum(axis=1),
+        np.where(some, low, np.nan),
+        q1,
+        median,
+        q3,
+        np.where(some, high, np.nan),
+        counted.sum(axis=1),
         counted & ~inside,
-    )  # fmt: skip
+    )

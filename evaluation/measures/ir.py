@@ -97,15 +97,25 @@ def _family(
 ) -> Family:
     source = SOURCE.format(measure=measure)
     return Family(
-        name, label, "macro", cutoff, 0.0, 1.0, True, description, formula, source, compute, answers_only,
-        parameters=parameters, caution=caution,
-    )  # fmt: skip
+        name,
+        label,
+        "macro",
+        cutoff,
+        0.0,
+        1.0,
+        True,
+        description,
+        formula,
+        source,
+        compute,
+        answers_only,
+        parameters=parameters,
+        caution=caution,
+    )
 
 
 PREFIX = "k = {k}: candidates after position k count as not returned"
-UNLABELLED = (
-    "What nobody judged counts as wrong: a system whose new answers were not pooled looks worse than it is."
-)
+UNLABELLED = "What nobody judged counts as wrong: a system whose new answers were not pooled looks worse than it is."
 
 
 FAMILIES = (

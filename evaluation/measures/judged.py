@@ -67,13 +67,20 @@ def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:
 
 FAMILIES = (
     Family(
-        "judged", "Judged@{k}", "macro", "required", 0.0, 1.0, True,
+        "judged",
+        "Judged@{k}",
+        "macro",
+        "required",
+        0.0,
+        1.0,
+        True,
         "Share of the first {k} candidates that carry a judgement. "
         "Where it is low, the other measures at the same cut-off say little about the system.",
         "mean over q of (judged in the first {k}) / min({k}, candidates)",
-        "spec/metrics.md §2; ir_measures Judged@k", judged_share,
+        "spec/metrics.md §2; ir_measures Judged@k",
+        judged_share,
         parameters="k = {k}: the first {k} candidates are looked at",
         caution="It says how far the labels reach, not how good a system is: do not order systems by it.",
         answers_only=False,
     ),
-)  # fmt: skip
+)

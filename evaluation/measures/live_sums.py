@@ -35,10 +35,15 @@ def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Orde
     row: Order = np.arange(count.sum()) + moved
     part = RankTable(
         question=np.repeat(np.arange(questions.size, dtype=np.int32), count),
-        entity=table.entity[row], triple=np.arange(row.size, dtype=np.int32),
-        strict=table.strict[:, row], optimistic=table.optimistic[:, row], pessimistic=table.pessimistic[:, row],
-        side=table.side[questions], relation=table.relation[questions], candidates=table.candidates[questions],
-    )  # fmt: skip
+        entity=table.entity[row],
+        triple=np.arange(row.size, dtype=np.int32),
+        strict=table.strict[:, row],
+        optimistic=table.optimistic[:, row],
+        pessimistic=table.pessimistic[:, row],
+        side=table.side[questions],
+        relation=table.relation[questions],
+        candidates=table.candidates[questions],
+    )
     # a question's rows stand at the same places in every order, so its slice of an order holds exactly them
     sliced = Prepared(
         part,
@@ -56,16 +61,12 @@ class LiveSums:
     Not for several threads at once; what `sums` hands out is never changed afterwards.
     """
 
-    def __init__(
-        self, prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
-    ) -> None:
+    def __init__(self, prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True) -> None:
         self.prepared = prepared
         self.names = tuple(names)
         self.assumed_is_judged = assumed_is_judged
         self._state = state.copy()
-        self._own = tuple(
-            name for name in self.names if not _whole(name)
-        )  # measures of which a part can be computed
+        self._own = tuple(name for name in self.names if not _whole(name))  # measures of which a part can be computed
         self._rest = tuple(name for name in self.names if _whole(name))
         systems, questions = prepared.table.systems, prepared.table.questions
         self._shape: dict[str, QuestionSums] = {}  # without arrays: unit, direction, finish, chance
@@ -129,9 +130,7 @@ class LiveSums:
     def _of(self, name: str) -> QuestionSums:
         shape, counts = self._shape[name], self._counts[name]
         asked: NDArray[np.intp] = np.flatnonzero(counts)
-        return replace(
-            shape, sums=self._sums[name][:, asked], counts=counts[asked], question=asked.astype(np.int32)
-        )
+        return replace(shape, sums=self._sums[name][:, asked], counts=counts[asked], question=asked.astype(np.int32))
 
 
 def _whole(name: str) -> bool:

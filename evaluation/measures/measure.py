@@ -14,9 +14,7 @@ from evaluation.measures.rank_table import Flags, Floats, Ints
 
 Kind = Literal["micro", "macro"]
 Cutoff = Literal["none", "optional", "required"]
-NOTHING_TO_CHOOSE = (
-    "every answer is the only candidate of its question, so every system does as well as chance"
-)
+NOTHING_TO_CHOOSE = "every answer is the only candidate of its question, so every system does as well as chance"
 
 
 @dataclass(frozen=True)

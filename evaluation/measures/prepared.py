@@ -41,9 +41,7 @@ class Prepared:
         """First and last place of the rows with the same score, 2 x [systems, rows]; None if none are tied."""
         optimistic = np.take_along_axis(self.table.optimistic, self.score_order, axis=1)
         same = np.zeros(optimistic.shape, dtype=bool)
-        same[:, 1:] = (optimistic[:, 1:] == optimistic[:, :-1]) & (
-            self.table.question[1:] == self.table.question[:-1]
-        )
+        same[:, 1:] = (optimistic[:, 1:] == optimistic[:, :-1]) & (self.table.question[1:] == self.table.question[:-1])
         return tie_span(same) if same.any() else None
 
     def only(self, triples: Flags) -> Prepared:

@@ -58,9 +58,7 @@ class QuestionSums:
         sums, counts, chance = self.sums[:, kept], self.counts[kept], None
         if self.chance:
             chance = self.chance.keep(np.repeat(kept, self.counts))
-            sums = counts * self.chance.move(
-                sums / counts, chance
-            )  # a sum of n values moves as n times their mean
+            sums = counts * self.chance.move(sums / counts, chance)  # a sum of n values moves as n times their mean
         return replace(self, sums=sums, counts=counts, question=self.question[kept], chance=chance)
 
 
@@ -69,11 +67,7 @@ def question_sums(values: Values) -> QuestionSums:
     question = values.unit_question
     starts = np.flatnonzero(np.diff(question, prepend=-1))
     counts = np.diff(np.append(starts, question.size))
-    sums = (
-        np.add.reduceat(values.per_unit, starts, axis=1)
-        if starts.size
-        else np.zeros((len(values.per_unit), 0))
-    )
+    sums = np.add.reduceat(values.per_unit, starts, axis=1) if starts.size else np.zeros((len(values.per_unit), 0))
     return QuestionSums(
         sums, counts, question[starts], values.unit, values.higher_is_better, values.finish, values.chance
     )

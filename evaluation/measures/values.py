@@ -17,9 +17,7 @@ from evaluation.measures.prepared import Labelled, Prepared
 from evaluation.measures.rank_table import Flags, Floats, Ints
 
 FAMILIES: dict[str, Family] = {
-    family.name: family
-    for families in (micro, macro, ir, judged, condensed, adjusted)
-    for family in families.FAMILIES
+    family.name: family for families in (micro, macro, ir, judged, condensed, adjusted) for family in families.FAMILIES
 }
 NO_ANSWER = "no question has an answer under these labels"
 _NAME = re.compile(r"(?P<family>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
@@ -139,9 +137,7 @@ def values(
     return found
 
 
-def means(
-    prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
-) -> dict[str, Floats]:
+def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True) -> dict[str, Floats]:
     """Mean [systems] of each named measure; nan where it is undefined."""
     return {name: value.mean() for name, value in values(prepared, state, names, assumed_is_judged).items()}
 

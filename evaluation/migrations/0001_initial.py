@@ -8,21 +8,13 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [
-        ("pooling", "0001_initial"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0001_initial"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
             name="Figure",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "key",
                     models.CharField(
@@ -31,9 +23,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "version",
-                    models.CharField(
-                        help_text="version of labels and ranks that it was computed from", max_length=200
-                    ),
+                    models.CharField(help_text="version of labels and ranks that it was computed from", max_length=200),
                 ),
                 ("content", models.JSONField()),
                 ("seconds", models.FloatField(default=0)),
@@ -45,25 +35,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("pool", "key"), name="figure_key_once")],
-            },
+            options={"constraints": [models.UniqueConstraint(fields=("pool", "key"), name="figure_key_once")]},
         ),
         migrations.CreateModel(
             name="Qrels",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.SlugField(max_length=80)),
                 (
                     "artifact",
-                    models.CharField(
-                        help_text="Parquet: head, relation, tail, state, origin", max_length=200
-                    ),
+                    models.CharField(help_text="Parquet: head, relation, tail, state, origin", max_length=200),
                 ),
                 ("sha256", models.CharField(max_length=64)),
                 ("num_positive", models.PositiveIntegerField()),
@@ -74,10 +55,7 @@ class Migration(migrations.Migration):
                 (
                     "created_by",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        to=settings.AUTH_USER_MODEL,
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 (

@@ -15,9 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="qrels",
             name="notes",
-            field=models.JSONField(
-                default=list, help_text="what an import left out or took otherwise: sentences"
-            ),
+            field=models.JSONField(default=list, help_text="what an import left out or took otherwise: sentences"),
         ),
         migrations.AlterField(
             model_name="qrels",

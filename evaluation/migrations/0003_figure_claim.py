@@ -5,10 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("evaluation", "0002_qrels_origin"),
-        ("pooling", "0004_job_words"),
-    ]
+    dependencies = [("evaluation", "0002_qrels_origin"), ("pooling", "0004_job_words")]
 
     operations = [
         migrations.AddField(
@@ -17,14 +14,10 @@ class Migration(migrations.Migration):
             field=models.DateTimeField(blank=True, help_text="somebody is computing it", null=True),
         ),
         migrations.AddField(
-            model_name="figure",
-            name="heavy",
-            field=models.BooleanField(default=False, help_text="a job computes it"),
+            model_name="figure", name="heavy", field=models.BooleanField(default=False, help_text="a job computes it")
         ),
         migrations.AlterField(
-            model_name="figure",
-            name="computed_at",
-            field=models.DateTimeField(default=django.utils.timezone.now),
+            model_name="figure", name="computed_at", field=models.DateTimeField(default=django.utils.timezone.now)
         ),
         migrations.AlterField(
             model_name="figure",
@@ -42,8 +35,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="figure",
-            index=models.Index(
-                fields=["pool", "heavy", "computed_at"], name="evaluation__pool_id_96b0be_idx"
-            ),
+            index=models.Index(fields=["pool", "heavy", "computed_at"], name="evaluation__pool_id_96b0be_idx"),
         ),
     ]

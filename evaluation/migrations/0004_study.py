@@ -16,44 +16,26 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Study",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.SlugField(max_length=60, unique=True)),
                 (
                     "options",
-                    models.JSONField(
-                        help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions"
-                    ),
+                    models.JSONField(help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions"),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        to=settings.AUTH_USER_MODEL,
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
                     ),
                 ),
             ],
-            options={
-                "verbose_name_plural": "studies",
-                "ordering": ["-id"],
-            },
+            options={"verbose_name_plural": "studies", "ordering": ["-id"]},
         ),
         migrations.CreateModel(
             name="StudyRun",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("density", models.FloatField()),
                 (
                     "artifact",
@@ -63,33 +45,25 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "sha256",
-                    models.CharField(
-                        blank=True, help_text="of the whole file; empty: not finished", max_length=64
-                    ),
+                    models.CharField(blank=True, help_text="of the whole file; empty: not finished", max_length=64),
                 ),
                 ("checkpoints", models.PositiveIntegerField(default=0, help_text="evaluated so far")),
                 (
                     "graph",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="study_runs",
-                        to="pooling.graph",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="study_runs", to="pooling.graph"
                     ),
                 ),
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="runs",
-                        to="evaluation.study",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="evaluation.study"
                     ),
                 ),
                 (
                     "system",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="study_run",
-                        to="pooling.system",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="study_run", to="pooling.system"
                     ),
                 ),
             ],
@@ -97,8 +71,7 @@ class Migration(migrations.Migration):
                 "ordering": ["study", "-density", "id"],
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("density__gt", 0), ("density__lte", 1)),
-                        name="study_density_within_0_and_1",
+                        condition=models.Q(("density__gt", 0), ("density__lte", 1)), name="study_density_within_0_and_1"
                     )
                 ],
             },

@@ -8,10 +8,7 @@ import evaluation.models.qrels
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("evaluation", "0004_study"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("evaluation", "0004_study"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.AddField(
@@ -22,9 +19,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="qrels",
             name="licence",
-            field=models.CharField(
-                blank=True, help_text="of the test set; whoever freezes names it", max_length=200
-            ),
+            field=models.CharField(blank=True, help_text="of the test set; whoever freezes names it", max_length=200),
         ),
         migrations.AddField(
             model_name="qrels",
@@ -40,8 +35,7 @@ class Migration(migrations.Migration):
             model_name="qrels",
             name="systems",
             field=models.JSONField(
-                help_text="names of the systems that had complete runs when it was frozen; none: not known",
-                null=True,
+                help_text="names of the systems that had complete runs when it was frozen; none: not known", null=True
             ),
         ),
         migrations.AlterField(
@@ -52,16 +46,8 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Export",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "with_runs",
-                    models.BooleanField(default=True, help_text="what systems returned, and their measures"),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("with_runs", models.BooleanField(default=True, help_text="what systems returned, and their measures")),
                 (
                     "with_evidence",
                     models.BooleanField(default=True, help_text="addresses that people gave as evidence"),
@@ -72,34 +58,25 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "strict",
-                    models.BooleanField(
-                        default=False, help_text="assumed negatives are -1 in the TREC qrels, not 0"
-                    ),
+                    models.BooleanField(default=False, help_text="assumed negatives are -1 in the TREC qrels, not 0"),
                 ),
                 ("artifact", models.CharField(blank=True, help_text="zip", max_length=200)),
                 (
                     "sha256",
-                    models.CharField(
-                        blank=True, help_text="of the archive; empty: not written yet", max_length=64
-                    ),
+                    models.CharField(blank=True, help_text="of the archive; empty: not written yet", max_length=64),
                 ),
                 ("num_bytes", models.PositiveBigIntegerField(default=0)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        to=settings.AUTH_USER_MODEL,
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 (
                     "qrels",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="exports",
-                        to="evaluation.qrels",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="exports", to="evaluation.qrels"
                     ),
                 ),
             ],

@@ -10,9 +10,7 @@ class Figure(models.Model):
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="figures")
     key = models.CharField(max_length=200, help_text="what was computed, with its settings")
     version = models.CharField(
-        max_length=200,
-        blank=True,
-        help_text="version of labels and ranks that it was computed from; empty: not yet",
+        max_length=200, blank=True, help_text="version of labels and ranks that it was computed from; empty: not yet"
     )
     content = models.JSONField()
     heavy = models.BooleanField(default=False, help_text="a job computes it")

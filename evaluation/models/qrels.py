@@ -24,18 +24,13 @@ class Qrels(models.Model):
     num_assumed_negative = models.PositiveIntegerField()
     num_unjudged = models.PositiveIntegerField()
     notes = models.JSONField(default=list, help_text="what an import left out or took otherwise: sentences")
-    licence = models.CharField(
-        max_length=200, blank=True, help_text="of the test set; whoever freezes names it"
-    )
+    licence = models.CharField(max_length=200, blank=True, help_text="of the test set; whoever freezes names it")
     citation = models.TextField(blank=True, max_length=2000, help_text="how the test set is to be cited")
     systems = models.JSONField(
         null=True, help_text="names of the systems that had complete runs when it was frozen; none: not known"
     )
     salt = models.CharField(
-        max_length=32,
-        default=new_salt,
-        editable=False,
-        help_text="of the pseudonyms in its exports; kept secret",
+        max_length=32, default=new_salt, editable=False, help_text="of the pseudonyms in its exports; kept secret"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -45,9 +40,7 @@ class Qrels(models.Model):
         verbose_name_plural = "qrels"
         constraints = [
             models.UniqueConstraint(fields=["pool", "name"], name="qrels_name_once"),
-            models.CheckConstraint(
-                condition=models.Q(origin__in=QrelsOrigin.values), name="qrels_origin_known"
-            ),
+            models.CheckConstraint(condition=models.Q(origin__in=QrelsOrigin.values), name="qrels_origin_known"),
         ]
 
     def __str__(self) -> str:

@@ -8,9 +8,7 @@ from pooling.models import Graph, System
 
 class Study(models.Model):
     name = models.SlugField(max_length=60, unique=True)
-    options = models.JSONField(
-        help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions"
-    )
+    options = models.JSONField(help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
@@ -29,9 +27,7 @@ class StudyRun(models.Model):
     graph = models.ForeignKey(Graph, on_delete=models.PROTECT, related_name="study_runs")
     system = models.OneToOneField(System, on_delete=models.PROTECT, related_name="study_run")
     density = models.FloatField()
-    artifact = models.CharField(
-        max_length=200, help_text="npz: open answers, and their positions at each checkpoint"
-    )
+    artifact = models.CharField(max_length=200, help_text="npz: open answers, and their positions at each checkpoint")
     sha256 = models.CharField(max_length=64, blank=True, help_text="of the whole file; empty: not finished")
     checkpoints = models.PositiveIntegerField(default=0, help_text="evaluated so far")
 

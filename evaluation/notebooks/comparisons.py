@@ -17,32 +17,19 @@ from evaluation.notebooks.rank_table import RankedRuns, rank_table
 from evaluation.statistics.bootstrap import bootstrap_correlations
 from evaluation.statistics.t_tests import clustered_t_tests, paired_t_tests
 
-__all__ = [
-    "RankedRuns",
-    "compare",
-    "correlate",
-    "evaluate",
-    "per_answer",
-    "per_question",
-    "rank_table",
-    "reasons",
-]
+__all__ = ["RankedRuns", "compare", "correlate", "evaluate", "per_answer", "per_question", "rank_table", "reasons"]
 
 NAMES = tuple(measure.name for measure in USUAL)
 
 
-def evaluate(
-    ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True
-) -> pd.DataFrame:
+def evaluate(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True) -> pd.DataFrame:
     """The measures, a row per system and a column per measure; NaN where undefined (`reasons` says why)."""
     found = values(ranked.prepared, ranked.state, measures, assumed_is_judged)
     means = {name: value.mean() for name, value in found.items()}
     return pd.DataFrame(means, index=_systems(ranked), columns=list(found))
 
 
-def reasons(
-    ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True
-) -> pd.DataFrame:
+def reasons(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True) -> pd.DataFrame:
     """Why a measure is undefined, in the shape of `evaluate`; "" where it is defined."""
     found = values(ranked.prepared, ranked.state, measures, assumed_is_judged)
     return pd.DataFrame({name: value.reasons() for name, value in found.items()}, index=_systems(ranked))
@@ -54,9 +41,7 @@ def per_question(ranked: RankedRuns, measure: str, assumed_is_judged: bool = Tru
     sums = question_sums(value)
     means = sums.sums / sums.counts
     index = ranked.questions[sums.question]
-    return pd.DataFrame(
-        (value.finish(means) if value.finish else means).T, index=index, columns=_systems(ranked)
-    )
+    return pd.DataFrame((value.finish(means) if value.finish else means).T, index=index, columns=_systems(ranked))
 
 
 def per_answer(ranked: RankedRuns, measure: str, assumed_is_judged: bool = True) -> pd.DataFrame:
@@ -81,11 +66,18 @@ def compare(
     value = _values(ranked, measure, assumed_is_judged)
     tests = clustered_t_tests(value) if _by_default(value, clustered) else paired_t_tests(value)
     systems = _systems(ranked)
-    return pd.DataFrame({
-        "first": systems[tests.first], "second": systems[tests.second], "difference": tests.difference,
-        "t": tests.t, "p": tests.p, "p_holm": tests.corrected("holm"), "units": tests.n,
-        "clusters": tests.n if tests.clusters is None else tests.clusters,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "first": systems[tests.first],
+            "second": systems[tests.second],
+            "difference": tests.difference,
+            "t": tests.t,
+            "p": tests.p,
+            "p_holm": tests.corrected("holm"),
+            "units": tests.n,
+            "clusters": tests.n if tests.clusters is None else tests.clusters,
+        }
+    )
 
 
 def correlate(

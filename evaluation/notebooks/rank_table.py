@@ -97,21 +97,22 @@ def rank_table(
         tie = (rng or np.random.default_rng(0)).permutation(len(names))
         strict, optimistic, pessimistic = _positions(lists, runs["score"].to_numpy(float), tie[listed])
     row_key, key = question * len(names) + labelled, asked * len(names) + listed
-    ranks = [
-        _at(row_key, system, key, position, len(systems)) for position in (strict, optimistic, pessimistic)
-    ]
+    ranks = [_at(row_key, system, key, position, len(systems)) for position in (strict, optimistic, pessimistic)]
     zeros = np.zeros(len(questions), dtype=np.int32)
-    named = np.bincount(
-        np.unique(np.concatenate([row_key, key])) // max(len(names), 1), minlength=len(questions)
-    )
+    named = np.bincount(np.unique(np.concatenate([row_key, key])) // max(len(names), 1), minlength=len(questions))
     longest = np.zeros(len(questions), dtype=np.int64)
     np.maximum.at(longest, asked, pessimistic)
     table = RankTable(
-        question=question.astype(np.int32), entity=labelled.astype(np.int32),
-        triple=np.arange(question.size, dtype=np.int32), strict=ranks[0], optimistic=ranks[1], pessimistic=ranks[2],
-        side=zeros.astype(np.int8), relation=zeros,
+        question=question.astype(np.int32),
+        entity=labelled.astype(np.int32),
+        triple=np.arange(question.size, dtype=np.int32),
+        strict=ranks[0],
+        optimistic=ranks[1],
+        pessimistic=ranks[2],
+        side=zeros.astype(np.int8),
+        relation=zeros,
         candidates=_sizes(candidates, questions, np.maximum(named, longest)),
-    )  # fmt: skip
+    )
     state = _states(qrels)[order]
     return RankedRuns(prepare(table), state, systems, questions, np.asarray(names, dtype=object)[labelled])
 
@@ -158,9 +159,7 @@ def _sizes(
     short = np.flatnonzero(sizes < least)
     if short.size:
         q = short[0]
-        raise ValueError(
-            f"question {questions[q]!r} has {sizes[q]} candidates, but runs and labels need {least[q]}"
-        )
+        raise ValueError(f"question {questions[q]!r} has {sizes[q]} candidates, but runs and labels need {least[q]}")
     return sizes.astype(np.int32)
 
 
@@ -172,9 +171,7 @@ def _check_runs(runs: pd.DataFrame) -> bool:
     _check_keys(runs, "runs", ["system", "question", "candidate"])
     given = [column for column in ("score", "rank") if column in runs.columns]
     if len(given) != 1:
-        raise ValueError(
-            f"runs needs a column 'score' or a column 'rank', not {'both' if given else 'neither'}"
-        )
+        raise ValueError(f"runs needs a column 'score' or a column 'rank', not {'both' if given else 'neither'}")
     if not pd.api.types.is_numeric_dtype(runs[given[0]]):
         raise ValueError(f"column '{given[0]}' of runs holds no numbers but {runs[given[0]].dtype}")
     value = runs[given[0]].to_numpy(dtype=float, na_value=np.nan)

@@ -55,17 +55,27 @@ def theory(settings: WorldSettings) -> Section:
         }
     )
     return Section(
-        "theory", f"{settings.label}: theory against simulation",
+        "theory",
+        f"{settings.label}: theory against simulation",
         "The reported number against the strength of the model. Where the curve is flat, a better model hardly reports"
         " more; the sparser the test set, the flatter.",
         f"N = {settings.n}, ρ = {_signed(settings.rho)}, {ENTITIES:,} entities. Ring: these settings."
         f" {_legend(settings, repeats)}",
-        [Table("theory", f"{settings.label}, expected and simulated",
-               [Column("beta", "β", "value"), *_columns(settings)], rows)],
-        Chart("lines", f"{settings.label} against strength, for {len(betas)} sparsities",
-              {"series": series, "x": "strength ℓ", "y": settings.label, "yaxis": {"rangemode": "tozero"}}),
+        [
+            Table(
+                "theory",
+                f"{settings.label}, expected and simulated",
+                [Column("beta", "β", "value"), *_columns(settings)],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            f"{settings.label} against strength, for {len(betas)} sparsities",
+            {"series": series, "x": "strength ℓ", "y": settings.label, "yaxis": {"rangemode": "tozero"}},
+        ),
         notes=_notes(settings),
-    )  # fmt: skip
+    )
 
 
 def correlation(settings: WorldSettings) -> Section:
@@ -80,15 +90,25 @@ def correlation(settings: WorldSettings) -> Section:
         series += of_rho
         rows += [[rho, *row] for row in told]
     return Section(
-        "correlation", f"{settings.label} when what is missing is what the model recognises",
+        "correlation",
+        f"{settings.label} when what is missing is what the model recognises",
         "Of two models of one strength, the one whose recognised answers are missing more often (larger ρ) reports"
         " less. More questions do not mend this.",
         f"N = {settings.n}, β = {settings.beta:g}. A curve is drawn where its ρ can be. {_legend(settings, repeats)}",
-        [Table("correlation", f"{settings.label} by correlation",
-               [Column("rho", "ρ", "value"), *_columns(settings)], rows)],
-        Chart("lines", f"{settings.label} against strength, for {len(rhos)} correlations",
-              {"series": series, "x": "strength ℓ", "y": settings.label, "yaxis": {"rangemode": "tozero"}}),
-    )  # fmt: skip
+        [
+            Table(
+                "correlation",
+                f"{settings.label} by correlation",
+                [Column("rho", "ρ", "value"), *_columns(settings)],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            f"{settings.label} against strength, for {len(rhos)} correlations",
+            {"series": series, "x": "strength ℓ", "y": settings.label, "yaxis": {"rangemode": "tozero"}},
+        ),
+    )
 
 
 def _one_curve(
@@ -101,9 +121,7 @@ def _one_curve(
     series = [{**look, "x": numbers(levels), "y": numbers(theory), "plain": True}]
     if metric == "mrr":
         near = mrr_approximation(n, beta, levels, rho)
-        series.append(
-            {**look, "x": numbers(levels), "y": numbers(np.where(near > 0, near, np.nan)), "thin": True}
-        )
+        series.append({**look, "x": numbers(levels), "y": numbers(np.where(near > 0, near, np.nan)), "thin": True})
     else:
         whole = expected_metric(n, beta, levels, metric, rho=rho, entities=ENTITIES)
         series.append({**look, "x": numbers(levels), "y": numbers(whole), "thin": True})
@@ -111,18 +129,30 @@ def _one_curve(
         return series, []
     (drawn,) = simulated(n, (beta,), tuple(points.tolist()), (metric,), repeats, rho)
     mean, error = drawn.mean[0], drawn.error[0]
-    series.append({
-        **look, "name": f"{look['name']}, simulated", "x": numbers(points), "y": numbers(mean),
-        "spread": numbers(2 * error), "marks": True,
-    })  # fmt: skip
+    series.append(
+        {
+            **look,
+            "name": f"{look['name']}, simulated",
+            "x": numbers(points),
+            "y": numbers(mean),
+            "spread": numbers(2 * error),
+            "marks": True,
+        }
+    )
     expected = expected_metric(n, beta, points, metric, rho=rho)
     rest = expected_metric(n, beta, points, metric, rho=rho, entities=ENTITIES)
     second = mrr_approximation(n, beta, points, rho) if metric == "mrr" else rest
     rows: list[list[Cell]] = [
-        [float(points[j]), float(expected[j]), cell(second[j], NO_LOGARITHM), cell(mean[j], NO_TEST_ANSWER),
-         cell(error[j], NO_TEST_ANSWER), cell(drawn.sd[0, j], NO_TEST_ANSWER)]
+        [
+            float(points[j]),
+            float(expected[j]),
+            cell(second[j], NO_LOGARITHM),
+            cell(mean[j], NO_TEST_ANSWER),
+            cell(error[j], NO_TEST_ANSWER),
+            cell(drawn.sd[0, j], NO_TEST_ANSWER),
+        ]
         for j in range(points.size)
-    ]  # fmt: skip
+    ]
     return series, rows
 
 
@@ -137,10 +167,13 @@ def _possible(beta: float, strengths: Floats, rho: float) -> Floats:
 def _columns(settings: WorldSettings) -> list[Column]:
     second = "Logarithm" if settings.metric == "mrr" else "Ê and the rest"
     return [
-        Column("strength", "ℓ", "value"), Column("expected", "Ê", "value"), Column("second", second, "value"),
-        Column("simulated", "Simulated", "value"), Column("error", "Standard error", "value"),
+        Column("strength", "ℓ", "value"),
+        Column("expected", "Ê", "value"),
+        Column("second", second, "value"),
+        Column("simulated", "Simulated", "value"),
+        Column("error", "Standard error", "value"),
         Column("sd", "Deviation", "value", "Standard deviation between questions."),
-    ]  # fmt: skip
+    ]
 
 
 def _legend(settings: WorldSettings, repeats: int) -> str:
@@ -176,27 +209,50 @@ def approximation(settings: WorldSettings) -> Section:
     exact, near = expected_metric(n, beta, levels, "mrr", rho=rho), mrr_approximation(n, beta, levels, rho)
     error, bound = np.abs(near - exact), mrr_approximation_bound(n, beta, levels, rho)
     rows: list[list[Cell]] = [
-        [float(levels[j]), float(exact[j]), cell(near[j], NO_LOGARITHM), cell(error[j], NO_LOGARITHM),
-         cell(bound[j], NO_LOGARITHM)]
+        [
+            float(levels[j]),
+            float(exact[j]),
+            cell(near[j], NO_LOGARITHM),
+            cell(error[j], NO_LOGARITHM),
+            cell(bound[j], NO_LOGARITHM),
+        ]
         for j in range(levels.size)
-    ]  # fmt: skip
+    ]
     series = [
         {"name": "error", "measure": 0, "x": numbers(levels), "y": numbers(error), "plain": True},
         {"name": "its bound", "measure": 1, "x": numbers(levels), "y": numbers(bound), "plain": True},
     ]
     return Section(
-        "approximation", "How good the logarithm is",
+        "approximation",
+        "How good the logarithm is",
         "Theorem 4.1 puts a logarithm of the strength in the place of Ê of MRR. Its error, and the bound that the paper"
         " proves, by strength.",
         f"N = {n}, β = {beta:g}, ρ = {_signed(rho)}. MRR.",
-        [Table("approximation", "Error of the logarithm and its bound",
-               [Column("strength", "ℓ", "value"), Column("expected", "Ê", "value"),
-                Column("near", "Logarithm", "value"), Column("error", "Error", "value"),
-                Column("bound", "Bound", "value")], rows)],
-        Chart("lines", "Error of the logarithm and its bound, against strength",
-              {"series": series, "x": "strength ℓ", "y": "absolute error",
-               "yaxis": {"type": "log", "dtick": 1, "exponentformat": "none"}}),
-    )  # fmt: skip
+        [
+            Table(
+                "approximation",
+                "Error of the logarithm and its bound",
+                [
+                    Column("strength", "ℓ", "value"),
+                    Column("expected", "Ê", "value"),
+                    Column("near", "Logarithm", "value"),
+                    Column("error", "Error", "value"),
+                    Column("bound", "Bound", "value"),
+                ],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            "Error of the logarithm and its bound, against strength",
+            {
+                "series": series,
+                "x": "strength ℓ",
+                "y": "absolute error",
+                "yaxis": {"type": "log", "dtick": 1, "exponentformat": "none"},
+            },
+        ),
+    )
 
 
 def slopes(settings: WorldSettings) -> Section:
@@ -212,17 +268,28 @@ def slopes(settings: WorldSettings) -> Section:
     here = {name: float(derivative(settings.n, settings.beta, settings.strength, name)) for name in found}
     steep, flat = max(here, key=lambda name: here[name]), min(here, key=lambda name: here[name])
     return Section(
-        "slopes", "Slope: how much of a gain in strength is reported",
+        "slopes",
+        "Slope: how much of a gain in strength is reported",
         "1 where the metric rises as the strength does. Metrics that look at the top only fall most.",
         f"N = {settings.n}, β = {settings.beta:g}, no correlation. dÊ/dℓ.",
-        [Table("slopes", "Slope by strength",
-               [Column("strength", "ℓ", "value"), *(Column(name, LABELS[name], "value") for name in found)], rows)],
-        Chart("lines", "Slope of each metric against strength",
-              {"series": series, "x": "strength ℓ", "y": "slope dÊ/dℓ", "yrange": [0, 1.05]}),
-        finding="" if here[steep] == here[flat] else
-        f"At ℓ = {settings.strength:g}, 0.1 more strength is about {here[flat] / 10:.3f} more {LABELS[flat]}, and"
+        [
+            Table(
+                "slopes",
+                "Slope by strength",
+                [Column("strength", "ℓ", "value"), *(Column(name, LABELS[name], "value") for name in found)],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            "Slope of each metric against strength",
+            {"series": series, "x": "strength ℓ", "y": "slope dÊ/dℓ", "yrange": [0, 1.05]},
+        ),
+        finding=""
+        if here[steep] == here[flat]
+        else f"At ℓ = {settings.strength:g}, 0.1 more strength is about {here[flat] / 10:.3f} more {LABELS[flat]}, and"
         f" {here[steep] / 10:.3f} more {LABELS[steep]}.",
-    )  # fmt: skip
+    )
 
 
 def _signed(value: float) -> str:

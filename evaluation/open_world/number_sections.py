@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.open_world.kernels.theory import (
-    ENTITIES,
-    derivative,
-    expected_metric,
-    filtered_ranks,
-    gain_of,
-)
+from evaluation.open_world.kernels.theory import ENTITIES, derivative, expected_metric, filtered_ranks, gain_of
 from evaluation.open_world.world_settings import LABELS, NO_TEST_ANSWER, WorldSettings, simulated
 from evaluation.sections.section import Cell, Column, Section, Table, cell
 
@@ -19,33 +13,40 @@ from evaluation.sections.section import Cell, Column, Section, Table, cell
 
 def chosen_numbers(settings: WorldSettings) -> Section:
     repeats = 4_000 if settings.n <= 50 else 1_000
-    drawn = simulated(
-        settings.n, (settings.beta,), (settings.strength,), settings.metrics, repeats, settings.rho
-    )
+    drawn = simulated(settings.n, (settings.beta,), (settings.strength,), settings.metrics, repeats, settings.rho)
     at = (settings.n, settings.beta, settings.strength)
     rows: list[list[Cell]] = [
         [
-            LABELS[name], float(expected_metric(*at, name, rho=settings.rho)),
+            LABELS[name],
+            float(expected_metric(*at, name, rho=settings.rho)),
             float(expected_metric(*at, name, rho=settings.rho, entities=ENTITIES)),
-            cell(found.mean[0, 0], NO_TEST_ANSWER), cell(found.error[0, 0], NO_TEST_ANSWER),
-            cell(found.sd[0, 0], NO_TEST_ANSWER), float(derivative(*at, name)),
+            cell(found.mean[0, 0], NO_TEST_ANSWER),
+            cell(found.error[0, 0], NO_TEST_ANSWER),
+            cell(found.sd[0, 0], NO_TEST_ANSWER),
+            float(derivative(*at, name)),
         ]
         for name, found in zip(settings.metrics, drawn, strict=True)
-    ]  # fmt: skip
+    ]
     at_best = expected_metric(settings.n, settings.beta, 1.0, settings.metric)
     return Section(
-        "numbers", "At these settings",
+        "numbers",
+        "At these settings",
         "What each metric is expected to report. Were nothing missing and all else wrong, each would report ℓ itself.",
         f"N = {settings.n}, β = {settings.beta:g}, ℓ = {settings.strength:g}, ρ = {_signed(settings.rho)}. Simulation:"
         f" {repeats:,} questions, {ENTITIES:,} entities; slope without correlation.",
         [
             Table(
-                "numbers", "Metrics at these settings",
+                "numbers",
+                "Metrics at these settings",
                 [
                     Column("metric", "Metric", "text"),
                     Column("expected", "Ê", "value", "The paper's expectation: what is not recognised adds nothing."),
-                    Column("with_rest", "Ê and the rest", "value",
-                           "With what an answer that is not recognised adds at a random place among all entities."),
+                    Column(
+                        "with_rest",
+                        "Ê and the rest",
+                        "value",
+                        "With what an answer that is not recognised adds at a random place among all entities.",
+                    ),
                     Column("simulated", "Simulated", "value"),
                     Column("error", "Standard error", "value"),
                     Column("sd", "Deviation", "value", "Standard deviation between questions."),
@@ -56,7 +57,7 @@ def chosen_numbers(settings: WorldSettings) -> Section:
         ],
         finding=f"A perfect model (ℓ = 1) is expected to have {settings.label} {at_best:.3f}; this one"
         f" {rows[0][1]:.3f}.",
-    )  # fmt: skip
+    )
 
 
 # -- the paper's example ----------------------------------------------------------------------------------------
@@ -72,21 +73,38 @@ def example(_settings: WorldSettings | None = None) -> Section:
     before = _ranks(TEST_POSITIONS)
     after = _ranks({**TEST_POSITIONS, **MISSING_POSITIONS})
     rows: list[list[Cell]] = [
-        [name, "test" if name in TEST_POSITIONS else "missing", position,
-         cell(before.get(name, np.nan), "no answer yet"), after[name]]
+        [
+            name,
+            "test" if name in TEST_POSITIONS else "missing",
+            position,
+            cell(before.get(name, np.nan), "no answer yet"),
+            after[name],
+        ]
         for name, position in {**TEST_POSITIONS, **MISSING_POSITIONS}.items()
-    ]  # fmt: skip
+    ]
     means = [float(np.mean(gain_of("mrr")(np.array(list(ranks.values()))))) for ranks in (before, after)]
     return Section(
-        "example", "An example: sports of the 1956 Olympics",
+        "example",
+        "An example: sports of the 1956 Olympics",
         "The paper asked BetaE on FB15k-237 for the sports of the 1956 Summer Olympics. Two are in the test set; six of"
         " the first eleven candidates are right and missing.",
         "Positions as the model returned them; ranks with the other answers filtered out.",
-        [Table("example", "Ranks before and after the missing answers are added",
-               [Column("answer", "Answer", "text"), Column("of", "Of", "text"), Column("position", "Position", "count"),
-                Column("before", "Rank before", "count"), Column("after", "Rank after", "count")], rows)],
+        [
+            Table(
+                "example",
+                "Ranks before and after the missing answers are added",
+                [
+                    Column("answer", "Answer", "text"),
+                    Column("of", "Of", "text"),
+                    Column("position", "Position", "count"),
+                    Column("before", "Rank before", "count"),
+                    Column("after", "Rank after", "count"),
+                ],
+                rows,
+            )
+        ],
         finding=f"MRR of the question is {means[0]:.1f} before and {means[1]:.4f} after: same model, same candidates.",
-    )  # fmt: skip
+    )
 
 
 def _ranks(positions: dict[str, int]) -> dict[str, float]:

@@ -39,42 +39,64 @@ def variances(settings: WorldSettings) -> Floats:
 def inconsistency(settings: WorldSettings) -> Section:
     """Theorem 4.2, and the same with Ê for every metric."""
     spread = variances(settings)
-    chances = {
-        LABELS[name]: _chances(settings, name, spread[i], ASKED) for i, name in enumerate(settings.metrics)
-    }
+    chances = {LABELS[name]: _chances(settings, name, spread[i], ASKED) for i, name in enumerate(settings.metrics)}
     logarithm = _by_logarithm(settings, spread, ASKED)
     series: list[dict[str, Any]] = [
         {"name": label, "measure": i, "x": numbers(ASKED), "y": numbers(values), "plain": True}
         for i, (label, values) in enumerate(chances.items())
     ]
-    series.append({
-        "name": "MRR, logarithm", "x": numbers(ASKED), "y": numbers(logarithm), "plain": True, "quiet": True,
-        "dash": "dot",
-    })  # fmt: skip
+    series.append(
+        {
+            "name": "MRR, logarithm",
+            "x": numbers(ASKED),
+            "y": numbers(logarithm),
+            "plain": True,
+            "quiet": True,
+            "dash": "dot",
+        }
+    )
     shown = np.array(sorted({*SHOWN, settings.questions}))
     told = [_by_logarithm(settings, spread, shown)]
     told += [_chances(settings, name, spread[i], shown) for i, name in enumerate(settings.metrics)]
     rows: list[list[Cell]] = [
-        [int(questions), *(cell(values[j], UNDEFINED) for values in told)]
-        for j, questions in enumerate(shown)
+        [int(questions), *(cell(values[j], UNDEFINED) for values in told)] for j, questions in enumerate(shown)
     ]
     here = float(told[1][int(np.flatnonzero(shown == settings.questions)[0])])
     return Section(
-        "inconsistency", "How often the weaker model looks at least as good",
+        "inconsistency",
+        "How often the weaker model looks at least as good",
         "Two independent models, one stronger by Δℓ, on the same number of questions. The dotted curve is the paper's"
         " Theorem 4.2, with the logarithm for MRR; the others take Ê of their metric.",
         f"{_pair(settings)} Variances from {pair_repeats(settings):,} simulated questions.",
-        [Table("inconsistency", "Probability that the weaker model looks at least as good",
-               [Column("questions", "Questions", "count"), Column("logarithm", "MRR, logarithm", "p"),
-                *(Column(name, LABELS[name], "p") for name in settings.metrics)], rows)],
-        Chart("lines", "Probability of the wrong order against the number of questions",
-              {"series": series, "x": "questions", "y": "P(wrong order)", "yrange": [0, 0.52],
-               "xaxis": {"type": "log", "dtick": 1}}),
-        finding="" if math.isnan(here) else
-        f"On {settings.questions:,} questions the weaker model has at least the {settings.label} of the stronger one"
-        f" with probability {here:.3f}.",
+        [
+            Table(
+                "inconsistency",
+                "Probability that the weaker model looks at least as good",
+                [
+                    Column("questions", "Questions", "count"),
+                    Column("logarithm", "MRR, logarithm", "p"),
+                    *(Column(name, LABELS[name], "p") for name in settings.metrics),
+                ],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            "Probability of the wrong order against the number of questions",
+            {
+                "series": series,
+                "x": "questions",
+                "y": "P(wrong order)",
+                "yrange": [0, 0.52],
+                "xaxis": {"type": "log", "dtick": 1},
+            },
+        ),
+        finding=""
+        if math.isnan(here)
+        else f"On {settings.questions:,} questions the weaker model has at least the {settings.label} of the stronger"
+        f" one with probability {here:.3f}.",
         notes=_notes(settings),
-    )  # fmt: skip
+    )
 
 
 def required(settings: WorldSettings) -> Section:
@@ -87,40 +109,57 @@ def required(settings: WorldSettings) -> Section:
     fine = np.logspace(math.log10(0.002), math.log10(max(0.0021, min(0.3, most))), 30)
     fine = fine[fine <= most]
     series = [
-        {"name": f"at most {100 * chance:g} %", "measure": i, "plain": True, "x": numbers(fine),
-         "y": numbers(required_questions(*at, fine, chance, variance))}
+        {
+            "name": f"at most {100 * chance:g} %",
+            "measure": i,
+            "plain": True,
+            "x": numbers(fine),
+            "y": numbers(required_questions(*at, fine, chance, variance)),
+        }
         for i, chance in enumerate(CHANCES)
-    ]  # fmt: skip
+    ]
     rows: list[list[Cell]] = [
-        [
-            float(delta),
-            *(_whole(required_questions(*at, delta, chance, variance), reason) for chance in CHANCES),
-        ]
+        [float(delta), *(_whole(required_questions(*at, delta, chance, variance), reason) for chance in CHANCES)]
         for delta in deltas
     ]
     shown = "" if math.isnan(variance) else f" V(MRR) = {variance:.2e}."
     if deltas[0] > 0 and settings.beta * settings.strength > 0 and not math.isnan(variance):
         constants = required_questions(*at, deltas[0], np.array(CHANCES), variance) * deltas[0] ** 2
-        shown += (
-            f" c: {'; '.join(f'{c:.2f} at {100 * p:g} %' for p, c in zip(CHANCES, constants, strict=True))}."
-        )
+        shown += f" c: {'; '.join(f'{c:.2f} at {100 * p:g} %' for p, c in zip(CHANCES, constants, strict=True))}."
     return Section(
-        "required", "How many questions it takes",
+        "required",
+        "How many questions it takes",
         "The number of questions from which on MRR puts two models, Δℓ apart, in the wrong order with at most the given"
         " probability. Half the difference takes four times the questions.",
         f"N = {settings.n}, β = {settings.beta:g}, ℓ = {settings.strength:g}, no correlation.{shown}"
         " The number is c/Δℓ², for a Δℓ that is small beside ℓ.",
-        [Table("required", "Questions that are needed",
-               [Column("delta", "Δℓ", "value"),
-                *(Column(f"at_{p:g}", f"Wrong in at most {100 * p:g} %", "count") for p in CHANCES)], rows)],
-        Chart("lines", "Questions that are needed against the difference in strength",
-              {"series": series, "x": "difference in strength Δℓ", "y": "questions",
-               "xaxis": {"type": "log"}, "yaxis": {"type": "log", "dtick": 1}}),
+        [
+            Table(
+                "required",
+                "Questions that are needed",
+                [
+                    Column("delta", "Δℓ", "value"),
+                    *(Column(f"at_{p:g}", f"Wrong in at most {100 * p:g} %", "count") for p in CHANCES),
+                ],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            "Questions that are needed against the difference in strength",
+            {
+                "series": series,
+                "x": "difference in strength Δℓ",
+                "y": "questions",
+                "xaxis": {"type": "log"},
+                "yaxis": {"type": "log", "dtick": 1},
+            },
+        ),
         notes=[
             "The paper's example (β 0.35, ℓ 0.7, N 43, V 0.0074, “p = 5 %”, c = 2.85) does not follow from its formula,"
             " which gives c = 4.65 at 5 % and 2.82 at 10 %."
         ],
-    )  # fmt: skip
+    )
 
 
 def _chances(settings: WorldSettings, metric: str, spread: Floats, questions: np.ndarray) -> Floats:
@@ -136,9 +175,7 @@ def _by_logarithm(settings: WorldSettings, spread: Floats, questions: np.ndarray
     if math.isnan(one + other):
         return np.full(questions.shape, np.nan)
     more = settings.stronger - settings.strength
-    return inconsistency_probability(
-        settings.n, settings.beta, settings.strength, more, questions, one, other
-    )
+    return inconsistency_probability(settings.n, settings.beta, settings.strength, more, questions, one, other)
 
 
 def _whole(value: Floats, reason: str) -> Cell:

@@ -86,9 +86,11 @@ class PoolWorld:
         asked = self.asked[after.answer_question]
         seed = self.seeds[prepared.table.triple[after.answer_row]]
         return (
-            before.micro_rank, after.micro_rank[:, asked & seed], after.micro_rank[:, asked],
+            before.micro_rank,
+            after.micro_rank[:, asked & seed],
+            after.micro_rank[:, asked],
             before.answer_question.astype(np.int64),
-        )  # fmt: skip
+        )
 
     @property
     def num_seed_answers(self) -> int:
@@ -114,9 +116,7 @@ def pool_world(table: PoolTable, labels: LabelSet) -> PoolWorld:
         raise EvaluationError("The full test set has no judged candidates: choose labels of the pool.")
     seeds = table.is_test & (labels.state == LabelState.POSITIVE)
     if not seeds.any():
-        raise EvaluationError(
-            f"There is no seed under {labels.name}: a pool has its questions from its seeds."
-        )
+        raise EvaluationError(f"There is no seed under {labels.name}: a pool has its questions from its seeds.")
     asked = questions_asked(table, seeds)
     world = PoolWorld(table, labels, seeds, asked, count_found(table.ranks, labels.state, table.is_test))
     if not world.total.judged[0]:

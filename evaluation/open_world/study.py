@@ -46,9 +46,7 @@ class StudyOptions:
     densities: tuple[float, ...] = (0.95, 0.85, 0.75, 0.65)
     train_share: float = 0.7  # η: of the facts that are not missing
     systems: tuple[str, ...] = ("rotate", "protate", "complex", "distmult", "transe", "betae")
-    settings: Mapping[str, str] = field(
-        default_factory=dict
-    )  # other than the preset, for systems that have them
+    settings: Mapping[str, str] = field(default_factory=dict)  # other than the preset, for systems that have them
     questions: int = 500
     min_answers: int = 10  # of a question, in the full graph
     checkpoints: int = 24  # evaluated of each system, denser in the first epochs
@@ -65,18 +63,12 @@ class StudyOptions:
                     any(not 0 < d < 1 for d in self.densities),
                     "a density must lie within 0 and 1 (at 1 nothing is missing)",
                 ),
-                (
-                    len(set(map(density_name, self.densities))) < len(self.densities),
-                    "a density is there twice",
-                ),
+                (len(set(map(density_name, self.densities))) < len(self.densities), "a density is there twice"),
                 (not self.systems, "name one system at least"),
                 (len(set(self.systems)) < len(self.systems), "a system is there twice"),
                 (self.questions < 1, f"questions must be 1 or more, not {self.questions}"),
                 (self.min_answers < 2, f"answers of a question must be 2 or more, not {self.min_answers}"),
-                (
-                    not 2 <= self.checkpoints <= 500,
-                    f"checkpoints must be from 2 to 500, not {self.checkpoints}",
-                ),
+                (not 2 <= self.checkpoints <= 500, f"checkpoints must be from 2 to 500, not {self.checkpoints}"),
             )
             if bad
         ]
@@ -190,9 +182,7 @@ def start_study(study: Study, user: User | None = None) -> list[Job]:
     """A job for every system that is not finished; those under way are as they are."""
     waiting = study.runs.filter(sha256="").select_related("graph", "system__graph")
     return [
-        start_job(
-            JobKind.OPEN_WORLD, graph=run.graph, system=run.system, params={"study": study.name}, user=user
-        )
+        start_job(JobKind.OPEN_WORLD, graph=run.graph, system=run.system, params={"study": study.name}, user=user)
         for run in waiting
     ]
 
@@ -220,18 +210,14 @@ def run_study(job: Job, progress: Progress) -> None:
         prepare_study(study, lambda stage, done, total: progress.report(stage, done, total, "graphs"))
         start_study(study, job.created_by)
     else:
-        run_system(
-            StudyRun.objects.select_related("study", "graph").get(system=job.system), job.system, progress
-        )
+        run_system(StudyRun.objects.select_related("study", "graph").get(system=job.system), job.system, progress)
 
 
 def run_system(run: StudyRun, system: System, progress: Progress) -> None:
     """Train a system from its last checkpoint on and rank the open answers at the epochs that are evaluated."""
     options, path = options_of(run.study), artifact_path(run.artifact)
     row = StudyRun.objects.filter(pk=run.pk)
-    answers = open_answers(
-        run.graph, questions=options.questions, least=options.min_answers, seed=options.seed
-    )
+    answers = open_answers(run.graph, questions=options.questions, least=options.min_answers, seed=options.seed)
     kept = read_ranks(path) or Ranks.of(answers)
     wanted = checkpoint_epochs(int(system.settings["epochs"]), options.checkpoints)
 

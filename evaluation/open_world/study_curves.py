@@ -38,9 +38,7 @@ class Values(NamedTuple):
     epochs: list[int]
     full: dict[str, Floats]  # by metric, [checkpoints]
     sparse: dict[str, Floats]
-    strength: (
-        Floats  # ℓ: share of the open answers above or level with which no wrong entity stands, [checkpoints]
-    )
+    strength: Floats  # ℓ: share of the open answers above or level with which no wrong entity stands, [checkpoints]
     rho: float  # of "missing" and "predicted" at the last checkpoint
     asked: int  # questions with an open answer
     asked_sparse: int  # with a test answer
@@ -73,9 +71,7 @@ def chooser_of(study: Study, asked: str = "") -> str:
     systems = options_of(study).systems
     names = [run.system.name for run in study.runs.select_related("system")] or list(systems)
     if asked and asked not in names:
-        raise StudyError(
-            f"Study {study.name} has no system {asked[:40]}: it has {', '.join(dict.fromkeys(names))}."
-        )
+        raise StudyError(f"Study {study.name} has no system {asked[:40]}: it has {', '.join(dict.fromkeys(names))}.")
     return asked or ("complex" if "complex" in names else names[0])
 
 
@@ -112,10 +108,16 @@ def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: st
     test = ranks.test if by is None else _divided(ranks, *_opened(by, by_stamp), division)
     found = filtered_ranks(prepared, every) <= 1
     return Values(
-        ranks.epochs.tolist(), metric_values(prepared, every), metric_values(prepared, test), found.mean(axis=1),
-        correlation(~test, found[-1]), np.unique(ranks.question).size, np.unique(ranks.question[test]).size,
-        len(test), int(np.count_nonzero(test)),
-    )  # fmt: skip
+        ranks.epochs.tolist(),
+        metric_values(prepared, every),
+        metric_values(prepared, test),
+        found.mean(axis=1),
+        correlation(~test, found[-1]),
+        np.unique(ranks.question).size,
+        np.unique(ranks.question[test]).size,
+        len(test),
+        int(np.count_nonzero(test)),
+    )
 
 
 def _opened(path: Path, stamp: str) -> tuple[Ranks, Prepared]:
@@ -124,9 +126,7 @@ def _opened(path: Path, stamp: str) -> tuple[Ranks, Prepared]:
     ranks = read_ranks(path)
     if ranks is None:
         raise StudyError(f"{path.name} of the study is missing: restore the artifact folder.")
-    return ranks, prepare_answers(
-        ranks.question, ranks.entity, ranks.strict, ranks.optimistic, ranks.pessimistic
-    )
+    return ranks, prepare_answers(ranks.question, ranks.entity, ranks.strict, ranks.optimistic, ranks.pessimistic)
 
 
 def _divided(ranks: Ranks, chooser: Ranks, prepared: Prepared, division: str) -> Flags:

@@ -40,25 +40,19 @@ class Ranks:
         """Of no checkpoint yet."""
         none = np.zeros((0, len(answers.test)), np.int32)
         size = np.array([answers.entities], np.int32)
-        return cls(
-            answers.question,
-            answers.open.indices,
-            answers.test,
-            size,
-            np.zeros(0, np.int32),
-            none,
-            none,
-            none,
-        )
+        return cls(answers.question, answers.open.indices, answers.test, size, np.zeros(0, np.int32), none, none, none)
 
     def with_epoch(self, epoch: int, scored: Scored) -> Ranks:
         def more(name: str) -> Ids:
             return np.concatenate([getattr(self, name), getattr(scored, name)[None]])
 
         return replace(
-            self, epochs=np.append(self.epochs, np.int32(epoch)), strict=more("strict"),
-            optimistic=more("optimistic"), pessimistic=more("pessimistic"),
-        )  # fmt: skip
+            self,
+            epochs=np.append(self.epochs, np.int32(epoch)),
+            strict=more("strict"),
+            optimistic=more("optimistic"),
+            pessimistic=more("pessimistic"),
+        )
 
 
 def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> Scored:
@@ -67,13 +61,7 @@ def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> Scored:
 
     nothing = Csr(np.zeros(len(answers.open.indptr), np.int64), np.zeros(0, np.int32))
     return score_questions(
-        scorer,
-        answers.questions,
-        masked=answers.known,
-        top_masked=nothing,
-        wanted=answers.open,
-        top_k=0,
-        seed=seed,
+        scorer, answers.questions, masked=answers.known, top_masked=nothing, wanted=answers.open, top_k=0, seed=seed
     )
 
 

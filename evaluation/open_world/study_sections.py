@@ -45,17 +45,16 @@ def _metric(view: View, shown: Density, metric: str, place: Mapping[str, int]) -
         slope = slopes(full, sparse)
         rows.append(
             [
-                curve.system, float(full[-1]), float(sparse[-1]), cell(slope.first, UNDEFINED["slope"]),
-                cell(slope.last, UNDEFINED["slope"]), cell(slope.fall, UNDEFINED["fall"]),
+                curve.system,
+                float(full[-1]),
+                float(sparse[-1]),
+                cell(slope.first, UNDEFINED["slope"]),
+                cell(slope.last, UNDEFINED["slope"]),
+                cell(slope.fall, UNDEFINED["fall"]),
             ]
-        )  # fmt: skip
+        )
         series.append(
-            {
-                "name": curve.system,
-                "x": numbers(full),
-                "y": numbers(sparse),
-                "system": place.get(curve.system, 0),
-            }
+            {"name": curve.system, "x": numbers(full), "y": numbers(sparse), "system": place.get(curve.system, 0)}
         )
     expected = theory_curve(shown.curves[0].run, metric)
     most = max(max(one["x"]) for one in series)
@@ -64,9 +63,10 @@ def _metric(view: View, shown: Density, metric: str, place: Mapping[str, int]) -
     series.append(_line("theory", expected[0][kept], expected[1][kept]))
     series.append(_line("y = x", [0, most], [0, most]))
     chart = Chart(
-        "lines", f"{label} on the sparse test set over {label} on the full one, a line a system",
+        "lines",
+        f"{label} on the sparse test set over {label} on the full one, a line a system",
         {"series": series, "x": f"{label}, full test set", "y": f"{label}, sparse test set", "yrange": [0, top]},
-    )  # fmt: skip
+    )
     columns = [
         Column("system", "System", "system"),
         Column("full", "Full", note="last checkpoint, all open answers"),
@@ -101,45 +101,66 @@ def _rests_on(found: Sequence[Density]) -> Section:
         graph = run.graph
         rows.append(
             [
-                f"{density.density:g}", graph.name, graph.num_entities, graph.num_train, graph.num_valid,
-                graph.num_test, v.asked, v.asked_sparse, v.open, v.open / v.asked if v.asked else 0.0,
+                f"{density.density:g}",
+                graph.name,
+                graph.num_entities,
+                graph.num_train,
+                graph.num_valid,
+                graph.num_test,
+                v.asked,
+                v.asked_sparse,
+                v.open,
+                v.open / v.asked if v.asked else 0.0,
                 1 - v.test / v.open if v.open else 0.0,
             ]
-        )  # fmt: skip
+        )
     columns = [
-        Column("density", "Density", "text"), Column("graph", "Graph", "text"), Column("entities", "People", "count"),
-        Column("train", "Train", "count"), Column("valid", "Valid", "count"), Column("test", "Test", "count"),
-        Column("questions", "Questions, full", "count"), Column("questions_sparse", "Questions, sparse", "count"),
+        Column("density", "Density", "text"),
+        Column("graph", "Graph", "text"),
+        Column("entities", "People", "count"),
+        Column("train", "Train", "count"),
+        Column("valid", "Valid", "count"),
+        Column("test", "Test", "count"),
+        Column("questions", "Questions, full", "count"),
+        Column("questions_sparse", "Questions, sparse", "count"),
         Column("answers", "Open answers", "count", "outside train and valid"),
         Column("mean_answers", "N", note="open answers of a question, mean"),
         Column("beta", "β", "share", "share of the open answers that is missing"),
-    ]  # fmt: skip
+    ]
     return Section(
-        "rests-on", "What it rests on", "The graphs have the same people and facts; only the division differs.",
+        "rests-on",
+        "What it rests on",
+        "The graphs have the same people and facts; only the division differs.",
         "Tail questions with enough answers among all true facts.",
         [Table("rests-on", "Graphs and questions", columns, rows)],
-    )  # fmt: skip
+    )
 
 
 def _checkpoints(view: View, shown: Density) -> Section:
     columns = [
-        Column("system", "System", "system"), Column("epoch", "Epoch", "count"),
+        Column("system", "System", "system"),
+        Column("epoch", "Epoch", "count"),
         Column("strength", "ℓ", "share", "open answers with no wrong entity above them"),
         *(
             Column(f"{metric}_{side}", f"{label}, {side}")
             for metric, label in METRICS.items()
             for side in ("full", "sparse")
         ),
-    ]  # fmt: skip
+    ]
     rows: list[list[Cell]] = [
         [
-            curve.system, epoch, float(curve.values.strength[i]),
+            curve.system,
+            epoch,
+            float(curve.values.strength[i]),
             *(float(getattr(curve.values, side)[metric][i]) for metric in METRICS for side in ("full", "sparse")),
         ]
         for curve in shown.curves
         for i, epoch in enumerate(curve.values.epochs)
-    ]  # fmt: skip
+    ]
     return Section(
-        "checkpoints", "All checkpoints", "Epoch 0 is before training.", _caption(view, shown.curves[0]),
+        "checkpoints",
+        "All checkpoints",
+        "Epoch 0 is before training.",
+        _caption(view, shown.curves[0]),
         [Table("checkpoints", "All checkpoints", columns, rows, in_files=True)],
-    )  # fmt: skip
+    )

@@ -24,9 +24,7 @@ def pairs_of(density: Density, metric: str, last: bool) -> Pairs:
     curves = [curve.values for curve in density.curves]
     cut = slice(-1, None) if last else slice(None)
     owner = np.repeat(np.arange(len(curves)), [1 if last else len(v.epochs) for v in curves])
-    full, sparse = (
-        np.concatenate([getattr(v, side)[metric][cut] for v in curves]) for side in ("full", "sparse")
-    )
+    full, sparse = (np.concatenate([getattr(v, side)[metric][cut] for v in curves]) for side in ("full", "sparse"))
     return inverted_pairs(owner, full, sparse)
 
 
@@ -40,17 +38,17 @@ def summary_row(density: Density, metric: str) -> list[Cell]:
     every, last = pairs_of(density, metric, False), pairs_of(density, metric, True)
     return [
         cell(median_fall(density, metric), UNDEFINED["fall"]),
-        cell(every.share, UNDEFINED["pairs"]), every.compared, every.largest, cell(last.share, UNDEFINED["pairs"]),
+        cell(every.share, UNDEFINED["pairs"]),
+        every.compared,
+        every.largest,
+        cell(last.share, UNDEFINED["pairs"]),
         last.compared,
-    ]  # fmt: skip
+    ]
 
 
 SUMMARY_COLUMNS = [
     Column(
-        "fall",
-        "Fall of the slope",
-        "share",
-        "median of the systems, from the lower half of the curve to the upper",
+        "fall", "Fall of the slope", "share", "median of the systems, from the lower half of the curve to the upper"
     ),
     Column("inverted", "Inverted pairs", "share", "of checkpoints of different systems"),
     Column("pairs", "Pairs", "count"),
@@ -69,23 +67,29 @@ def summary_section(view: View, found: Sequence[Density]) -> Section:
     ]
     series = [
         {
-            "name": label, "measure": i, "x": [density.density for density in kept],
+            "name": label,
+            "measure": i,
+            "x": [density.density for density in kept],
             "y": numbers([pairs_of(density, metric, False).share for density in kept]),
         }
         for i, (metric, label) in enumerate(METRICS.items())
-    ]  # fmt: skip
+    ]
     chart = Chart(
-        "lines", "Share of inverted pairs over the density, a line a metric",
+        "lines",
+        "Share of inverted pairs over the density, a line a metric",
         {"series": series, "x": "density", "y": "share of inverted pairs", "xaxis": {"autorange": "reversed"}},
-    )  # fmt: skip
+    )
     columns = [Column("density", "Density", "text"), Column("metric", "Metric", "measure"), *SUMMARY_COLUMNS]
     return Section(
-        "summary", "Degradation and inconsistency",
+        "summary",
+        "Degradation and inconsistency",
         "Degradation: the sparse metric grows less and less while the full one still grows. Inconsistency: of two "
         "checkpoints of different systems, the one that is better on the full set looks worse on the sparse one.",
         f"All densities; missing answers: {view.words}. Sparser test sets to the right.",
-        [Table("summary", "Degradation and inconsistency", columns, rows)], chart, _finding(kept[-1]),
-    )  # fmt: skip
+        [Table("summary", "Degradation and inconsistency", columns, rows)],
+        chart,
+        _finding(kept[-1]),
+    )
 
 
 def _finding(density: Density) -> str:
@@ -103,9 +107,7 @@ def division_sections(study: Study, view: View) -> list[Section]:
     """One density under all divisions; the system that divides is left out, so that all rows are of the same ones."""
     rows: list[list[Cell]] = []
     for division in DIVISIONS:
-        density = next(
-            (d for d in densities_of(study, division, view.chooser) if d.density == view.density), None
-        )
+        density = next((d for d in densities_of(study, division, view.chooser) if d.density == view.density), None)
         curves = [c for c in density.curves if c.system != view.chooser] if density else []
         if density is None or not curves:
             continue
@@ -115,9 +117,15 @@ def division_sections(study: Study, view: View) -> list[Section]:
         for metric, label in METRICS.items():
             ends = [float(curve.values.sparse[metric][-1]) for curve in curves]
             rows.append(
-                [words, label, cell(float(np.mean(rho)), UNDEFINED["rho"]), float(np.mean(ends)), max(ends) - min(ends),
-                 *summary_row(same, metric)]
-            )  # fmt: skip
+                [
+                    words,
+                    label,
+                    cell(float(np.mean(rho)), UNDEFINED["rho"]),
+                    float(np.mean(ends)),
+                    max(ends) - min(ends),
+                    *summary_row(same, metric),
+                ]
+            )
     columns = [
         Column("division", "Missing answers", "text"),
         Column("metric", "Metric", "measure"),
@@ -130,10 +138,11 @@ def division_sections(study: Study, view: View) -> list[Section]:
         return []
     return [
         Section(
-            "divisions", "When predictions decide what is missing",
+            "divisions",
+            "When predictions decide what is missing",
             f"Each question keeps its number of test answers; {view.chooser} says which they are: those that it ranks "
             "best (a graph that was completed with it), or those that it ranks worst. No system is trained anew.",
             f"Density {view.density:g}, the last checkpoint of {view.chooser}, which is left out.",
             [Table("divisions", "Divisions of the open answers", columns, rows)],
         )
-    ]  # fmt: skip
+    ]

@@ -134,12 +134,7 @@ def _inward(end: float) -> str:
 
 @lru_cache(maxsize=128)
 def simulated(
-    n: int,
-    betas: tuple[float, ...],
-    strengths: tuple[float, ...],
-    metrics: tuple[str, ...],
-    repeats: int,
-    rho: float,
+    n: int, betas: tuple[float, ...], strengths: tuple[float, ...], metrics: tuple[str, ...], repeats: int, rho: float
 ) -> tuple[Simulated, ...]:
     """One for each metric; the same for the same arguments."""
     rng = np.random.default_rng([SEED, n])

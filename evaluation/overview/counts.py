@@ -75,18 +75,14 @@ def standing(pool: Pool) -> Standing:
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).aggregate(
         plain=Count("id", filter=~Q(number=ADJUDICATION)), third=Count("id", filter=Q(number=ADJUDICATION))
     )
-    frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(
-        n=Count("id"), last=Max("created_at")
-    )
+    frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(n=Count("id"), last=Max("created_at"))
     judged = _judged(pool, frozen["last"])
     seeds = pool.seeds.count()
     return Standing(
         pool=pool,
         systems=_systems(pool),
         live_jobs=[job for job in jobs if job.state != JobState.DONE],
-        scored=frozenset(
-            job.system_id for job in jobs if job.state == JobState.DONE and job.kind != JobKind.EVALUATE
-        ),
+        scored=frozenset(job.system_id for job in jobs if job.state == JobState.DONE and job.kind != JobKind.EVALUATE),
         seeds=seeds,
         pooled=triples["pooled"],
         to_people=triples["to_people"],
@@ -109,9 +105,7 @@ def standing(pool: Pool) -> Standing:
 
 def _systems(pool: Pool) -> list[System]:
     in_pool = Exists(System.pools.through.objects.filter(pool=pool, system=OuterRef("pk")))
-    systems = (
-        System.objects.filter(graph=pool.graph).select_related("run").annotate(in_pool=in_pool).order_by("id")
-    )
+    systems = System.objects.filter(graph=pool.graph).select_related("run").annotate(in_pool=in_pool).order_by("id")
     imported = pool.origin == PoolOrigin.IMPORTED  # of which any system of the graph may be ranked
     return [s for s in systems if s.in_pool or (imported and not s.archived)]
 
@@ -119,9 +113,7 @@ def _systems(pool: Pool) -> list[System]:
 def _worded(pool: Pool) -> int:
     """Relations that people are asked about in words that a person wrote or a file gave."""
     asked = pool.triples.filter(reason=FilterReason.NONE).values("relation")
-    own = QuestionTemplate.objects.filter(
-        relation__graph=pool.graph, relation__index__in=asked, is_default=False
-    )
+    own = QuestionTemplate.objects.filter(relation__graph=pool.graph, relation__index__in=asked, is_default=False)
     return own.aggregate(n=Count("relation", distinct=True))["n"]
 
 

@@ -61,9 +61,7 @@ def places(
     """Systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
     found = []
     spans = dict(zip(sparse, zip(sure["low"], sure["high"], strict=True), strict=True)) if sure else {}
-    names = [
-        n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None
-    ]
+    names = [n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None]
     sign = 1 if measure.higher_is_better else -1
 
     def place(values: dict[str, Any], name: str) -> int:
@@ -74,10 +72,15 @@ def places(
         if name in names:
             found.append(
                 Place(
-                    name, series, place(sparse, name), place(completed, name),
-                    sparse[name][measure.name], completed[name][measure.name], *spans.get(name, (None, None)),
+                    name,
+                    series,
+                    place(sparse, name),
+                    place(completed, name),
+                    sparse[name][measure.name],
+                    completed[name][measure.name],
+                    *spans.get(name, (None, None)),
                 )
-            )  # fmt: skip
+            )
     return sorted(found, key=lambda p: (p.completed, p.sparse, p.system))
 
 
@@ -105,11 +108,7 @@ def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_posi
     verb = "rises" if most.moved > 0 else "falls"
     text = f"{most.system} {verb} from {ordinal(most.sparse)} to {ordinal(most.completed)} by {measure.label}"
     others = len(movers) - 1
-    text += (
-        f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}."
-        if others
-        else "."
-    )
+    text += f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}." if others else "."
     if tau["tau"] is None:
         return f"{text} Tau is undefined."
     how_sure = f", 95 % interval {tau['low']:.2f} to {tau['high']:.2f}" if tau["low"] is not None else ""
@@ -137,17 +136,26 @@ def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
     lines = slopes(found)
     return {
-        "version": now, "measure": measure, "measures": [parse_measure(name) for name in RANKING],
-        "lines": lines, "left": sorted(lines, key=lambda line: line.y1), "height": 40 * max(len(found), 1),
-        "sentence": sentence(found, measure, content["taus"][measure.name], new), "new_positives": new,
-        "sure": sure, "undefined": _undefined(content, measure), "left_out": completed["left_out"],
-        "counts": completed["counts"], "seed": Settings().seed,
+        "version": now,
+        "measure": measure,
+        "measures": [parse_measure(name) for name in RANKING],
+        "lines": lines,
+        "left": sorted(lines, key=lambda line: line.y1),
+        "height": 40 * max(len(found), 1),
+        "sentence": sentence(found, measure, content["taus"][measure.name], new),
+        "new_positives": new,
+        "sure": sure,
+        "undefined": _undefined(content, measure),
+        "left_out": completed["left_out"],
+        "counts": completed["counts"],
+        "seed": Settings().seed,
         "rows": _rows(content),
         "columns": [parse_measure(n) for n in (*RANKING, *BESIDE)],
-        "taus": [content["taus"].get(name) for name in (*RANKING, *BESIDE)], "n": completed["n"],
+        "taus": [content["taus"].get(name) for name in (*RANKING, *BESIDE)],
+        "n": completed["n"],
         "n_before": sparse["n"],
         "shares": content["shares"],
-    }  # fmt: skip
+    }
 
 
 def _compute(pool: Pool) -> dict[str, Any]:
@@ -164,26 +172,32 @@ def _compute(pool: Pool) -> dict[str, Any]:
         **{key: metrics(pool, key, names) for key in sets},
         "taus": {
             name: {
-                "tau": number(row["tau_b"].value), "low": number(row["tau_b"].low), "high": number(row["tau_b"].high),
+                "tau": number(row["tau_b"].value),
+                "low": number(row["tau_b"].low),
+                "high": number(row["tau_b"].high),
                 "questions": row["tau_b"].questions,
             }
             for name, row in taus.items()
         },
         "places": {
             name: {
-                "low": numbers(span.low), "high": numbers(span.high), "undecided": span.undecided,
-                "pairs": span.pairs, "questions": span.questions,
+                "low": numbers(span.low),
+                "high": numbers(span.high),
+                "undecided": span.undecided,
+                "pairs": span.pairs,
+                "questions": span.questions,
             }
             for name, span in spans.items()
         },
         "shares": {
-            "k": TOP, "positions": found.positions,
+            "k": TOP,
+            "positions": found.positions,
             "systems": {
                 system: {kind: number(getattr(found, kind)[i]) for kind in SHARES}
                 for i, system in enumerate(table.systems)
             },
         },
-    }  # fmt: skip
+    }
 
 
 def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
@@ -199,17 +213,20 @@ def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
         best[name] = (max if parse_measure(name).higher_is_better else min)(values) if values else None
     return [
         {
-            "system": system, "series": series,
+            "system": system,
+            "series": series,
             "cells": [
                 {
-                    "value": row[name], "before": sparse[system][name], "reason": reasons[system].get(name, ""),
+                    "value": row[name],
+                    "before": sparse[system][name],
+                    "reason": reasons[system].get(name, ""),
                     "best": row[name] is not None and row[name] == best.get(name),
                 }
                 for name in (*RANKING, *BESIDE)
             ],
         }
         for series, (system, row) in enumerate(completed.items(), 1)
-    ]  # fmt: skip
+    ]
 
 
 def _undefined(content: dict[str, Any], measure: Measure) -> list[str]:

@@ -84,16 +84,17 @@ def full_report(pool: Pool, settings: Settings) -> Report:
     look_up_labels(context)
     as_of = pool.judgements.aggregate(at=Max("decided_at"))["at"]
     chapters = [
-        Chapter(
-            analysis,
-            [_part(pool, analysis, part, settings_of(analysis, settings)) for part in analysis.parts],
-        )
+        Chapter(analysis, [_part(pool, analysis, part, settings_of(analysis, settings)) for part in analysis.parts])
         for analysis in ANALYSES
     ]
     return Report(
-        pool, settings, as_of, methods(context), [systems_table(pool), measures_table(context)],
+        pool,
+        settings,
+        as_of,
+        methods(context),
+        [systems_table(pool), measures_table(context)],
         [Chapter(OVERVIEW, [_overview(pool, settings)]), *chapters],
-    )  # fmt: skip
+    )
 
 
 def _overview(pool: Pool, settings: Settings) -> ReportPart:
@@ -153,24 +154,30 @@ def contents(pool: Pool, settings: Settings) -> list[Contained]:
 
 def report_json(report: Report) -> Json:
     return {
-        "pool": report.pool.name, "as_of": report.as_of, "software": versions(),
+        "pool": report.pool.name,
+        "as_of": report.as_of,
+        "software": versions(),
         "settings": {name: getattr(report.settings, name) for name in TAKEN},
         "methods": [{"heading": heading, "text": text} for heading, text in report.methods],
         "tables": [asdict(table) for table in report.tables],
         "analyses": [
             {
-                "analysis": chapter.analysis.key, "title": chapter.analysis.title,
+                "analysis": chapter.analysis.key,
+                "title": chapter.analysis.title,
                 "parts": [
                     {
-                        "part": shown.part.key, "problem": shown.problem, "computed_at": shown.computed_at,
-                        "is_old": shown.is_old, "sections": shown.sections,
+                        "part": shown.part.key,
+                        "problem": shown.problem,
+                        "computed_at": shown.computed_at,
+                        "is_old": shown.is_old,
+                        "sections": shown.sections,
                     }
                     for shown in chapter.parts
                 ],
             }
             for chapter in report.chapters
         ],
-    }  # fmt: skip
+    }
 
 
 def report_html(report: Report) -> str:
@@ -180,19 +187,26 @@ def report_html(report: Report) -> str:
         parts = []
         for shown in chapter.parts:
             # keys are unique within a page only
-            sections = [
-                {**section, "key": f"{chapter.analysis.key}-{section['key']}"} for section in shown.sections
-            ]
+            sections = [{**section, "key": f"{chapter.analysis.key}-{section['key']}"} for section in shown.sections]
             parts.append({"shown": shown, "sections": sections})
             charts += [
                 {**section["chart"], "key": section["key"], "systems": shown.systems}
-                for section in sections if section["chart"]
-            ]  # fmt: skip
+                for section in sections
+                if section["chart"]
+            ]
         chapters.append({"analysis": chapter.analysis, "parts": parts})
-    return render_to_string("evaluation/overview/report_file.html", {
-        "report": report, "pool": report.pool, "chapters": chapters, "charts": charts, "style": _style(STYLES),
-        "plotly": _script(PLOTLY), "charts_code": one_module(CHARTS),
-    })  # fmt: skip
+    return render_to_string(
+        "evaluation/overview/report_file.html",
+        {
+            "report": report,
+            "pool": report.pool,
+            "chapters": chapters,
+            "charts": charts,
+            "style": _style(STYLES),
+            "plotly": _script(PLOTLY),
+            "charts_code": one_module(CHARTS),
+        },
+    )
 
 
 def inline_script(code: str) -> SafeString:

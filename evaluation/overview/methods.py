@@ -38,32 +38,45 @@ def methods(context: Context) -> list[Paragraph]:
         ("Filters", _filters(pool)),
         ("Annotation", _annotation(pool)),
         ("Label sets", _labels(context)),
-        ("Measures", (
-            "Micro measures are means over answers: each answer is ranked with the other answers of its question"
-            " removed, ties by the mean of the best and the worst position. Macro measures are means over questions."
-            " Lists are in strict order: ties are broken by one seeded random order of the entities."
-            " Entities that answer a question in train, in valid, or in the part of test that was not sampled are no"
-            " candidates."
-        )),
-        ("Rank correlation", (
-            "Orders of systems are compared by Kendall's tau-b, tau_AP (symmetric, with ties), rank-biased overlap"
-            " (persistence 0.9) and Spearman's rho. Intervals are 95 % percentile intervals of 1,000 bootstrap"
-            f" resamples of the questions, the same ones for all measures, seed {settings.seed}."
-        )),
-        ("Stability", (
-            f"20 sizes from 1 to 95 %, {REPEATS} seeded random subsets a size, seed {settings.seed}. A triple that is"
-            " left out loses its label: it is no answer, and not filtered either."
-        )),
-        ("Tests", (
-            "All pairs of systems by paired two-tailed t-tests, for micro measures clustered by question; Holm's and"
-            " Benjamini and Hochberg's corrections over the pairs of a measure; randomised Tukey HSD with"
-            f" {PERMUTATIONS:,} permutations, seed {settings.seed}. α = {settings.alpha:g}."
-        )),
-        ("Undefined values", (
-            "A value that is not defined is written as undefined, with its reason; it is never replaced by 0."
-        )),
+        (
+            "Measures",
+            (
+                "Micro measures are means over answers: each answer is ranked with the other answers of its question"
+                " removed, ties by the mean of the best and the worst position. Macro measures are means over"
+                " questions. Lists are in strict order: ties are broken by one seeded random order of the entities."
+                " Entities that answer a question in train, in valid, or in the part of test that was not sampled are"
+                " no candidates."
+            ),
+        ),
+        (
+            "Rank correlation",
+            (
+                "Orders of systems are compared by Kendall's tau-b, tau_AP (symmetric, with ties), rank-biased overlap"
+                " (persistence 0.9) and Spearman's rho. Intervals are 95 % percentile intervals of 1,000 bootstrap"
+                f" resamples of the questions, the same ones for all measures, seed {settings.seed}."
+            ),
+        ),
+        (
+            "Stability",
+            (
+                f"20 sizes from 1 to 95 %, {REPEATS} seeded random subsets a size, seed {settings.seed}. A triple that"
+                " is left out loses its label: it is no answer, and not filtered either."
+            ),
+        ),
+        (
+            "Tests",
+            (
+                "All pairs of systems by paired two-tailed t-tests, for micro measures clustered by question; Holm's"
+                " and Benjamini and Hochberg's corrections over the pairs of a measure; randomised Tukey HSD with"
+                f" {PERMUTATIONS:,} permutations, seed {settings.seed}. α = {settings.alpha:g}."
+            ),
+        ),
+        (
+            "Undefined values",
+            ("A value that is not defined is written as undefined, with its reason; it is never replaced by 0."),
+        ),
         ("Software", software()),
-    ]  # fmt: skip
+    ]
 
 
 def _graph(pool: Pool) -> str:
@@ -79,9 +92,7 @@ def _graph(pool: Pool) -> str:
 def _pool(pool: Pool) -> str:
     counts = pool_counts(pool)
     made = "built" if pool.origin == PoolOrigin.BUILT else "imported"
-    systems = (
-        f" by {len(pool.contributors)} systems ({', '.join(pool.contributors)})" if pool.contributors else ""
-    )
+    systems = f" by {len(pool.contributors)} systems ({', '.join(pool.contributors)})" if pool.contributors else ""
     return (
         f"{pool.name}, {made}{systems} to depth {pool.depth} from {counts['seeds']:,} seed triples"
         f" ({pool.seed_source}): the first candidates of both questions of each seed triple,"
@@ -130,9 +141,7 @@ def _annotation(pool: Pool) -> str:
     if imported or files:
         which = f"{imported:,} triples have judgements imported from {files or 'elsewhere'}"
         rest = " that people have not judged" if people else ""
-        said.append(
-            f"{which}: the majority of the imported labels of a triple{rest}, undecided where they tie."
-        )
+        said.append(f"{which}: the majority of the imported labels of a triple{rest}, undecided where they tie.")
     if campaign and _is_labelled_here(pool):
         said.append(_agreement(campaign))
     return " ".join(said) or "No triple is judged."
@@ -142,8 +151,10 @@ def _files(pool: Pool) -> str:
     """The files that labels were imported from, a few by name."""
     names = list(
         ImportedLabel.objects.filter(triple__pool=pool)
-        .order_by("file_name").values_list("file_name", flat=True).distinct()
-    )  # fmt: skip
+        .order_by("file_name")
+        .values_list("file_name", flat=True)
+        .distinct()
+    )
     more = f" and {len(names) - MOST_FILES:,} more" if len(names) > MOST_FILES else ""
     return ", ".join(names[:MOST_FILES]) + more
 
@@ -189,16 +200,18 @@ def software() -> str:
 def systems_table(pool: Pool) -> Table:
     """The systems that have a run, and how they were trained."""
     rows: list[list[Cell]] = [
-        [
-            system.name, system.kind, *_trained(system), _settings(system.settings), system.sha256[:16],
-        ]
+        [system.name, system.kind, *_trained(system), _settings(system.settings), system.sha256[:16]]
         for system in systems_with_runs(pool)
-    ]  # fmt: skip
+    ]
     columns = [
-        Column("system", "System", "system"), Column("kind", "Model", "text"), Column("seed", "Seed", "count"),
-        Column("epoch", "Best epoch", "count"), Column("mrr", "Validation MRR"), Column("settings", "Settings", "text"),
+        Column("system", "System", "system"),
+        Column("kind", "Model", "text"),
+        Column("seed", "Seed", "count"),
+        Column("epoch", "Best epoch", "count"),
+        Column("mrr", "Validation MRR"),
+        Column("settings", "Settings", "text"),
         Column("sha256", "SHA-256", "text"),
-    ]  # fmt: skip
+    ]
     return Table("report-systems", "Systems", columns, rows)
 
 
@@ -214,11 +227,12 @@ def _settings(settings: Json) -> str:
 
 
 def measures_table(context: Context) -> Table:
-    rows: Sequence[Sequence[Cell]] = [
-        [m.label, m.name, m.formula, m.parameters, m.source] for m in context.measures
-    ]
+    rows: Sequence[Sequence[Cell]] = [[m.label, m.name, m.formula, m.parameters, m.source] for m in context.measures]
     columns = [
-        Column("measure", "Measure", "measure"), Column("name", "Name", "text"), Column("formula", "Formula", "text"),
-        Column("parameters", "Parameters", "text"), Column("source", "Source", "text"),
-    ]  # fmt: skip
+        Column("measure", "Measure", "measure"),
+        Column("name", "Name", "text"),
+        Column("formula", "Formula", "text"),
+        Column("parameters", "Parameters", "text"),
+        Column("source", "Source", "text"),
+    ]
     return Table("report-measures", "Measures", columns, rows)

@@ -26,8 +26,7 @@ def pool_report(pool: Pool) -> dict[str, Any]:
         "only_by": {name: int(alone[i]) for i, name in enumerate(names)},
         "families": pool_families(pool),
         "overlap": {
-            name: {other: int(together[i, j]) for j, other in enumerate(names)}
-            for i, name in enumerate(names)
+            name: {other: int(together[i, j]) for j, other in enumerate(names)} for i, name in enumerate(names)
         },
         **state_counts(pooled_state(pool)[1]),
     }

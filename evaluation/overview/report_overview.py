@@ -16,16 +16,21 @@ from pooling.models import Pool
 KEY = "overview"
 RANKINGS = "overview-rankings"  # key of its section, and of its chart on the page
 OVERVIEW = Analysis(
-    KEY, "Overview", "Overview",
+    KEY,
+    "Overview",
+    "Overview",
     "What the labels change: the systems ranked by the seeds and by the current labels, whatever label sets the rest"
     " of the report is of.",
-    "overview", ("measures",),
+    "overview",
+    ("measures",),
     # not kept under its own name: what it shows is kept with the page
     (Part(KEY, lambda context: overview_sections(context.pool, context.settings)[0]),),
-)  # fmt: skip
-NAMES = dict(zip(
-    SHARES, ("Original answer", "New answer", "Negative", "Assumed negative", "Unjudged", "Not pooled"), strict=True,
-))  # fmt: skip
+)
+NAMES = dict(
+    zip(
+        SHARES, ("Original answer", "New answer", "Negative", "Assumed negative", "Unjudged", "Not pooled"), strict=True
+    )
+)
 
 
 def measure_of(settings: Settings) -> str:
@@ -47,22 +52,30 @@ def _rankings(found: Json) -> Section:
     measure: Measure = found["measure"]
     counts, sure = found["counts"], found["sure"]
     tau_columns = [
-        Column("measure", "Measure", "measure"), Column("tau", "Tau", "tau"), Column("n", "Questions", "count"),
-    ]  # fmt: skip
+        Column("measure", "Measure", "measure"),
+        Column("tau", "Tau", "tau"),
+        Column("n", "Questions", "count"),
+    ]
     rows: list[list[Cell]] = [
         [
-            place.system, place.sparse, {"value": place.completed, "low": place.low, "high": place.high},
-            place.sparse_value, place.completed_value,
+            place.system,
+            place.sparse,
+            {"value": place.completed, "low": place.low, "high": place.high},
+            place.sparse_value,
+            place.completed_value,
         ]
         for place in (line.place for line in found["lines"])
-    ]  # fmt: skip
+    ]
     columns = [
-        Column("system", "System", "system"), Column("seeds", "Place, seeds", "count"),
+        Column("system", "System", "system"),
+        Column("seeds", "Place, seeds", "count"),
         Column("current", "Place, current", "count", "with its 95 % interval"),
-        Column("value_seeds", f"{measure.label}, seeds"), Column("value", f"{measure.label}, current"),
-    ]  # fmt: skip
+        Column("value_seeds", f"{measure.label}, seeds"),
+        Column("value", f"{measure.label}, current"),
+    ]
     return Section(
-        RANKINGS, f"Two rankings by {measure.label}",
+        RANKINGS,
+        f"Two rankings by {measure.label}",
         "The places of the systems by the seeds alone and by the current labels; systems that tie share a place."
         " In brackets the 95 % interval of a place when the questions are drawn again.",
         f"Labels: seeds only, and current labels ({counts['positive']:,} positive, {counts['negative']:,} negative,"
@@ -73,13 +86,16 @@ def _rankings(found: Json) -> Section:
         [
             Table("overview-places", f"Places by {measure.label}", columns, rows),
             Table(
-                "overview-taus", "Kendall's tau-b between the two orders, with its 95 % bootstrap interval",
-                tau_columns, _taus(found),
+                "overview-taus",
+                "Kendall's tau-b between the two orders, with its 95 % bootstrap interval",
+                tau_columns,
+                _taus(found),
             ),
         ],
         overview_chart(found) if found["lines"] else None,
-        f"{found['sentence']} {_how_sure(sure)}", found["undefined"],
-    )  # fmt: skip
+        f"{found['sentence']} {_how_sure(sure)}",
+        found["undefined"],
+    )
 
 
 def _how_sure(sure: Json) -> str:
@@ -94,9 +110,9 @@ def _taus(found: Json) -> list[list[Cell]]:
     for measure, tau in zip(found["columns"], found["taus"], strict=True):
         if tau is not None:  # those beside the ranking have none
             cell: Cell = {"value": tau["tau"], "low": tau["low"], "high": tau["high"]}
-            rows.append([
-                measure.label, cell if tau["tau"] is not None else {"value": None, "reason": reason}, tau["questions"],
-            ])  # fmt: skip
+            rows.append(
+                [measure.label, cell if tau["tau"] is not None else {"value": None, "reason": reason}, tau["questions"]]
+            )
     return rows
 
 
@@ -105,35 +121,39 @@ def overview_chart(found: Json) -> Chart:
     lines, systems = found["lines"], [row["system"] for row in found["rows"]]
     rows = {line.place.system: i for i, line in enumerate(found["left"], 1)}
     return Chart(
-        "slope", f"Places by {found['measure'].label}, from seeds only to current labels",
+        "slope",
+        f"Places by {found['measure'].label}, from seeds only to current labels",
         {
-            "left": "seeds only", "right": "current labels",
+            "left": "seeds only",
+            "right": "current labels",
             "lines": [
                 {
-                    "system": systems.index(place.system), "name": place.system, "left": place.sparse,
-                    "right": place.completed, "left_row": rows[place.system], "right_row": row,
+                    "system": systems.index(place.system),
+                    "name": place.system,
+                    "left": place.sparse,
+                    "right": place.completed,
+                    "left_row": rows[place.system],
+                    "right_row": row,
                 }
                 for row, place in enumerate((line.place for line in lines), 1)
             ],
         },
-    )  # fmt: skip
+    )
 
 
 def _top(found: Json) -> Section:
     shares: dict[str, Any] = found["shares"]
     reason = "no question has an answer under the current labels"
     rows: list[list[Cell]] = [
-        [
-            system,
-            *({"value": None, "reason": reason} if row[kind] is None else row[kind] for kind in SHARES),
-        ]
+        [system, *({"value": None, "reason": reason} if row[kind] is None else row[kind] for kind in SHARES)]
         for system, row in shares["systems"].items()
     ]
     columns = [Column("system", "System", "system"), *(Column(kind, NAMES[kind], "share") for kind in SHARES)]
     return Section(
-        "overview-top", f"What stands in the first {shares['k']}",
+        "overview-top",
+        f"What stands in the first {shares['k']}",
         f"Shares of the first {shares['k']} candidates of all evaluated questions."
         " Where much is unjudged or not pooled, the labels say little of a system.",
         f"Labels: current labels. n = {shares['positions']:,} places.",
         [Table("overview-shares", f"Shares of the first {shares['k']} candidates", columns, rows)],
-    )  # fmt: skip
+    )

@@ -78,9 +78,7 @@ def stage_statuses(at: Standing) -> list[StageStatus]:
 def next_status(statuses: list[StageStatus]) -> StageStatus | None:
     """The stage to turn to: the first that needs attention, else the first with a step left."""
     open_stages = [s for s in statuses if s.step is not None and s.state != State.DONE]
-    return next(
-        (s for s in open_stages if s.state == State.ATTENTION), open_stages[0] if open_stages else None
-    )
+    return next((s for s in open_stages if s.state == State.ATTENTION), open_stages[0] if open_stages else None)
 
 
 _STAGE_OF_JOB = {
@@ -115,16 +113,12 @@ def _systems(at: Standing) -> Told:
         return Told(State.NOT_STARTED, [], Step("Train systems, to compare them on this pool.", url))
     figures = [Figure("trained", trained, len(states))]
     if failed:
-        return Told(
-            State.ATTENTION, [*figures, Figure("failed", failed)], Step("See why training failed.", url)
-        )
+        return Told(State.ATTENTION, [*figures, Figure("failed", failed)], Step("See why training failed.", url))
     if SystemState.TRAINING in states:
         return Told(State.RUNNING, figures)
     if trained == len(states):
         return Told(State.DONE, figures)
-    return Told(
-        State.ATTENTION if trained else State.NOT_STARTED, figures, Step("Train those that wait.", url)
-    )
+    return Told(State.ATTENTION if trained else State.NOT_STARTED, figures, Step("Train those that wait.", url))
 
 
 def _runs(at: Standing) -> Told:
@@ -142,19 +136,11 @@ def _runs(at: Standing) -> Told:
 
 
 def _pool(at: Standing) -> Told:
-    figures = [
-        Figure("seed triples", at.seeds),
-        Figure("pooled triples", at.pooled),
-        Figure("depth", at.pool.depth),
-    ]
+    figures = [Figure("seed triples", at.seeds), Figure("pooled triples", at.pooled), Figure("depth", at.pool.depth)]
     if at.pool.state == PoolState.FAILED:
-        return Told(
-            State.ATTENTION, figures, Step("See why building failed, and start it again.", reverse("jobs"))
-        )
+        return Told(State.ATTENTION, figures, Step("See why building failed, and start it again.", reverse("jobs")))
     if at.pool.state == PoolState.CANCELLED:
-        return Told(
-            State.ATTENTION, figures, Step("Building was cancelled. Start its job again.", reverse("jobs"))
-        )
+        return Told(State.ATTENTION, figures, Step("Building was cancelled. Start its job again.", reverse("jobs")))
     if at.pool.state == PoolState.READY:
         return Told(State.DONE, figures)
     step = None if at.live_jobs else Step("Nothing is building it. Start its job again.", reverse("jobs"))
@@ -165,16 +151,11 @@ def _filter(at: Standing) -> Told:
     if at.pool.state != PoolState.READY:
         return Told(State.NOT_STARTED)
     filtered = at.pooled - at.to_people
-    return Told(
-        State.DONE, [Figure("filtered", filtered, at.pooled), Figure("to people", at.to_people, at.pooled)]
-    )
+    return Told(State.DONE, [Figure("filtered", filtered, at.pooled), Figure("to people", at.to_people, at.pooled)])
 
 
 def _questions(at: Standing) -> Told:
-    figures = [
-        Figure("relations asked about", at.relations_asked),
-        Figure("in your own words", at.relations_worded),
-    ]
+    figures = [Figure("relations asked about", at.relations_asked), Figure("in your own words", at.relations_worded)]
     if at.pool.state != PoolState.READY:
         return Told(State.NOT_STARTED)
     step = Step("Read the questions over.", reverse("pool-questions", args=[at.pool.name]))
@@ -215,9 +196,7 @@ def _adjudication(at: Standing) -> Told:
         return Told(State.NOT_STARTED)
     if disputed and not at.members.get(CampaignRole.ADJUDICATOR):
         url = reverse("campaign", args=[at.pool.name])
-        return Told(
-            State.ATTENTION, figures, Step("Add an adjudicator: labels differ, and nobody decides.", url)
-        )
+        return Told(State.ATTENTION, figures, Step("Add an adjudicator: labels differ, and nobody decides.", url))
     if disputed:
         return Told(State.RUNNING, figures)
     more = at.items.get(ItemState.OPEN) or at.unreleased
@@ -248,9 +227,7 @@ def _test_set(at: Standing) -> Told:
     if not at.judged:
         return Told(State.NOT_STARTED)
     step = Step("Take the completed test set away.", reverse("export", args=[at.pool.name]))
-    return Told(
-        State.DONE if at.qrels else State.NOT_STARTED, [Figure("positive with the seeds", at.positive)], step
-    )
+    return Told(State.DONE if at.qrels else State.NOT_STARTED, [Figure("positive with the seeds", at.positive)], step)
 
 
 _TELL: dict[str, Callable[[Standing], Told]] = {

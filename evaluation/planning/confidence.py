@@ -35,46 +35,56 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
     rows: list[list[Cell]] = []
     for measure in context.measures:
         one = found[measure.name]
-        rows.append([
-            measure.label, cell(one.mean, NO_ORDER, **({"low": one.low, "high": one.high} if one.defined else {})),
-            int(one.undecided(LEVEL).size), len(one.pairs), one.questions,
-        ])  # fmt: skip
+        rows.append(
+            [
+                measure.label,
+                cell(one.mean, NO_ORDER, **({"low": one.low, "high": one.high} if one.defined else {})),
+                int(one.undecided(LEVEL).size),
+                len(one.pairs),
+                one.questions,
+            ]
+        )
     columns = [
         Column("measure", "Measure", "measure"),
         Column("tau", "Tau", "tau", "mean over the resamples, with its 95 % interval"),
         Column("undecided", "Undecided pairs", "count", "in the same order in fewer than 95 % of the resamples"),
-        Column("pairs", "Pairs", "count", "of systems that have a value"), Column("questions", "Questions", "count"),
-    ]  # fmt: skip
+        Column("pairs", "Pairs", "count", "of systems that have a value"),
+        Column("questions", "Questions", "count"),
+    ]
     least = min((one.defined for one in found.values() if one.defined), default=RESAMPLES)
     notes = [] if least == RESAMPLES else [f"Some resamples tie all systems; the fewest left are {least:,}."]
     return Section(
-        "order-now", "How sure the order is",
+        "order-now",
+        "How sure the order is",
         "Tau between the order of the systems now and their order when the questions are drawn again. Near 1 the order"
         " would hold with other questions of the same kind; more labels open more questions.",
         f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}. Kendall's tau-b, mean and"
         f" {100 * LEVEL:g} % percentile interval of {RESAMPLES:,} bootstrap resamples of the questions, seed"
         f" {context.settings.seed}.",
         [Table("order-now", "Tau between the order now and resampled orders", columns, rows)],
-        _order_chart(context, found), target_says(context), notes,
-    )  # fmt: skip
+        _order_chart(context, found),
+        target_says(context),
+        notes,
+    )
 
 
 def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
     series = []
     for i, measure in enumerate(context.measures):
         one = found[measure.name]
-        series.append({
-            "measure": i, "name": measure.label, "x": [i], "y": numbers([one.mean]),
-            "low": numbers([one.low]), "high": numbers([one.high]),
-            "hover": [f"{measure.label}: {_with_interval(one)}"],
-        })  # fmt: skip
+        series.append(
+            {
+                "measure": i,
+                "name": measure.label,
+                "x": [i],
+                "y": numbers([one.mean]),
+                "low": numbers([one.low]),
+                "high": numbers([one.high]),
+                "hover": [f"{measure.label}: {_with_interval(one)}"],
+            }
+        )
     ticks = named_ticks([measure.label for measure in context.measures])
-    data: Json = {
-        "series": series,
-        "y": "tau",
-        "yrange": [min(0.0, _least(found)) - 0.05, 1.05],
-        "xaxis": ticks,
-    }
+    data: Json = {"series": series, "y": "tau", "yrange": [min(0.0, _least(found)) - 0.05, 1.05], "xaxis": ticks}
     return Chart("points", "Tau between the order now and resampled orders, by measure", data)
 
 
@@ -111,15 +121,18 @@ def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
             ahead, behind = (context.systems[s] for s in one.pairs[i].tolist())
             rows.append([measure.label, ahead, behind, float(one.same[i])])
     columns = [
-        Column("measure", "Measure", "measure"), Column("ahead", "Ahead now", "text"),
-        Column("behind", "Behind now", "text"), Column("same", "Same order", "share", "share of the resamples"),
-    ]  # fmt: skip
+        Column("measure", "Measure", "measure"),
+        Column("ahead", "Ahead now", "text"),
+        Column("behind", "Behind now", "text"),
+        Column("same", "Same order", "share", "share of the resamples"),
+    ]
     counts = {one: int(found[one.name].undecided(LEVEL).size) for one in context.measures}
     least = min(counts.values(), default=0)
     surest = [measure.label for measure, count in counts.items() if count == least]
     enough, first = len(context.systems) > 1, context.measures[0]
     return Section(
-        "order-pairs", "Undecided pairs",
+        "order-pairs",
+        "Undecided pairs",
         "The pairs of systems whose order the questions do not settle: they stand as now in fewer than 95 % of the"
         " resamples. Systems that tie are undecided.",
         f"The same resamples, {len(rows):,} undecided pairs in all. The chart is of {first.label}: how often the system"
@@ -128,7 +141,7 @@ def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
         _pairs_chart(context, found[first.name]) if enough else None,
         f"Fewest pairs, {least}, are undecided by {surest[0]}." if enough and len(counts) > 1 else "",
         [] if enough else ["One system only: there is no pair."],
-    )  # fmt: skip
+    )
 
 
 def _pairs_chart(context: Context, one: OrderConfidence) -> Chart:
@@ -136,12 +149,13 @@ def _pairs_chart(context: Context, one: OrderConfidence) -> Chart:
     wins = np.bincount(one.pairs[:, 0], minlength=len(context.systems))
     order = np.argsort(-wins, kind="stable").tolist()
     kept = {
-        (ahead, behind): share
-        for (ahead, behind), share in zip(one.pairs.tolist(), one.same.tolist(), strict=True)
+        (ahead, behind): share for (ahead, behind), share in zip(one.pairs.tolist(), one.same.tolist(), strict=True)
     }
     names = [context.systems[i] for i in order]
     data: Json = {
-        "rows": names, "columns": names, "range": [0, 1],
+        "rows": names,
+        "columns": names,
+        "range": [0, 1],
         "values": [[kept.get((row, column)) for column in order] for row in order],
-    }  # fmt: skip
+    }
     return Chart("matrix", "Share of the resamples in which a system is ahead of another one", data)

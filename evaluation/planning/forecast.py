@@ -84,9 +84,10 @@ def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -
     ]
     seen = [point for point in points if point.judged]
     needed = questions_needed(
-        1.0 - np.array([point.low for point in seen]), np.array([float(point.questions) for point in seen]),
+        1.0 - np.array([point.low for point in seen]),
+        np.array([float(point.questions) for point in seen]),
         1.0 - target,
-    )  # fmt: skip
+    )
     assert needed is not None  # the last point has a lower end
     left = [
         _judgements(questions - last.questions, rate, work.to_judge)
@@ -140,9 +141,7 @@ class Plan:
         return Span(*(seconds / 3600 for seconds in labels.times(self.pace.seconds)))
 
     def ends(self) -> dict[str, Span | None]:
-        return {
-            "target": self.forecast.labels, "budget": self.to_budget, "pool": self.work.labels_left,
-        }  # fmt: skip
+        return {"target": self.forecast.labels, "budget": self.to_budget, "pool": self.work.labels_left}
 
 
 def plan(context: Context) -> Plan:

@@ -177,10 +177,18 @@ def triples_until_stable(tau: Floats, steps: Order) -> float:
 
 
 def replay_orders(
-    pool: Pool, truth: Truth, orders: Sequence[str], *, measures: Sequence[str], batch: int = 1,
-    whole_groups: bool = False, depth_of_runs: bool = False, seeds: Sequence[int] = (0,),
-    shares: Sequence[int] = SHARES, tell: Tell | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    pool: Pool,
+    truth: Truth,
+    orders: Sequence[str],
+    *,
+    measures: Sequence[str],
+    batch: int = 1,
+    whole_groups: bool = False,
+    depth_of_runs: bool = False,
+    seeds: Sequence[int] = (0,),
+    shares: Sequence[int] = SHARES,
+    tell: Tell | None = None,
+) -> dict[str, Any]:
     """What `replay_order --json` prints: of each order, over the seeds, recall of positives and tau after shares (in
     percent) of the triples, the triples for POSITIVES of the positives, and until tau stays at TAU. Nothing is written.
     """
@@ -195,22 +203,33 @@ def replay_orders(
                 tell(before * n + count, len(tasks) * n)
 
         judged = replay(
-            ORDERS[name], known.stock.pool, known.label, batch=batch, whole_groups=whole_groups, seed=seed,
+            ORDERS[name],
+            known.stock.pool,
+            known.label,
+            batch=batch,
+            whole_groups=whole_groups,
+            seed=seed,
             tell=judged_more,
-        )  # fmt: skip
+        )
         curves[name].append(ranker.curve(judged))
     return {
-        "pool": pool.name, "triples": n, "positives": int((known.label == YES).sum()),
-        "systems": known.table.systems, "runs": known.stock.runs, "measures": list(measures),
-        "batch": batch, "whole_groups": whole_groups, "depth_of_runs": depth_of_runs, "seeds": list(seeds),
-        "shares": list(shares), "judged": known.steps[list(shares)].tolist(),
+        "pool": pool.name,
+        "triples": n,
+        "positives": int((known.label == YES).sum()),
+        "systems": known.table.systems,
+        "runs": known.stock.runs,
+        "measures": list(measures),
+        "batch": batch,
+        "whole_groups": whole_groups,
+        "depth_of_runs": depth_of_runs,
+        "seeds": list(seeds),
+        "shares": list(shares),
+        "judged": known.steps[list(shares)].tolist(),
         "orders": {name: _summary(found, known.steps, measures, shares) for name, found in curves.items()},
-    }  # fmt: skip
+    }
 
 
-def _summary(
-    curves: Sequence[Curve], steps: Order, measures: Sequence[str], shares: Sequence[int]
-) -> dict[str, Any]:
+def _summary(curves: Sequence[Curve], steps: Order, measures: Sequence[str], shares: Sequence[int]) -> dict[str, Any]:
     def over_seeds(value: Callable[[Curve], float]) -> dict[str, float | None]:
         return spread([value(curve) for curve in curves]).json()
 

@@ -41,39 +41,40 @@ def by_work(context: Context) -> list[Section]:
 
 
 def _left(made: Plan) -> Section:
-    names = {
-        "target": f"to tau {made.aim.target:.2f}",
-        "budget": "to the budget",
-        "pool": "to the end of the pool",
-    }
+    names = {"target": f"to tau {made.aim.target:.2f}", "budget": "to the budget", "pool": "to the end of the pool"}
     reasons = {"target": made.forecast.reason, "budget": NO_BUDGET, "pool": ""}
     rows: list[list[Cell]] = []
     for end, labels in made.ends().items():
         no_hours = reasons[end] if labels is None else NOT_MEASURED
-        rows.append([
-            names[end], _span_cell(labels, reasons[end]), _span_cell(made.hours(labels), no_hours),
-        ])  # fmt: skip
+        rows.append([names[end], _span_cell(labels, reasons[end]), _span_cell(made.hours(labels), no_hours)])
     columns = [
-        Column("end", "Until", "text"), Column("labels", "Labels left", "count", "with the range in brackets"),
+        Column("end", "Until", "text"),
+        Column("labels", "Labels left", "count", "with the range in brackets"),
         Column("hours", "Hours left", "value", "labels left times the pace"),
-    ]  # fmt: skip
+    ]
     third, pace = made.work.third, made.pace
-    known = f"{100 * third.value:.1f} % of items needed a third label so far" if made.work.conflicts.n else (
-        "no item has two labels yet, so a third one is in the upper end only"
-    )  # fmt: skip
+    known = (
+        f"{100 * third.value:.1f} % of items needed a third label so far"
+        if made.work.conflicts.n
+        else ("no item has two labels yet, so a third one is in the upper end only")
+    )
     timed = (
         f"Pace {pace.seconds.value:.0f} s of active time a label (the quickest {pace.seconds.low:.0f} s, the slowest"
         f" {pace.seconds.high:.0f} s), by the medians of {pace.people} people with {pace.labels:,} timed labels."
-        if pace.seconds else f"Pace {NOT_MEASURED}."
-    )  # fmt: skip
+        if pace.seconds
+        else f"Pace {NOT_MEASURED}."
+    )
     return Section(
-        "left", "What is left",
+        "left",
+        "What is left",
         "Labels and hours until the order is sure enough, until the budget is used up, and until every triple is"
         " judged. Two labels a triple, and a third where two differ.",
         f"{made.work.given:,} labels given, {made.work.to_judge:,} triples for people without a judgement; {known}."
         f" {timed}",
-        [Table("left", "Labels and hours left", columns, rows)], finding=_left_says(made), notes=_left_notes(made.work),
-    )  # fmt: skip
+        [Table("left", "Labels and hours left", columns, rows)],
+        finding=_left_says(made),
+        notes=_left_notes(made.work),
+    )
 
 
 def _left_notes(work: Work) -> list[str]:
@@ -128,25 +129,23 @@ def _history(context: Context, made: Plan) -> Section:
         gap = (1 - point.low) * math.sqrt(point.questions)
         rows.append([point.judged, point.questions, cell(point.tau, NO_ORDER, **ends), cell(gap, NO_ORDER)])
     columns = [
-        Column("judged", "Judgements", "count"), Column("questions", "Questions", "count", "with an answer"),
+        Column("judged", "Judgements", "count"),
+        Column("questions", "Questions", "count", "with an answer"),
         Column("tau", "Tau", "tau", "mean and 95 % interval"),
         Column("gap", "Gap · √questions", "value", "1 less the lower end, times the root of the questions"),
-    ]  # fmt: skip
+    ]
     series = {
-        "name": measure.label, "x": [point.judged for point in found.points],
+        "name": measure.label,
+        "x": [point.judged for point in found.points],
         "y": numbers([point.tau for point in found.points]),
-    }  # fmt: skip
+    }
     if all(math.isfinite(point.low) for point in found.points):
-        series |= {
-            "low": [point.low for point in found.points],
-            "high": [point.high for point in found.points],
-        }
+        series |= {"low": [point.low for point in found.points], "high": [point.high for point in found.points]}
     target = {"y": made.aim.target, "name": f"target {made.aim.target:.2f}"}
-    kept = (
-        "" if made.aim.is_set else f" The campaign has no target; the forecast is for {made.aim.target:.2f}."
-    )
+    kept = "" if made.aim.is_set else f" The campaign has no target; the forecast is for {made.aim.target:.2f}."
     return Section(
-        "forecast", f"Tau by {measure.label} as judgements came",
+        "forecast",
+        f"Tau by {measure.label} as judgements came",
         "How sure the order was after each part of the judgements, which is what the forecast is made from. The gap"
         " between the interval and 1 shrinks with the root of the number of questions.",
         f"{label_caption(context.labels, context.settings)} Replay at {POINTS} even steps in the order of decision,"
@@ -155,11 +154,12 @@ def _history(context: Context, made: Plan) -> Section:
         f" best and the worst of the steps.{kept}",
         [Table("forecast", f"Tau by {measure.label} as judgements came", columns, rows)],
         Chart(
-            "lines", f"Tau by {measure.label} as judgements came",
+            "lines",
+            f"Tau by {measure.label} as judgements came",
             {"series": [series], "x": "judgements", "y": "tau", "references": [target]},
         ),
         notes=[f"No forecast: {found.reason}."] if found.reason else [],
-    )  # fmt: skip
+    )
 
 
 def plan_json(pool: Pool) -> Json:
@@ -167,35 +167,40 @@ def plan_json(pool: Pool) -> Json:
     context = Context(pool, Settings())
     made, found = plan(context), confidences(context, context.settings.measures)
     per_relation = yields(context, made.work)
-    reasons = {
-        "target": made.forecast.reason or _beyond(made.forecast.labels),
-        "budget": NO_BUDGET,
-        "pool": "",
-    }
+    reasons = {"target": made.forecast.reason or _beyond(made.forecast.labels), "budget": NO_BUDGET, "pool": ""}
     return {
-        "pool": pool.name, "measure": made.aim.measure.name, "target": made.aim.target, "is_set": made.aim.is_set,
+        "pool": pool.name,
+        "measure": made.aim.measure.name,
+        "target": made.aim.target,
+        "is_set": made.aim.is_set,
         "says": [target_says(context), _left_says(made)],
         "order": {
             name: {
-                "tau": number(one.mean), "low": number(one.low), "high": number(one.high),
-                "undecided": int(one.undecided(LEVEL).size), "pairs": len(one.pairs), "questions": one.questions,
+                "tau": number(one.mean),
+                "low": number(one.low),
+                "high": number(one.high),
+                "undecided": int(one.undecided(LEVEL).size),
+                "pairs": len(one.pairs),
+                "questions": one.questions,
             }
             for name, one in found.items()
         },
         "left": {
             end: {
-                "labels": labels.json() if labels else None, "hours": hours.json() if hours else None,
+                "labels": labels.json() if labels else None,
+                "hours": hours.json() if hours else None,
                 "reason": "" if labels and math.isfinite(labels.value) else reasons[end],
             }
-            for end, labels in made.ends().items() for hours in [made.hours(labels)]
+            for end, labels in made.ends().items()
+            for hours in [made.hours(labels)]
         },
-        "labels_given": made.work.given, "triples_left": made.work.to_judge, "third_labels": made.work.third.json(),
+        "labels_given": made.work.given,
+        "triples_left": made.work.to_judge,
+        "third_labels": made.work.third.json(),
         "seconds_a_label": made.pace.seconds.json() if made.pace.seconds else None,
-        "history": [
-            {key: number(value) for key, value in point._asdict().items()} for point in made.forecast.points
-        ],
+        "history": [{key: number(value) for key, value in point._asdict().items()} for point in made.forecast.points],
         "relations": [relation_json(row, made.work) for row in per_relation.relations],
-    }  # fmt: skip
+    }
 
 
 def _beyond(span: Span | None) -> str:
@@ -203,9 +208,13 @@ def _beyond(span: Span | None) -> str:
 
 
 ANALYSIS = Analysis(
-    "planning", "Planning", "Planning",
+    "planning",
+    "Planning",
+    "Planning",
     "Is the order of the systems sure enough, how much judging is left, and where do the next labels pay most?",
-    "planning", ("measures", "questions", "assumed", "seed"),
+    "planning",
+    ("measures", "questions", "assumed", "seed"),
     (Part("order", by_order), Part("left", by_work), Part("relations", by_relation)),
-    also=("current",), version=planning_version,
-)  # fmt: skip
+    also=("current",),
+    version=planning_version,
+)

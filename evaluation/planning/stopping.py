@@ -32,11 +32,7 @@ def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
     if kept is None or not is_reached(kept.content, campaign.target_tau):
         return ""
     content = kept.content
-    age = (
-        ""
-        if is_fresh
-        else f" This is of the first {content['judged']:,} judgements; later ones wait for a job."
-    )
+    age = "" if is_fresh else f" This is of the first {content['judged']:,} judgements; later ones wait for a job."
     return (
         f"The target is reached: by {parse_measure(campaign.target_measure).label} the 95 % interval of tau begins at"
         f" {content['low']:.2f}, and {campaign.target_tau:.2f} was asked for.{age}"

@@ -46,9 +46,7 @@ class Span(NamedTuple):
 
 def planning_version(pool: Pool) -> str:
     """Changes with the campaign's target, budget, items and labels, on which planning rests beside judgements."""
-    campaign = (
-        Campaign.objects.filter(pool=pool).values_list("target_tau", "target_measure", "budget").first()
-    )
+    campaign = Campaign.objects.filter(pool=pool).values_list("target_tau", "target_measure", "budget").first()
     items = Item.objects.filter(campaign__pool=pool).aggregate(n=Count("pk"), last=Max("pk"))
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).count()
     labels = Label.objects.filter(item__campaign__pool=pool).aggregate(last=Max("pk"))
@@ -74,10 +72,14 @@ def order_figure(pool: Pool, measure: str) -> Figure:
     def compute() -> Content:
         found = confidences(Context(pool, Settings()), [measure])[measure]
         return {
-            "measure": measure, "tau": number(found.mean), "low": number(found.low), "high": number(found.high),
-            "undecided": int(found.undecided(LEVEL).size), "pairs": len(found.pairs),
+            "measure": measure,
+            "tau": number(found.mean),
+            "low": number(found.low),
+            "high": number(found.high),
+            "undecided": int(found.undecided(LEVEL).size),
+            "pairs": len(found.pairs),
             "judged": pool.judgements.count(),
-        }  # fmt: skip
+        }
 
     return figure(pool, figure_key(measure), version_of(pool), compute)
 
@@ -96,9 +98,7 @@ class Work:
 
     given: int  # labels, a changed one once
     to_judge: int  # triples for people without a judgement
-    places: (
-        int  # for labels that are left: two for each triple that nobody has begun, a third for each dispute
-    )
+    places: int  # for labels that are left: two for each triple that nobody has begun, a third for each dispute
     may_differ: int  # triples of which two labels may still differ
     conflicts: Share  # of the items with two labels, those where the two differed
     imported: int = 0  # triples that wait for labels although an imported judgement is there
@@ -131,19 +131,19 @@ def work_of(pool: Pool) -> Work:
     slots = Slot.objects.filter(item__campaign=campaign)
     free = Q(state__in=[SlotState.FREE, SlotState.LEASED])
     plain = slots.filter(free, ~Q(number=ADJUDICATION), item__state=ItemState.OPEN).count()
-    decided = slots.filter(number=ADJUDICATION, state=SlotState.ANSWERED).exclude(
-        item__state=ItemState.DISPUTED
-    )
+    decided = slots.filter(number=ADJUDICATION, state=SlotState.ANSWERED).exclude(item__state=ItemState.DISPUTED)
     disputed, waiting = states.get(ItemState.DISPUTED, 0), unreleased(pool).count()
     two_labels = disputed + states.get(ItemState.SETTLED, 0) + states.get(ItemState.UNDECIDED, 0)
     conflicts = decided.exclude(item__state=ItemState.OPEN).count() + disputed
     return Work(
-        given=Label.objects.filter(item__campaign=campaign, supersedes=None).count(), to_judge=to_judge,
-        places=plain + disputed + 2 * waiting, may_differ=states.get(ItemState.OPEN, 0) + waiting,
+        given=Label.objects.filter(item__campaign=campaign, supersedes=None).count(),
+        to_judge=to_judge,
+        places=plain + disputed + 2 * waiting,
+        may_differ=states.get(ItemState.OPEN, 0) + waiting,
         conflicts=Share(conflicts, two_labels),
         imported=campaign.items.filter(state=ItemState.OPEN).exclude(triple__judgement=None).count()
         + unreleased(pool).exclude(judgement=None).count(),
-    )  # fmt: skip
+    )
 
 
 class Pace(NamedTuple):
@@ -157,9 +157,7 @@ class Pace(NamedTuple):
 def pace_of(pool: Pool) -> Pace:
     """The median of each person, so that one absurd time changes nothing; weighed by their labels."""
     campaign = Campaign.objects.filter(pool=pool).first()
-    times = [
-        [ms / 1000 for ms in row.work.label_ms if ms] for row in (annotators(campaign) if campaign else [])
-    ]
+    times = [[ms / 1000 for ms in row.work.label_ms if ms] for row in (annotators(campaign) if campaign else [])]
     times = [own for own in times if own]
     labels = sum(map(len, times))
     if labels < LEAST_TIMED:

@@ -59,22 +59,28 @@ def by_rank(context: Context, side: ProbeSide) -> Section:
         if len(set(counts[:, g].tolist())) > 1
     ]
     return Section(
-        "ranks", f"Answers by rank, {side.name}",
+        "ranks",
+        f"Answers by rank, {side.name}",
         "How many answers each system puts at which rank. Sharpness decides how much those count that are not at rank"
         " 1: who has many at rank 1 gains by a high one, who has many close behind by a low one.",
         f"{probe_caption(context, side)} Filtered realistic ranks; between two whole ranks an answer counts in the"
         " worse. The most of a row is bold up to rank 10.",
         [Table("ranks", f"Answers by rank, {side.name}", columns, rows, best)],
-        Chart("bars", f"Answers of every system by rank, {side.name}", {
-            "series": [
-                {"system": i, "name": name, "x": [names[g] for g in used], "y": counts[i, used].tolist()}
-                for i, name in enumerate(context.systems)
-            ],
-            "y": "answers", "xaxis": {"type": "category"},
-        }),
+        Chart(
+            "bars",
+            f"Answers of every system by rank, {side.name}",
+            {
+                "series": [
+                    {"system": i, "name": name, "x": [names[g] for g in used], "y": counts[i, used].tolist()}
+                    for i, name in enumerate(context.systems)
+                ],
+                "y": "answers",
+                "xaxis": {"type": "category"},
+            },
+        ),
         _says_by_rank(context, counts, side.n),
         missing_notes(context, side),
-    )  # fmt: skip
+    )
 
 
 def _says_by_rank(context: Context, counts: np.ndarray, n: int) -> str:
@@ -109,29 +115,44 @@ def by_weight(context: Context, side: ProbeSide) -> Section:
     ]
     title = f"What robustness counts, {side.name}"
     return Section(
-        "weights", title,
+        "weights",
+        title,
         "The weight of an answer is (d + 1)^−b, d the training triples in which it appears, b the robustness. At b = 0"
         " every answer weighs the same, and the answers that train has most about decide.",
         f"{probe_caption(context, side)} Share of the whole weight that lies on the answers of each band of degree."
         " In train: share of all appearances of entities as head or tail.",
         [
-            Table("weights", title, [
-                Column("group", "Degree of the answer", "text"), Column("n", "Answers", "count"),
-                Column("train", "In train", "share", "share of all appearances of entities in train"),
-                *(Column(f"b_{b:g}", f"b = {b:g}", "share") for b in PAPER_ROBUSTNESSES),
-            ], rows),
+            Table(
+                "weights",
+                title,
+                [
+                    Column("group", "Degree of the answer", "text"),
+                    Column("n", "Answers", "count"),
+                    Column("train", "In train", "share", "share of all appearances of entities in train"),
+                    *(Column(f"b_{b:g}", f"b = {b:g}", "share") for b in PAPER_ROBUSTNESSES),
+                ],
+                rows,
+            ),
             _graph_table(context, degree),
         ],
-        Chart("bars", "Share of the weight by degree of the answer, for four robustnesses, and of train", {
-            "series": [
-                *({"measure": i, "name": f"b = {b:g}", "x": names, "y": numbers(100 * of)}
-                  for i, (b, of) in enumerate(zip(PAPER_ROBUSTNESSES, shares, strict=True))),
-                {"quiet": True, "name": "in train", "x": names, "y": numbers(100 * train)},
-            ],
-            "x": "degree of the answer", "y": "share, %", "xaxis": {"type": "category"},
-        }),
+        Chart(
+            "bars",
+            "Share of the weight by degree of the answer, for four robustnesses, and of train",
+            {
+                "series": [
+                    *(
+                        {"measure": i, "name": f"b = {b:g}", "x": names, "y": numbers(100 * of)}
+                        for i, (b, of) in enumerate(zip(PAPER_ROBUSTNESSES, shares, strict=True))
+                    ),
+                    {"quiet": True, "name": "in train", "x": names, "y": numbers(100 * train)},
+                ],
+                "x": "degree of the answer",
+                "y": "share, %",
+                "xaxis": {"type": "category"},
+            },
+        ),
         _says_by_weight(names, shares) if side.n else "",
-    )  # fmt: skip
+    )
 
 
 def _shares(group: np.ndarray, weight: Floats, groups: int) -> Floats:
@@ -152,19 +173,29 @@ def _says_by_weight(names: list[str], shares: list[Floats]) -> str:
 def _graph_table(context: Context, degree: np.ndarray) -> Table:
     graph, seen = context.table.graph, degree[degree > 0]
     return Table(
-        "graph", "The graph",
+        "graph",
+        "The graph",
         [
-            Column("graph", "Graph", "text"), Column("entities", "Entities", "count"),
-            Column("relations", "Relations", "count"), Column("train", "Train triples", "count"),
+            Column("graph", "Graph", "text"),
+            Column("entities", "Entities", "count"),
+            Column("relations", "Relations", "count"),
+            Column("train", "Train triples", "count"),
             Column("mean", "Mean degree", "value", "of the entities in train"),
-            Column("most", "Highest degree", "count"), Column("unseen", "Not in train", "count"),
+            Column("most", "Highest degree", "count"),
+            Column("unseen", "Not in train", "count"),
         ],
-        [[
-            context.pool.graph.name, graph.num_entities, len(graph.relations), len(graph.train),
-            cell(float(seen.mean()) if seen.size else float("nan"), "train is empty"),
-            int(degree.max(initial=0)), graph.num_entities - int(seen.size),
-        ]],
-    )  # fmt: skip
+        [
+            [
+                context.pool.graph.name,
+                graph.num_entities,
+                len(graph.relations),
+                len(graph.train),
+                cell(float(seen.mean()) if seen.size else float("nan"), "train is empty"),
+                int(degree.max(initial=0)),
+                graph.num_entities - int(seen.size),
+            ]
+        ],
+    )
 
 
 def by_score(context: Context) -> Section:
@@ -173,30 +204,48 @@ def by_score(context: Context) -> Section:
     ranks = [*(r for r in SHOWN_RANKS if r < entities), entities]
     line = np.unique(np.geomspace(1, entities, 60).round()) if entities > 1 else np.ones(1)
     rows: list[list[Cell]] = [
-        [f"{rank:,}", *(float(rank_scores([rank], entities, a)[0]) for a in PAPER_SHARPNESSES),
-         *(float(rank) ** -a for a in PAPER_SHARPNESSES)]
+        [
+            f"{rank:,}",
+            *(float(rank_scores([rank], entities, a)[0]) for a in PAPER_SHARPNESSES),
+            *(float(rank) ** -a for a in PAPER_SHARPNESSES),
+        ]
         for rank in ranks
-    ]  # fmt: skip
+    ]
     series = [
-        {"measure": i, "name": f"a = {a:g}", "x": line.tolist(), "plain": True,
-         "y": numbers(rank_scores(line, entities, a))}
+        {
+            "measure": i,
+            "name": f"a = {a:g}",
+            "x": line.tolist(),
+            "plain": True,
+            "y": numbers(rank_scores(line, entities, a)),
+        }
         for i, a in enumerate(PAPER_SHARPNESSES)
     ] + [
         {"measure": i, "name": f"a = {a:g}, not rescaled", "x": line.tolist(), "y": numbers(line**-a), "thin": True}
         for i, a in enumerate(PAPER_SHARPNESSES)
-    ]  # fmt: skip
+    ]
     return Section(
-        "scores", "What sharpness counts",
+        "scores",
+        "What sharpness counts",
         "The score of a rank r is an affine change of r^−a, a the sharpness, by which rank 1 scores 1 and the last rank"
         " 0. The thin lines are r^−a itself, which at a low sharpness leaves bad ranks a good score.",
         f"{entities:,} entities. At a = 0 the score is its limit, 1 − ln r / ln {entities:,}. Source: {SOURCE},"
         " equations 1 and 2.",
-        [Table("scores", "Score by rank", [
-            Column("rank", "Rank", "text"),
-            *(Column(f"a_{a:g}", f"a = {a:g}") for a in PAPER_SHARPNESSES),
-            *(Column(f"power_{a:g}", f"r^−{a:g}", note="not rescaled") for a in PAPER_SHARPNESSES),
-        ], rows)],
-        Chart("lines", "Score by rank for four sharpnesses", {
-            "series": series, "x": "rank", "y": "score", "xaxis": {"type": "log"}, "yrange": [-0.02, 1.02],
-        }),
-    )  # fmt: skip
+        [
+            Table(
+                "scores",
+                "Score by rank",
+                [
+                    Column("rank", "Rank", "text"),
+                    *(Column(f"a_{a:g}", f"a = {a:g}") for a in PAPER_SHARPNESSES),
+                    *(Column(f"power_{a:g}", f"r^−{a:g}", note="not rescaled") for a in PAPER_SHARPNESSES),
+                ],
+                rows,
+            )
+        ],
+        Chart(
+            "lines",
+            "Score by rank for four sharpnesses",
+            {"series": series, "x": "rank", "y": "score", "xaxis": {"type": "log"}, "yrange": [-0.02, 1.02]},
+        ),
+    )

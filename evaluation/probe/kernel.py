@@ -51,15 +51,16 @@ def probe_score(
 
     nan without a rank. ValueError as in `rank_scores` and `popularity_weights`, and for arrays of two lengths.
     """
-    return float(
-        probe_surface(np.atleast_2d(ranks), popularity, num_entities, [sharpness], [robustness])[0, 0, 0]
-    )
+    return float(probe_surface(np.atleast_2d(ranks), popularity, num_entities, [sharpness], [robustness])[0, 0, 0])
 
 
 def probe_surface(
-    ranks: ArrayLike, popularity: ArrayLike, num_entities: int, sharpnesses: Sequence[float] | Floats,
+    ranks: ArrayLike,
+    popularity: ArrayLike,
+    num_entities: int,
+    sharpnesses: Sequence[float] | Floats,
     robustnesses: Sequence[float] | Floats,
-) -> Floats:  # fmt: skip
+) -> Floats:
     """PROBE [systems, A, B] of `ranks` [systems, n] at every sharpness [A] and robustness [B]; nan without a rank."""
     given = np.asarray(ranks, dtype=np.float64)
     n = np.size(popularity)
@@ -119,9 +120,7 @@ def _log_ranks(ranks: ArrayLike, num_entities: int) -> Floats:
         raise ValueError(f"{num_entities} entities: PROBE needs at least one")
     wrong = ~((given >= 1) & ((given <= num_entities) | np.isinf(given)))
     if wrong.any():
-        raise ValueError(
-            f"{given[wrong][0]:g} is no rank among {num_entities} entities: give 1 to that, or inf"
-        )
+        raise ValueError(f"{given[wrong][0]:g} is no rank among {num_entities} entities: give 1 to that, or inf")
     missing = np.isinf(given)
     if num_entities == 1:
         return np.where(missing, np.inf, 0.0)

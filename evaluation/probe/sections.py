@@ -12,28 +12,9 @@ from scipy.ndimage import distance_transform_edt
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.probe.answer_sections import by_popularity, by_rank, by_score, by_weight, score_measure
 from evaluation.probe.kernel import NOBODY, best_systems, system_places
-from evaluation.probe.side import (
-    MRR,
-    ROBUSTNESSES,
-    SHARPNESSES,
-    ProbeSide,
-    missing_notes,
-    probe_caption,
-    probe_side,
-)
+from evaluation.probe.side import MRR, ROBUSTNESSES, SHARPNESSES, ProbeSide, missing_notes, probe_caption, probe_side
 from evaluation.probe.slices import slices
-from evaluation.sections.section import (
-    Analysis,
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Json,
-    Part,
-    Section,
-    Table,
-    number,
-)
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, number
 from evaluation.sections.settings import Settings
 from evaluation.sections.wording import best_of, set_notes, signed, words
 from pooling.models import Pool
@@ -81,18 +62,23 @@ def _winners(context: Context, old: ProbeSide, new: ProbeSide) -> Section:
         " (sharpness); further up, popular answers weigh less (robustness). The lower edge at sharpness 1 is MRR."
     )
     notes = [
-        *set_notes(old.side.labels, new.side.labels), *missing_notes(context, new, old),
+        *set_notes(old.side.labels, new.side.labels),
+        *missing_notes(context, new, old),
         *(["One system only: there is nothing to compare."] if len(context.systems) == 1 else []),
-    ]  # fmt: skip
+    ]
     return Section(
-        "winners", f"Which system is best where, {new.name}", text,
+        "winners",
+        f"Which system is best where, {new.name}",
+        text,
         f"{probe_caption(context, new, old)} {len(SHARPNESSES)} × {len(ROBUSTNESSES)} points; the map shows"
         f" {new.name}.",
         [_wins_table(context, old, new)],
         Chart("winners", f"Map of the best system by sharpness and robustness, {new.name}", _map(context, new))
-        if new.n else None,
-        _says(context, old, new), notes,
-    )  # fmt: skip
+        if new.n
+        else None,
+        _says(context, old, new),
+        notes,
+    )
 
 
 def _wins_table(context: Context, old: ProbeSide, new: ProbeSide) -> Table:
@@ -110,16 +96,18 @@ def _wins_table(context: Context, old: ProbeSide, new: ProbeSide) -> Table:
         own = placed[i]
         rows.append([name, *won, int(own[AT_MRR]), int(own.min()), int(own.max())])
     return Table(
-        "wins", "Share of the map at which a system is the best",
+        "wins",
+        "Share of the map at which a system is the best",
         [
-            Column("system", "System", "system"), Column("labels", f"Best, {new.name}", "share"),
+            Column("system", "System", "system"),
+            Column("labels", f"Best, {new.name}", "share"),
             Column("against", f"Best, {old.name}", "share"),
             Column("at_mrr", "Place by MRR", "count", f"under {new.name}"),
             Column("highest", "Best place", "count", f"anywhere on the map, under {new.name}"),
             Column("lowest", "Worst place", "count", f"anywhere on the map, under {new.name}"),
         ],
         rows,
-    )  # fmt: skip
+    )
 
 
 def _says(context: Context, old: ProbeSide, new: ProbeSide) -> str:
@@ -127,9 +115,7 @@ def _says(context: Context, old: ProbeSide, new: ProbeSide) -> str:
         return ""
     won = shares(new.grid)
     shared = won.pop(NOBODY)
-    named = [
-        (context.systems[i], share) for i, share in sorted(won.items(), key=lambda one: -one[1]) if share
-    ]
+    named = [(context.systems[i], share) for i, share in sorted(won.items(), key=lambda one: -one[1]) if share]
     if not named:
         return "No system alone is the best anywhere: the best ones tie."
     if named[0][1] == 1:
@@ -159,18 +145,21 @@ def _map(context: Context, side: ProbeSide) -> Json:
         if share:
             name = context.systems[i] if i != NOBODY else "several tie"
             label = _middle(best == i) if share >= NAMED_FROM else None
-            regions.append(
-                {"system": i if i != NOBODY else None, "name": name, "share": share, "label": label}
-            )
+            regions.append({"system": i if i != NOBODY else None, "name": name, "share": share, "label": label})
     points = [{"name": "MRR", "x": MRR[0], "y": MRR[1]}]
     settings = context.settings
     chosen = (settings.sharpness, settings.robustness)
     if chosen != MRR and chosen[0] <= SHARPNESSES[-1] and chosen[1] <= ROBUSTNESSES[-1]:
         points.append({"name": "chosen", "x": chosen[0], "y": chosen[1]})
     return {
-        "x": SHARPNESSES, "y": ROBUSTNESSES, "names": AXES, "best": best.T.tolist(), "lead": _rounded(lead.T),
-        "regions": regions, "points": points,
-    }  # fmt: skip
+        "x": SHARPNESSES,
+        "y": ROBUSTNESSES,
+        "names": AXES,
+        "best": best.T.tolist(),
+        "lead": _rounded(lead.T),
+        "regions": regions,
+        "points": points,
+    }
 
 
 def _middle(region: np.ndarray) -> Json:
@@ -190,27 +179,45 @@ def _surface(context: Context, side: ProbeSide) -> Section:
     if side.n and len(shown) < 2:  # one surface alone compares nothing
         shown = np.argsort(-side.grid[:, *AT_MRR], kind="stable")[:2].tolist()
     return Section(
-        "surface", title,
+        "surface",
+        title,
         "The value of every system at every sharpness and robustness; choose the systems that are drawn. Their distance"
         " is small beside the slope, so read who is best from the map above and values from the tables.",
         f"{probe_caption(context, side)} PROBE is Σ w · score / Σ w over answers: the score of a rank has the"
         " sharpness, the weight of an answer the robustness. 1 is the best there is, 0 the last rank for every answer.",
-        [_grid_table(context, side, "grid", f"{title}, every tenth point", SHOWN),
-         _grid_table(context, side, "grid-all", title, (range(41), range(41)), in_files=True)],
-        Chart("surfaces", f"PROBE of the chosen systems over sharpness and robustness, {side.name}", {
-            "x": SHARPNESSES, "y": ROBUSTNESSES, "names": {**AXES, "z": "PROBE"}, "shown": shown,
-            "systems": [
-                {"system": i, "name": name, "z": _rounded(side.grid[i].T)} for i, name in enumerate(context.systems)
-            ],
-        }) if side.n else None,
-        _says_surface(context, side), missing_notes(context, side),
-    )  # fmt: skip
+        [
+            _grid_table(context, side, "grid", f"{title}, every tenth point", SHOWN),
+            _grid_table(context, side, "grid-all", title, (range(41), range(41)), in_files=True),
+        ],
+        Chart(
+            "surfaces",
+            f"PROBE of the chosen systems over sharpness and robustness, {side.name}",
+            {
+                "x": SHARPNESSES,
+                "y": ROBUSTNESSES,
+                "names": {**AXES, "z": "PROBE"},
+                "shown": shown,
+                "systems": [
+                    {"system": i, "name": name, "z": _rounded(side.grid[i].T)} for i, name in enumerate(context.systems)
+                ],
+            },
+        )
+        if side.n
+        else None,
+        _says_surface(context, side),
+        missing_notes(context, side),
+    )
 
 
 def _grid_table(
-    context: Context, side: ProbeSide, key: str, title: str, points: tuple[Sequence[int], Sequence[int]],
-    *, in_files: bool = False,
-) -> Table:  # fmt: skip
+    context: Context,
+    side: ProbeSide,
+    key: str,
+    title: str,
+    points: tuple[Sequence[int], Sequence[int]],
+    *,
+    in_files: bool = False,
+) -> Table:
     best = best_systems(side.grid)
     measure = score_measure(MRR[0])
     rows: list[list[Cell]] = []
@@ -219,14 +226,20 @@ def _grid_table(
         for j in points[1]:
             winner = context.systems[best[i, j]] if best[i, j] != NOBODY else "–"
             bold += [(len(rows), s + 3) for s in best_of(side.grid[:, i, j], measure)] if not in_files else []
-            rows.append([
-                f"{SHARPNESSES[i]:g}", f"{ROBUSTNESSES[j]:g}", winner,
-                *(side.cell(value) for value in side.grid[:, i, j]),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    f"{SHARPNESSES[i]:g}",
+                    f"{ROBUSTNESSES[j]:g}",
+                    winner,
+                    *(side.cell(value) for value in side.grid[:, i, j]),
+                ]
+            )
     columns = [
-        Column("sharpness", "Sharpness a", "text"), Column("robustness", "Robustness b", "text"),
-        Column("best", "Best", "text"), *(Column(name, name) for name in context.systems),
-    ]  # fmt: skip
+        Column("sharpness", "Sharpness a", "text"),
+        Column("robustness", "Robustness b", "text"),
+        Column("best", "Best", "text"),
+        *(Column(name, name) for name in context.systems),
+    ]
     return Table(key, title, columns, rows, bold, in_files=in_files)
 
 
@@ -259,19 +272,29 @@ def probe_json(pool: Pool, settings: Settings) -> Json:
     won = shares(side.grid) if side.n else {}
     count, same = orders(side.grid) if side.n else (None, None)
     found: dict[str, Any] = {
-        "pool": pool.name, "labels": side.name, "n": side.n, "entities": side.entities,
-        "sharpness": settings.sharpness, "robustness": settings.robustness,
+        "pool": pool.name,
+        "labels": side.name,
+        "n": side.n,
+        "entities": side.entities,
+        "sharpness": settings.sharpness,
+        "robustness": settings.robustness,
         "systems": {name: number(value) for name, value in zip(context.systems, point, strict=True)},
         "best": {name: won.get(i) for i, name in enumerate(context.systems)},
-        "several_best": won.get(NOBODY), "orders": count, "order_of_mrr": same, "left_out": context.table.left_out,
-    }  # fmt: skip
+        "several_best": won.get(NOBODY),
+        "orders": count,
+        "order_of_mrr": same,
+        "left_out": context.table.left_out,
+    }
     return found
 
 
 ANALYSIS = Analysis(
-    "probe", "PROBE", "PROBE",
+    "probe",
+    "PROBE",
+    "PROBE",
     "Which system is best when ranks are scored more or less sharply, and when popular answers count less?",
-    "probe", ("labels", "against", "questions", "sharpness", "robustness"),
+    "probe",
+    ("labels", "against", "questions", "sharpness", "robustness"),
     (Part("probe", everything),),
     docs_page="lenses",
-)  # fmt: skip
+)

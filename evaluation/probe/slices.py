@@ -62,21 +62,27 @@ def _section(context: Context, side: ProbeSide, cut: Slice) -> Section:
     title = f"By {cut.along}, {side.name}"
     first, last = cut.of(side, [cut.points[0], cut.points[-1]]).T
     return Section(
-        f"{cut.along}-{side.side.key}", title,
+        f"{cut.along}-{side.side.key}",
+        title,
         f"PROBE along {cut.along}, {cut.other} {LETTER[cut.other]} = {cut.fixed:g}. {_meaning(cut)}",
         f"{probe_caption(context, side)} An arrow tells how many places a system gains or loses against the first"
         " column.",
         [_table(context, side, cut, title)],
-        Chart("lines", f"PROBE of every system by {cut.along}", {
-            "series": [
-                {"system": i, "name": name, "x": list(cut.line), "y": numbers(values), "plain": True}
-                for i, (name, values) in enumerate(zip(context.systems, cut.of(side, cut.line), strict=True))
-            ],
-            "x": f"{cut.along} {LETTER[cut.along]}", "y": "PROBE",
-        }),
+        Chart(
+            "lines",
+            f"PROBE of every system by {cut.along}",
+            {
+                "series": [
+                    {"system": i, "name": name, "x": list(cut.line), "y": numbers(values), "plain": True}
+                    for i, (name, values) in enumerate(zip(context.systems, cut.of(side, cut.line), strict=True))
+                ],
+                "x": f"{cut.along} {LETTER[cut.along]}",
+                "y": "PROBE",
+            },
+        ),
         _moves(context.systems, side, cut, first, last),
         missing_notes(context, side),
-    )  # fmt: skip
+    )
 
 
 def _meaning(cut: Slice) -> str:
@@ -98,7 +104,8 @@ def _table(context: Context, side: ProbeSide, cut: Slice, title: str) -> Table:
         rows.append(row)
     best = [(i, j + 1) for j, of in enumerate(placed) for i, place in enumerate(of) if place == 1]
     return Table(
-        f"{cut.along}-{side.side.key}", f"PROBE. {title}",
+        f"{cut.along}-{side.side.key}",
+        f"PROBE. {title}",
         [
             Column("system", "System", "system"),
             *(
@@ -110,8 +117,9 @@ def _table(context: Context, side: ProbeSide, cut: Slice, title: str) -> Table:
                 for point in cut.points
             ),
         ],
-        rows, best if len(context.systems) > 1 else (),
-    )  # fmt: skip
+        rows,
+        best if len(context.systems) > 1 else (),
+    )
 
 
 def _moves(systems: Sequence[str], side: ProbeSide, cut: Slice, first: Floats, last: Floats) -> str:

@@ -54,10 +54,7 @@ class Findings:
     def families(self, pool: Pool) -> dict[str, Flags]:
         """The families of which there are at least two, and the contributors of each, bool [names]."""
         of = families_named(pool, self.names)
-        found = {
-            family: np.array([own == family for own in of])
-            for family in (*FAMILIES, NO_FAMILY) if family in of
-        }  # fmt: skip
+        found = {family: np.array([own == family for own in of]) for family in (*FAMILIES, NO_FAMILY) if family in of}
         return found if len(found) > 1 else {}
 
 
@@ -89,9 +86,7 @@ def candidates_of(pool: Pool, system: System) -> Gathered:
 
 def places_of(table: PoolTable, triples: NDArray[np.integer]) -> NDArray[np.int64]:
     """Place of each triple int[m, 3] in the table, -1 where it is not there."""
-    found: NDArray[np.int64] = find(
-        triple_codes(table.triples, table.graph), triple_codes(triples, table.graph)
-    )
+    found: NDArray[np.int64] = find(triple_codes(table.triples, table.graph), triple_codes(triples, table.graph))
     return found
 
 
@@ -142,8 +137,7 @@ def judged_shares(
     found = chosen.values([f"judged@{k}" for k in cuts], assumed_is_judged).values()
     means = [value.mean() for value in found]
     return {
-        name: {k: number(mean[i]) for k, mean in zip(cuts, means, strict=True)}
-        for i, name in enumerate(table.systems)
+        name: {k: number(mean[i]) for k, mean in zip(cuts, means, strict=True)} for i, name in enumerate(table.systems)
     }
 
 
@@ -191,11 +185,7 @@ def not_comparable(pool: Pool) -> dict[str, Json]:
     def compute() -> Content:
         context = Context(pool, Settings(questions="original"))
         rows = judged_of(pool, context.table, context.labels, True, context.settings.share)
-        return {
-            "systems": {
-                row.system: {"judged": row.at[row.k], "k": row.k, "missing": row.missing} for row in rows
-            }
-        }
+        return {"systems": {row.system: {"judged": row.at[row.k], "k": row.k, "missing": row.missing} for row in rows}}
 
     try:
         found: dict[str, Json] = figure(pool, "comparable", version_of(pool), compute).content["systems"]
@@ -209,9 +199,7 @@ def original(pool: Pool, table: PoolTable, settings: Settings) -> LabelSet:
     return label_set(pool, table, settings.labels, "original")
 
 
-def own_places(
-    systems: Sequence[str], names: Sequence[str], group: Flags, here: set[str]
-) -> NDArray[np.int64]:
+def own_places(systems: Sequence[str], names: Sequence[str], group: Flags, here: set[str]) -> NDArray[np.int64]:
     """Where the contributors of a group stand among the evaluated systems; those that are not here do not."""
     chosen = here & {name for name, own in zip(names, group.tolist(), strict=True) if own}
     return np.array([i for i, system in enumerate(systems) if system in chosen], dtype=np.int64)

@@ -77,11 +77,7 @@ def left_out(context: Context, groups: list[Group]) -> Left:
     settings = context.settings
     dropped = [group.dropped for group in groups]
     found = leave_out(
-        asked_rows(context.labels),
-        context.labels.state,
-        dropped,
-        settings.measures,
-        settings.assumed_is_judged,
+        asked_rows(context.labels), context.labels.state, dropped, settings.measures, settings.assumed_is_judged
     )
     return Left(groups, found)
 
@@ -93,9 +89,10 @@ def each_system(context: Context) -> tuple[Findings, Left, Left]:
     found = findings(context.pool, context.table)
     alone = {name: np.arange(len(found.names)) == i for i, name in enumerate(found.names)}
     return (
-        found, left_out(context, groups_of(context, found, alone)),
+        found,
+        left_out(context, groups_of(context, found, alone)),
         left_out(context, groups_of(context, found, found.families(context.pool))),
-    )  # fmt: skip
+    )
 
 
 def by_leaving_out(context: Context) -> list[Section]:
@@ -111,10 +108,12 @@ def _section(context: Context, found: Findings, left: Left, what: str) -> Sectio
     source = (
         "The pool has no provenance: a triple is taken to be found by the systems whose first candidates hold it today,"
         " and by others where none does."
-        if found.by_ranks else "Who found a triple is known from its provenance."
-    )  # fmt: skip
+        if found.by_ranks
+        else "Who found a triple is known from its provenance."
+    )
     return Section(
-        f"leave-{what}", f"Without one {what}",
+        f"leave-{what}",
+        f"Without one {what}",
         f"What the order of all systems would be had this {what} not been in the pool: the triples that only it found"
         " leave the pool with their labels, and all systems are scored again. A large shift of its own says that the"
         " labels are not fair to a system like it.",
@@ -124,35 +123,34 @@ def _section(context: Context, found: Findings, left: Left, what: str) -> Sectio
         _chart(context, left, what, plural) if left.groups else None,
         says(context, left, what),
         [] if len(context.systems) > 1 else ["One system only: there is no order, tau is undefined."],
-    )  # fmt: skip
+    )
 
 
 def _table(context: Context, left: Left, measure: Measure, what: str) -> Table:
     columns = [
         Column("left_out", "Left out", "system" if what == "system" else "text"),
         Column("triples", "Only it found", "count", "pooled triples that nobody else found"),
-        Column("judged", "Of these judged", "count"), Column("positives", "Of these positive", "count"),
+        Column("judged", "Of these judged", "count"),
+        Column("positives", "Of these positive", "count"),
         Column("tau", "Tau", "tau", "between the orders with and without"),
-    ]  # fmt: skip
+    ]
     if what == "system":
         columns += [
-            Column("place", "Own place with all", "count"), Column("place_without", "Own place without", "count"),
-            Column("value", f"{measure.label} with all", "value"), Column("change", "Own change", "change"),
-        ]  # fmt: skip
+            Column("place", "Own place with all", "count"),
+            Column("place_without", "Own place without", "count"),
+            Column("value", f"{measure.label} with all", "value"),
+            Column("change", "Own change", "change"),
+        ]
     else:
         columns += [
             Column("places", "Places of its systems", "text", "with all labels and without"),
             Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"),
-        ]  # fmt: skip
-    columns += [
-        Column("other", "Largest shift of another", "text"), Column("other_places", "Its places", "text"),
-    ]  # fmt: skip
+        ]
+    columns += [Column("other", "Largest shift of another", "text"), Column("other_places", "Its places", "text")]
     out, shifted = left.by_measure[measure.name], left.shifted(measure.name)
     rows = []
     for g, group in enumerate(left.groups):
-        row: list[Cell] = [
-            group.name, group.triples, group.judged, group.positives, cell(out.tau[g], NO_TAU)
-        ]  # fmt: skip
+        row: list[Cell] = [group.name, group.triples, group.judged, group.positives, cell(out.tau[g], NO_TAU)]
         row += _own(out, g, group) if what == "system" else _members(context, out, g, group)
         rows.append([*row, *_other(context, out, g, int(shifted[g]))])
     return Table(f"leave-{what}-{measure.name.replace('@', '-')}", measure.label, columns, rows)
@@ -165,23 +163,23 @@ def _own(out: LeaveOut, g: int, group: Group) -> list[Cell]:
     before, after = float(out.place_before[g, own]), float(out.place_after[g, own])
     no_place = "its value is undefined"
     return [
-        cell(before, no_place), cell(after, no_place, **({"moved": int(before - after)} if np.isfinite(after) else {})),
-        cell(out.before[own], no_place), cell(out.after[g, own] - out.before[own], no_place),
-    ]  # fmt: skip
+        cell(before, no_place),
+        cell(after, no_place, **({"moved": int(before - after)} if np.isfinite(after) else {})),
+        cell(out.before[own], no_place),
+        cell(out.after[g, own] - out.before[own], no_place),
+    ]
 
 
 def _members(context: Context, out: LeaveOut, g: int, group: Group) -> list[Cell]:
     """The places of the systems of a family, and the mean change of their values."""
     moves = [
         f"{context.systems[own]} {out.place_before[g, own]:.0f} → {out.place_after[g, own]:.0f}"
-        for own in group.own.tolist() if np.isfinite(out.place_after[g, own])
-    ]  # fmt: skip
+        for own in group.own.tolist()
+        if np.isfinite(out.place_after[g, own])
+    ]
     change = (out.after[g] - out.before)[group.own]
     mean = float(change.mean()) if change.size else float("nan")
-    return [
-        ", ".join(moves),
-        cell(mean, "a value is undefined" if change.size else "none of them has a run here"),
-    ]
+    return [", ".join(moves), cell(mean, "a value is undefined" if change.size else "none of them has a run here")]
 
 
 def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:
@@ -198,18 +196,26 @@ def _chart(context: Context, left: Left, what: str, plural: str) -> Chart:
     series: list[Json] = []
     for i, measure in enumerate(context.measures):
         tau, offset = left.by_measure[measure.name].tau, beside(i, len(context.measures))
-        series.append({
-            "measure": i, "name": measure.label, "x": [at + offset for at in range(len(names))], "y": numbers(tau),
-            "hover": [f"without {name}, {measure.label}: {_tau(of)}" for name, of in zip(names, tau, strict=True)],
-        })  # fmt: skip
+        series.append(
+            {
+                "measure": i,
+                "name": measure.label,
+                "x": [at + offset for at in range(len(names))],
+                "y": numbers(tau),
+                "hover": [f"without {name}, {measure.label}: {_tau(of)}" for name, of in zip(names, tau, strict=True)],
+            }
+        )
     lowest = min((value for one in series for value in one["y"] if value is not None), default=0.0)
     return Chart(
-        "points", f"Tau with and without each of the {plural}",
+        "points",
+        f"Tau with and without each of the {plural}",
         {
-            "series": series, "y": "tau", "yrange": [min(0.0, lowest) - 0.05, 1.05],
+            "series": series,
+            "y": "tau",
+            "yrange": [min(0.0, lowest) - 0.05, 1.05],
             "xaxis": named_ticks(names, divided=True),
         },
-    )  # fmt: skip
+    )
 
 
 def _tau(value: float) -> str:
@@ -250,10 +256,13 @@ def left_json(context: Context, left: Left) -> Json:
                 "own": {context.systems[own]: _moved(out, g, own) for own in group.own.tolist()},
                 "change": {context.systems[own]: number(change[own]) for own in group.own.tolist()},
                 "largest_shift_of_another": {context.systems[other]: _moved(out, g, other)} if other >= 0 else {},
-            }  # fmt: skip
+            }
         found[group.name] = {
-            "triples": group.triples, "judged": group.judged, "positives": group.positives, "measures": measures,
-        }  # fmt: skip
+            "triples": group.triples,
+            "judged": group.judged,
+            "positives": group.positives,
+            "measures": measures,
+        }
     return found
 
 

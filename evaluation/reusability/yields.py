@@ -27,9 +27,7 @@ from evaluation.sections.section import Cell, Chart, Column, Context, Json, Sect
 from pooling.orders import ORDERS
 
 SHOWN = 15  # relations in the chart
-TOO_FEW = (
-    f"the whole pool has fewer than {LEAST_JUDGED} judged, {LEAST_POSITIVE} positive or {LEAST_DEPTHS} depths"
-)
+TOO_FEW = f"the whole pool has fewer than {LEAST_JUDGED} judged, {LEAST_POSITIVE} positive or {LEAST_DEPTHS} depths"
 NOTHING = "nothing is judged at this depth"
 Counts = NDArray[np.int64]
 
@@ -115,11 +113,19 @@ def _yield(
 
 def relation_json(row: RelationYield, work: Work) -> Json:
     return {
-        "relation": row.name, "pooled": row.pooled, "to_people": row.to_people, "released": row.released,
-        "judged": int(row.judged.sum()), "positive": int(row.positive.sum()), "unjudged": int(row.unjudged.sum()),
-        "judged_by_depth": row.judged.tolist(), "positive_by_depth": row.positive.tolist(), "left": row.left,
-        "per_label": row.per_label(work), "curve": _whose(row),
-    }  # fmt: skip
+        "relation": row.name,
+        "pooled": row.pooled,
+        "to_people": row.to_people,
+        "released": row.released,
+        "judged": int(row.judged.sum()),
+        "positive": int(row.positive.sum()),
+        "unjudged": int(row.unjudged.sum()),
+        "judged_by_depth": row.judged.tolist(),
+        "positive_by_depth": row.positive.tolist(),
+        "left": row.left,
+        "per_label": row.per_label(work),
+        "curve": _whose(row),
+    }
 
 
 def _whose(row: RelationYield) -> str:
@@ -137,20 +143,23 @@ def by_relation(context: Context) -> list[Section]:
 
 def _next(context: Context, found: Yields, work: Work) -> Section:
     columns = [
-        Column("relation", "Relation", "text"), Column("pooled", "Pooled", "count"),
+        Column("relation", "Relation", "text"),
+        Column("pooled", "Pooled", "count"),
         Column("to_people", "To people", "count", "pooled and not filtered"),
         Column("released", "Released", "count", "given to people so far"),
         Column("judged", "Judged", "count", "of those for people, with yes or no"),
-        Column("positive", "Positive", "count"), Column("yield", "Yield", "share", "positive of judged"),
+        Column("positive", "Positive", "count"),
+        Column("yield", "Yield", "share", "positive of judged"),
         Column("unjudged", "Unjudged", "count", "for people, without a judgement; undecided ones are judged"),
         Column("left", "Positives left", "value", "expected among the unjudged, by the curve of the yield by depth"),
         Column("per_label", "Positives a label", "value", "expected of the next label"),
         Column("curve", "Curve", "text", "whose judgements the expectation is from"),
-    ]  # fmt: skip
+    ]
     shown = [row for row in found.relations if row.left is not None and row.unjudged.any()][:SHOWN]
     per = work.per_judgement
     return Section(
-        "relations-next", "Where the next labels pay most",
+        "relations-next",
+        "Where the next labels pay most",
         "How many positives are expected among the triples of each relation that nobody has judged yet, and how many of"
         " them a label finds. A relation with few judgements borrows the curve of all relations.",
         "Triples for people only; filtered ones that somebody judged are left out. Yield by depth fitted as a power law"
@@ -158,13 +167,17 @@ def _next(context: Context, found: Yields, work: Work) -> Section:
         f" {LEAST_DEPTHS} depths on. A judgement is taken to need {per.value:.2f} labels.",
         [
             Table(
-                "relations-next", "Relations by expected positives a label", columns,
-                [_row(row, work) for row in found.relations], foot=_total(found, work),
+                "relations-next",
+                "Relations by expected positives a label",
+                columns,
+                [_row(row, work) for row in found.relations],
+                foot=_total(found, work),
             )
         ],
         _next_chart(shown, work) if shown else None,
-        _says(found), _notes(context, found),
-    )  # fmt: skip
+        _says(found),
+        _notes(context, found),
+    )
 
 
 def _next_chart(shown: Sequence[RelationYield], work: Work) -> Chart:
@@ -172,24 +185,33 @@ def _next_chart(shown: Sequence[RelationYield], work: Work) -> Chart:
     short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
     expected = numbers([100 * (row.per_label(work) or 0.0) for row in shown])
     return Chart(
-        "bars", f"Expected positives of the next 100 labels in {len(shown)} relations",
+        "bars",
+        f"Expected positives of the next 100 labels in {len(shown)} relations",
         {
             "series": [{"name": "positives in 100 labels", "x": names, "y": expected}],
-            "x": "expected positives in 100 labels", "lying": True,
+            "x": "expected positives in 100 labels",
+            "lying": True,
             "yaxis": {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
         },
-    )  # fmt: skip
+    )
 
 
 def _row(row: RelationYield, work: Work) -> list[Cell]:
     judged, positive = int(row.judged.sum()), int(row.positive.sum())
     nothing = "nothing is left to judge"
     return [
-        row.name, row.pooled, row.to_people, row.released, judged, positive,
-        cell(positive / judged if judged else float("nan"), "nothing is judged"), int(row.unjudged.sum()),
-        cell(or_nan(row.left), TOO_FEW), cell(or_nan(row.per_label(work)), TOO_FEW if row.left is None else nothing),
+        row.name,
+        row.pooled,
+        row.to_people,
+        row.released,
+        judged,
+        positive,
+        cell(positive / judged if judged else float("nan"), "nothing is judged"),
+        int(row.unjudged.sum()),
+        cell(or_nan(row.left), TOO_FEW),
+        cell(or_nan(row.per_label(work)), TOO_FEW if row.left is None else nothing),
         _whose(row),
-    ]  # fmt: skip
+    ]
 
 
 def _total(found: Yields, work: Work) -> list[Cell]:
@@ -227,9 +249,7 @@ def _is_fair(order: str) -> bool:
 def _notes(context: Context, found: Yields) -> list[str]:
     notes = []
     if found.every.curve is not None and found.every.curve.power > 0:
-        notes.append(
-            "So far the yield rises with depth. The pool is not saturated: deeper ones hold more positives."
-        )
+        notes.append("So far the yield rises with depth. The pool is not saturated: deeper ones hold more positives.")
     campaign = getattr(context.pool, "campaign", None)
     if campaign is not None and campaign.batch_size and not _is_fair(campaign.order):
         notes.append(
@@ -245,51 +265,69 @@ def _by_depth(found: Yields) -> Section:
     shares = [Share(int(p), int(n)) for p, n in zip(every.positive, every.judged, strict=True)]
     ends = [share.interval or (float("nan"), float("nan")) for share in shares]
     observed: Json = {
-        "name": "judged", "x": depths, "y": [share.value for share in shares],
-        "low": numbers([low for low, _ in ends]), "high": numbers([high for _, high in ends]),
-    }  # fmt: skip
+        "name": "judged",
+        "x": depths,
+        "y": [share.value for share in shares],
+        "low": numbers([low for low, _ in ends]),
+        "high": numbers([high for _, high in ends]),
+    }
     if not all(share.n for share in shares):  # a band has no holes
         del observed["low"], observed["high"]
     series = [observed]
     if every.curve is not None:
         fitted = numbers(every.curve.at(np.array(depths)))
         series.append({"name": "fitted", "x": depths, "y": fitted, "thin": True})
-    columns = [
-        Column("relation", "Relation", "text"),
-        *(Column(f"d{d}", f"Depth {d}", "share") for d in depths),
-    ]
+    columns = [Column("relation", "Relation", "text"), *(Column(f"d{d}", f"Depth {d}", "share") for d in depths)]
     curve = (
         f" The thin line is the curve of all relations: {every.curve.scale:.3g} · depth^{every.curve.power:.2f}."
         if every.curve
         else ""
     ).replace("-", "−")
     return Section(
-        "yield-depth", "Yield by depth",
+        "yield-depth",
+        "Yield by depth",
         "The share of positives among the judged triples of each pool depth, for all relations and for each."
         " A yield that hardly falls says that the pool is not saturated.",
         f"n = {int(every.judged.sum()):,} judged triples for people. Brackets: 95 % Wilson interval.{curve}",
         [
-            Table("yield-depth", "All relations by depth", [
-                Column("depth", "Depth", "count"), Column("judged", "Judged", "count"),
-                Column("positive", "Positive", "count"), Column("yield", "Yield", "share"),
-                Column("fitted", "Fitted", "share"), Column("unjudged", "Unjudged", "count"),
-            ], [_depth_row(every, d) for d in depths]),
-            Table("yield-relations", "Yield of each relation by depth", columns, [
-                [row.name, *(_share_cell(int(p), int(n)) for p, n in zip(row.positive, row.judged, strict=True))]
-                for row in sorted(found.relations, key=lambda row: row.name)
-            ]),
+            Table(
+                "yield-depth",
+                "All relations by depth",
+                [
+                    Column("depth", "Depth", "count"),
+                    Column("judged", "Judged", "count"),
+                    Column("positive", "Positive", "count"),
+                    Column("yield", "Yield", "share"),
+                    Column("fitted", "Fitted", "share"),
+                    Column("unjudged", "Unjudged", "count"),
+                ],
+                [_depth_row(every, d) for d in depths],
+            ),
+            Table(
+                "yield-relations",
+                "Yield of each relation by depth",
+                columns,
+                [
+                    [row.name, *(_share_cell(int(p), int(n)) for p, n in zip(row.positive, row.judged, strict=True))]
+                    for row in sorted(found.relations, key=lambda row: row.name)
+                ],
+            ),
         ],
         Chart("lines", "Yield by pool depth", {"series": series, "x": "pool depth", "y": "share of positives"}),
-    )  # fmt: skip
+    )
 
 
 def _depth_row(every: RelationYield, depth: int) -> list[Cell]:
     positive, judged = int(every.positive[depth - 1]), int(every.judged[depth - 1])
     fitted = float(every.curve.at(np.array([depth]))[0]) if every.curve else float("nan")
     return [
-        depth, judged, positive, _share_cell(positive, judged), cell(fitted, TOO_FEW),
+        depth,
+        judged,
+        positive,
+        _share_cell(positive, judged),
+        cell(fitted, TOO_FEW),
         int(every.unjudged[depth - 1]),
-    ]  # fmt: skip
+    ]
 
 
 def _share_cell(hits: int, n: int) -> Cell:

@@ -10,14 +10,7 @@ import numpy as np
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
 from evaluation.sections.section import Cell, Chart, Column, Table, cell, number, numbers
-from evaluation.sections.wording import (
-    beside,
-    compared,
-    named_ticks,
-    rows_without_overlap,
-    signed,
-    why_no_tau,
-)
+from evaluation.sections.wording import beside, compared, named_ticks, rows_without_overlap, signed, why_no_tau
 from evaluation.statistics.bootstrap import Interval
 from evaluation.statistics.correlation import CORRELATIONS
 
@@ -57,10 +50,7 @@ def coefficient_table(
         rows.append([*row, systems, some.questions])
     columns = [
         Column("measure", "Measure", "measure"),
-        *(
-            Column(c.name, c.label, "tau", f"{c.description} Source: {c.source}.")
-            for c in CORRELATIONS.values()
-        ),
+        *(Column(c.name, c.label, "tau", f"{c.description} Source: {c.source}.") for c in CORRELATIONS.values()),
         Column("systems", "Systems", "count", f"Systems with a value {both}."),
         Column("questions", "Questions", "count", f"Evaluated {either}, drawn with replacement."),
     ]
@@ -70,8 +60,7 @@ def coefficient_table(
 def resample_notes(intervals: Intervals) -> list[str]:
     """How many resamples an interval is of at least, where some tie all systems."""
     least = min(
-        (one.defined for row in intervals.values() for one in row.values() if np.isfinite(one.value)),
-        default=RESAMPLES,
+        (one.defined for row in intervals.values() for one in row.values() if np.isfinite(one.value)), default=RESAMPLES
     )
     if least == RESAMPLES:
         return []
@@ -86,22 +75,30 @@ def coefficient_points(label: str, measures: Mapping[int, Measure], intervals: I
     for at, (i, measure) in enumerate(measures.items()):
         found = [intervals[measure.name][name] for name in CORRELATIONS]
         offset = beside(at, len(measures))
-        series.append({
-            "measure": i, "name": measure.label, "x": [place + offset for place in range(len(found))],
-            "y": numbers([one.value for one in found]), "low": numbers([one.low for one in found]),
-            "high": numbers([one.high for one in found]),
-            "hover": [
-                f"{measure.label}, {entry.label}: {with_interval(one)}"
-                for entry, one in zip(CORRELATIONS.values(), found, strict=True)
-            ],
-        })  # fmt: skip
+        series.append(
+            {
+                "measure": i,
+                "name": measure.label,
+                "x": [place + offset for place in range(len(found))],
+                "y": numbers([one.value for one in found]),
+                "low": numbers([one.low for one in found]),
+                "high": numbers([one.high for one in found]),
+                "hover": [
+                    f"{measure.label}, {entry.label}: {with_interval(one)}"
+                    for entry, one in zip(CORRELATIONS.values(), found, strict=True)
+                ],
+            }
+        )
     return Chart(
-        "points", label,
+        "points",
+        label,
         {
-            "series": series, "y": "coefficient", "yrange": [-1.05, 1.05],
+            "series": series,
+            "y": "coefficient",
+            "yrange": [-1.05, 1.05],
             "xaxis": named_ticks([_short(entry.label) for entry in CORRELATIONS.values()], divided=True),
         },
-    )  # fmt: skip
+    )
 
 
 def _short(label: str) -> str:
@@ -121,27 +118,30 @@ def with_interval(found: Interval) -> str:
 
 
 def slope(
-    label: str,
-    sides: tuple[str, str],
-    systems: Sequence[str],
-    left: Sequence[int | None],
-    right: Sequence[int | None],
+    label: str, sides: tuple[str, str], systems: Sequence[str], left: Sequence[int | None], right: Sequence[int | None]
 ) -> Chart:
     """The places of the systems on two sides, which `sides` names; a system without a place has no line."""
     left_row, right_row = rows_without_overlap(left, right), rows_without_overlap(right, left)
     return Chart(
-        "slope", label,
+        "slope",
+        label,
         {
-            "left": sides[0], "right": sides[1],
+            "left": sides[0],
+            "right": sides[1],
             "lines": [
                 {
-                    "system": i, "name": system, "left": left[i], "right": right[i],
-                    "left_row": left_row[i], "right_row": right_row[i],
+                    "system": i,
+                    "name": system,
+                    "left": left[i],
+                    "right": right[i],
+                    "left_row": left_row[i],
+                    "right_row": right_row[i],
                 }
-                for i, system in enumerate(systems) if left_row[i] is not None
+                for i, system in enumerate(systems)
+                if left_row[i] is not None
             ],
         },
-    )  # fmt: skip
+    )
 
 
 def turned(left: Sequence[int | None], right: Sequence[int | None]) -> str:

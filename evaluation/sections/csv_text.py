@@ -20,8 +20,11 @@ def csv_text(table: dict[str, Any]) -> str:
         for i in range(len(columns))
     ]
     reasons = any(isinstance(c, dict) and c.get("reason") for row in rows for c in row)
-    head = [name for column, extra in zip(columns, more, strict=True)
-            for name in (column["key"], *(f"{column['key']}_{e}" for e in extra))]  # fmt: skip
+    head = [
+        name
+        for column, extra in zip(columns, more, strict=True)
+        for name in (column["key"], *(f"{column['key']}_{e}" for e in extra))
+    ]
     lines: list[list[Any]] = [[*head, *(["undefined"] if reasons else [])]]
     for row in rows:
         line: list[Any] = []
@@ -31,8 +34,9 @@ def csv_text(table: dict[str, Any]) -> str:
         if reasons:
             said = [
                 f"{column['label']}: {value['reason']}"
-                for column, value in zip(columns, row, strict=True) if isinstance(value, dict) and value.get("reason")
-            ]  # fmt: skip
+                for column, value in zip(columns, row, strict=True)
+                if isinstance(value, dict) and value.get("reason")
+            ]
             line.append("; ".join(said))
         lines.append(line)
     return csv_of(lines)

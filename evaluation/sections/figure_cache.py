@@ -61,10 +61,16 @@ def metrics(
             if by_system[system][name] is None:
                 reasons[system][name] = why[name][i]
     return {
-        "labels": labels, "name": chosen.name, "counts": chosen.counts(), "assumed_is_judged": assumed_is_judged,
-        "questions": questions, "n": {name: found[name].units for name in names}, "systems": by_system,
-        "reasons": reasons, "left_out": table.left_out,
-    }  # fmt: skip
+        "labels": labels,
+        "name": chosen.name,
+        "counts": chosen.counts(),
+        "assumed_is_judged": assumed_is_judged,
+        "questions": questions,
+        "n": {name: found[name].units for name in names},
+        "systems": by_system,
+        "reasons": reasons,
+        "left_out": table.left_out,
+    }
 
 
 # -- kept -------------------------------------------------------------------------------------------------------
@@ -98,9 +104,7 @@ def figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, he
         if time.monotonic() > until:
             if kept.version:
                 return kept
-            raise FigureBusy(
-                "Somebody else's visit is computing this right now. Load the page again in a moment."
-            )
+            raise FigureBusy("Somebody else's visit is computing this right now. Load the page again in a moment.")
         time.sleep(LOOK_AGAIN)
 
 
@@ -128,11 +132,7 @@ def _compute(kept: Figure, now: str, compute: Callable[[], Content]) -> Figure:
     kept.version, kept.seconds = now, time.monotonic() - started
     kept.computed_at, kept.claimed_until = timezone.now(), None
     row.update(
-        content=kept.content,
-        version=now,
-        seconds=kept.seconds,
-        computed_at=kept.computed_at,
-        claimed_until=None,
+        content=kept.content, version=now, seconds=kept.seconds, computed_at=kept.computed_at, claimed_until=None
     )
     return kept
 
@@ -144,9 +144,5 @@ def kept_figure(pool: Pool, key: str) -> Figure | None:
 
 def last_heavy(pool: Pool) -> str:
     """Changes when a job has kept a figure."""
-    at = (
-        Figure.objects.filter(pool=pool, heavy=True)
-        .exclude(version="")
-        .aggregate(at=Max("computed_at"))["at"]
-    )
+    at = Figure.objects.filter(pool=pool, heavy=True).exclude(version="").aggregate(at=Max("computed_at"))["at"]
     return at.isoformat() if at else ""

@@ -46,16 +46,19 @@ def values_table(
     reasons = why_undefined(context, curve, measure)
     rows: list[list[Cell]] = [
         [
-            step, int(curve.positives[i]), int(curve.questions[i]),
+            step,
+            int(curve.positives[i]),
+            int(curve.questions[i]),
             *(cell(value, reasons[i][s]) for s, value in enumerate(means[i].tolist())),
         ]
         for i, step in enumerate(at)
-    ]  # fmt: skip
+    ]
     columns = [
-        steps, Column("positives", "Positive triples", "count", "triples that are positive by the labels until then"),
+        steps,
+        Column("positives", "Positive triples", "count", "triples that are positive by the labels until then"),
         Column("questions", "Questions", "count", "with an answer among the positive triples"),
         *(Column(name, name, "value") for name in context.systems),
-    ]  # fmt: skip
+    ]
     return Table(key, measure.label, columns, rows)
 
 
@@ -65,10 +68,7 @@ def why_undefined(context: Context, curve: Growth, measure: Measure) -> list[lis
         return [[""] * len(context.systems)] * len(curve.questions)
     final = context.labels.values([measure.name], context.settings.assumed_is_judged)[measure.name].reasons()
     early = "a value that the measure needs is missing under the labels until then"
-    return [
-        [NO_ANSWER] * len(final) if not n else [why or early for why in final]
-        for n in curve.questions.tolist()
-    ]
+    return [[NO_ANSWER] * len(final) if not n else [why or early for why in final] for n in curve.questions.tolist()]
 
 
 def values_chart(context: Context, curve: Growth, measure: Measure, x: Ints, axis: str) -> Chart:
@@ -81,22 +81,17 @@ def values_chart(context: Context, curve: Growth, measure: Measure, x: Ints, axi
 
 
 def tau_table(
-    context: Context,
-    curve: Growth,
-    taus: dict[str, Floats],
-    key: str,
-    title: str,
-    steps: Column,
-    at: Sequence[Cell],
+    context: Context, curve: Growth, taus: dict[str, Floats], key: str, title: str, steps: Column, at: Sequence[Cell]
 ) -> Table:
     rows: list[list[Cell]] = [
         [step, int(curve.positives[i]), *(cell(taus[m.name][i], NO_ORDER) for m in context.measures)]
         for i, step in enumerate(at)
     ]
     columns = [
-        steps, Column("positives", "Positive triples", "count"),
+        steps,
+        Column("positives", "Positive triples", "count"),
         *(Column(m.name, m.label, "tau") for m in context.measures),
-    ]  # fmt: skip
+    ]
     return Table(key, title, columns, rows)
 
 

@@ -50,9 +50,7 @@ def _of_part(part: Part, settings: Settings) -> Settings:
     return replace(settings, labels=part.labels, questions=questions)
 
 
-def part_figure(
-    pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None
-) -> Figure:
+def part_figure(pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None) -> Figure:
     """The sections of a part for the labels of this moment: kept, or computed now."""
 
     def compute() -> dict[str, Any]:
@@ -83,22 +81,23 @@ def kept_parts(pool: Pool, analysis: Analysis, settings: Settings) -> list[tuple
 def analysis_content(pool: Pool, analysis: Analysis, settings: Settings) -> dict[str, Any]:
     """Everything that the page shows, for JSON; undefined values are null, with their reason."""
     return {
-        "pool": pool.name, "analysis": analysis.key,
+        "pool": pool.name,
+        "analysis": analysis.key,
         "settings": {field: getattr(settings, field) for field in analysis.settings},
         "parts": [
             {
-                "part": part.key, "computed": figure is not None, "is_old": is_old,
+                "part": part.key,
+                "computed": figure is not None,
+                "is_old": is_old,
                 "computed_at": figure.computed_at if figure else None,
                 "sections": figure.content["sections"] if figure else [],
             }
             for part, figure, is_old in kept_parts(pool, analysis, settings)
         ],
-    }  # fmt: skip
+    }
 
 
-def start_part(
-    pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None
-) -> Job:
+def start_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
     """Have a job compute a heavy part; one that is on its way already is it."""
     return start_job(JobKind.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
 
@@ -132,8 +131,4 @@ def may_follow(job: Job | None) -> bool:
 
 
 def _params(analysis: Analysis, part: Part, settings: Settings) -> dict[str, str]:
-    return {
-        "analysis": analysis.key,
-        "part": part.key,
-        "settings": _of_part(part, settings).query(analysis.settings),
-    }
+    return {"analysis": analysis.key, "part": part.key, "settings": _of_part(part, settings).query(analysis.settings)}

@@ -12,17 +12,7 @@ from evaluation.measures.groups import Groups, by_popularity, by_side_and_catego
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import GroupMeans, Values
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Section,
-    Table,
-    cell,
-    label_caption,
-    numbers,
-)
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, numbers
 from evaluation.sections.wording import (
     beside,
     best_of,
@@ -76,9 +66,7 @@ def by_categories(context: Context, measure: Measure, old: Side, new: Side) -> l
     before, after = old.means(groups), new.means(groups)
     every = (old.values.mean(), new.values.mean())
     rows = [
-        _tau_row(
-            name, measure, before.mean[:, g], after.mean[:, g], int(before.count[g]), int(after.count[g])
-        )
+        _tau_row(name, measure, before.mean[:, g], after.mean[:, g], int(before.count[g]), int(after.count[g]))
         for g, name in enumerate(groups.names)
     ]
     total = _tau_row("all", measure, *every, old.values.n, new.values.n)
@@ -86,14 +74,16 @@ def by_categories(context: Context, measure: Measure, old: Side, new: Side) -> l
     title = f"{measure.label} by side and relation category"
     return [
         Section(
-            "category-tau", f"Agreement by side and relation category, by {measure.label}",
+            "category-tau",
+            f"Agreement by side and relation category, by {measure.label}",
             f"Tau-b between the orders of the systems under {old.labels.name} and {new.labels.name}, for the questions"
             " of one side and of relations of one category (x-y: x heads for a tail, y tails for a head; N is more than"
             f" 1.5 on average in train). {steps(len(context.systems))}",
             caption(context, old, new),
             [
                 Table(
-                    "category-tau", "Kendall's tau-b by side and relation category",
+                    "category-tau",
+                    "Kendall's tau-b by side and relation category",
                     [
                         Column("group", "Side and category", "text"),
                         Column("against_n", f"{unit.capitalize()}, {old.labels.name}", "count"),
@@ -107,16 +97,26 @@ def by_categories(context: Context, measure: Measure, old: Side, new: Side) -> l
             finding=_least_agreement(groups.names, rows),
             notes=[
                 *set_notes(old.labels, new.labels),
-                *(note for side in (old, new) for note in
-                  undefined_notes(side.labels, {measure.name: side.values}, [measure], context.systems)),
+                *(
+                    note
+                    for side in (old, new)
+                    for note in undefined_notes(side.labels, {measure.name: side.values}, [measure], context.systems)
+                ),
             ],
         ),
         _by_group(
-            context, measure, "category", title, "Side and category", groups, old, new,
+            context,
+            measure,
+            "category",
+            title,
+            "Side and category",
+            groups,
+            old,
+            new,
             "The mean of each system over the questions of one side and of relations of one category; the best of a row"
             " is bold. Groups with few answers say little.",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _tau_row(name: str, measure: Measure, one: Floats, other: Floats, n: int, of: int) -> list[Cell]:
@@ -142,19 +142,30 @@ def _least_agreement(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> st
 
 
 def _by_group(
-    context: Context, measure: Measure, key: str, title: str, what: str, groups: Groups, old: Side, new: Side,
-    text: str, groups_before: Groups | None = None,
-) -> Section:  # fmt: skip
+    context: Context,
+    measure: Measure,
+    key: str,
+    title: str,
+    what: str,
+    groups: Groups,
+    old: Side,
+    new: Side,
+    text: str,
+    groups_before: Groups | None = None,
+) -> Section:
     """A table for each label set, systems in columns; the chart has the second label set. `groups_before`: the
     groups under the first, where they depend on labels."""
     sides = ((new, groups), (old, groups_before or groups))
     found = new.means(groups)
     return Section(
-        key, title, text, f"{caption(context, new, old)} The chart shows {new.labels.name}.",
+        key,
+        title,
+        text,
+        f"{caption(context, new, old)} The chart shows {new.labels.name}.",
         [group_table(context, measure, f"{key}-{side.key}", what, side, of) for side, of in sides],
         _group_chart(context, measure, what, found, groups.names),
         _best_by_group(context, measure, found, new.labels.name),
-    )  # fmt: skip
+    )
 
 
 def _best_by_group(context: Context, measure: Measure, found: GroupMeans, name: str) -> str:
@@ -165,13 +176,7 @@ def _best_by_group(context: Context, measure: Measure, found: GroupMeans, name: 
 
 
 def group_table(
-    context: Context,
-    measure: Measure,
-    key: str,
-    what: str,
-    side: Side,
-    groups: Groups,
-    used_only: bool = False,
+    context: Context, measure: Measure, key: str, what: str, side: Side, groups: Groups, used_only: bool = False
 ) -> Table:
     """Systems in columns; `used_only`: without the groups that have no unit."""
     found = side.means(groups)
@@ -189,22 +194,23 @@ def group_table(
     return Table(key, f"{measure.label} under {side.labels.name}", columns, rows, best)
 
 
-def _group_chart(
-    context: Context, measure: Measure, what: str, found: GroupMeans, names: Sequence[str]
-) -> Chart:
+def _group_chart(context: Context, measure: Measure, what: str, found: GroupMeans, names: Sequence[str]) -> Chart:
     used = np.flatnonzero(found.count).tolist()
     series = [
         {
-            "system": i, "name": system, "x": [at + beside(i, len(context.systems)) for at in range(len(used))],
+            "system": i,
+            "name": system,
+            "x": [at + beside(i, len(context.systems)) for at in range(len(used))],
             "y": numbers(found.mean[i, used]),
             "hover": [f"{system}, {names[g]}: {_written(found.mean[i, g])} (n = {found.count[g]:,})" for g in used],
         }
         for i, system in enumerate(context.systems)
-    ]  # fmt: skip
+    ]
     return Chart(
-        "points", f"{measure.label} of every system, {what.lower()}",
+        "points",
+        f"{measure.label} of every system, {what.lower()}",
         {"series": series, "y": measure.label, "xaxis": named_ticks([names[g] for g in used], divided=True)},
-    )  # fmt: skip
+    )
 
 
 def _written(value: float) -> str:
@@ -214,9 +220,7 @@ def _written(value: float) -> str:
 def by_bands(context: Context, measure: Measure, old: Side, new: Side) -> Section:
     graph = context.table.graph
     degree = entity_degree(graph.train, graph.num_entities)
-    groups, before = (
-        by_popularity(side.labels.prepared.table, side.labels.state, degree) for side in (new, old)
-    )
+    groups, before = (by_popularity(side.labels.prepared.table, side.labels.state, degree) for side in (new, old))
     edges = ", ".join(str(edge) for edge in BAND_EDGES)
     whose = (
         "Each answer has its own band."
@@ -224,9 +228,15 @@ def by_bands(context: Context, measure: Measure, old: Side, new: Side) -> Sectio
         else "A question has the band of its most popular answer, the same for every system."
     )
     return _by_group(
-        context, measure, "popularity", f"{measure.label} by popularity of the answer", "Degree of the answer", groups,
-        old, new,
+        context,
+        measure,
+        "popularity",
+        f"{measure.label} by popularity of the answer",
+        "Degree of the answer",
+        groups,
+        old,
+        new,
         "Popularity is the degree of the answer: the training triples in which it appears, in bands that end at"
         f" {edges}. {whose}",
         before,
-    )  # fmt: skip
+    )

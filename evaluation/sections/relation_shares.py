@@ -10,17 +10,7 @@ from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Section,
-    Table,
-    cell,
-    label_caption,
-    number,
-)
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, number
 from evaluation.sections.wording import both_captions, place_cell, places, places_on_both, signed
 from pooling.pools.kernels.shares import SMOOTHING, divergence, shares
 
@@ -72,7 +62,8 @@ def reweighting(context: Context, measure: Measure, values: Values, before: Valu
     ):
         columns += [Column(key, label, "value"), Column(f"{key}_place", "Place", "count")]
     return Section(
-        "reweighted", title,
+        "reweighted",
+        title,
         "The sum over relations of w times the relation's mean, w being the relation's share of the positive triples"
         f" of {context.against.name}. What is left of the difference between the two label sets is not due to a"
         " different mixture of relations.",
@@ -81,7 +72,7 @@ def reweighting(context: Context, measure: Measure, values: Values, before: Valu
         f" n = {values.n:,} {values.unit}s.",
         [Table("reweighted", title, columns, rows)],
         finding=_reweighted_finding(context, place[0], place[1]),
-    )  # fmt: skip
+    )
 
 
 def _reweighted_finding(context: Context, plain: list[int | None], weighted: list[int | None]) -> str:
@@ -108,11 +99,17 @@ def relation_shares(context: Context) -> Section:
     names = context.table.graph.relations
     rows: list[list[Cell]] = [
         [
-            names[r], int(counts[0][r]), cell(old[r], reason), int(counts[1][r]), cell(new[r], reason),
-            cell(100 * difference[r], reason), int(counts[2][r]), cell(whole[r], reason),
+            names[r],
+            int(counts[0][r]),
+            cell(old[r], reason),
+            int(counts[1][r]),
+            cell(new[r], reason),
+            cell(100 * difference[r], reason),
+            int(counts[2][r]),
+            cell(whole[r], reason),
         ]
         for r in order
-    ]  # fmt: skip
+    ]
     columns = [Column("relation", "Relation", "text")]
     for key, chosen in zip(("against", "labels"), sets, strict=False):
         columns += [
@@ -121,11 +118,13 @@ def relation_shares(context: Context) -> Section:
         ]
     columns += [
         Column("difference", "Difference, points", "change", "Percentage points: the second share less the first."),
-        Column("full_test_n", "Triples, full test", "count"), Column("full_test", "Share, full test", "share"),
-    ]  # fmt: skip
+        Column("full_test_n", "Triples, full test", "count"),
+        Column("full_test", "Share, full test", "share"),
+    ]
     apart = _divergences(context, *counts)
     return Section(
-        "shares", "Relation shares",
+        "shares",
+        "Relation shares",
         "Which share of the positive triples each relation has. The Kullback-Leibler divergence D(P ‖ Q) of two"
         " mixtures is 0 where they are equal; seeds, a sample of the test set, should be close to it.",
         f"{both_captions(context)} D in nats, {SMOOTHING:g} triples added to every relation that either set has."
@@ -133,23 +132,16 @@ def relation_shares(context: Context) -> Section:
         f" {differing.size} that differ most.",
         [
             Table(
-                "divergence", "Kullback-Leibler divergence of relation shares",
+                "divergence",
+                "Kullback-Leibler divergence of relation shares",
                 [Column("pair", "P ‖ Q", "text"), Column("divergence", "D, nats", "value")],
-                [
-                    [name, cell(value, "one of the two has no positive triple")]
-                    for name, value in apart.items()
-                ],
+                [[name, cell(value, "one of the two has no positive triple")] for name, value in apart.items()],
             ),
             Table("shares", "Relation shares", columns, rows),
         ],
         _shares_chart(context, differing, old, new),
-        " ".join(
-            [
-                *_moved_most(context, differing, old, new),
-                *(_apart(name, value) for name, value in apart.items()),
-            ]
-        ),
-    )  # fmt: skip
+        " ".join([*_moved_most(context, differing, old, new), *(_apart(name, value) for name, value in apart.items())]),
+    )
 
 
 def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str, float]:
@@ -158,14 +150,18 @@ def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str
     seeds = label_set(context.pool, table, "seeds")
     every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])
     counts = {
-        context.against.name: old, context.labels.name: new, "full test": full,
+        context.against.name: old,
+        context.labels.name: new,
+        "full test": full,
         seeds.name: positives_by_relation(context, seeds),
         ALL_TRIPLES: np.bincount(every, minlength=graph.num_relations),
-    }  # fmt: skip
+    }
     pairs = [
-        (context.labels.name, context.against.name), (context.against.name, "full test"),
-        (seeds.name, "full test"), ("full test", ALL_TRIPLES),
-    ]  # fmt: skip
+        (context.labels.name, context.against.name),
+        (context.against.name, "full test"),
+        (seeds.name, "full test"),
+        ("full test", ALL_TRIPLES),
+    ]
     return {f"{p} ‖ {q}": divergence(counts[p], counts[q]) for p, q in pairs}
 
 
@@ -188,16 +184,21 @@ def _shares_chart(context: Context, order: Ints, old: Floats, new: Floats) -> Ch
     names = [context.table.graph.relations[r] for r in order]
     series = [
         {
-            "name": chosen.name, "colour": colour, "x": names,
+            "name": chosen.name,
+            "colour": colour,
+            "x": names,
             "y": [None if (v := number(share[r])) is None else 100 * v for r in order],
         }
         for chosen, colour, share in ((context.against, "--control", old), (context.labels, "--accent", new))
-    ]  # fmt: skip
+    ]
     short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
     return Chart(
-        "bars", f"Shares of {len(names)} relations under {context.against.name} and {context.labels.name}",
+        "bars",
+        f"Shares of {len(names)} relations under {context.against.name} and {context.labels.name}",
         {
-            "series": series, "x": "% of the positive triples", "lying": True,
+            "series": series,
+            "x": "% of the positive triples",
+            "lying": True,
             "yaxis": {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
         },
-    )  # fmt: skip
+    )

@@ -144,9 +144,7 @@ class Analysis:
     also: tuple[str, ...] = ()  # label sets that it reads whatever the settings say
     version: Callable[[Pool], str] | None = None  # of what else it rests on beside labels and ranks
     docs_page: str = "evaluation"  # in docs/, without .md
-    jobs: Callable[[Pool], Sequence[Job]] | None = (
-        None  # that make what the page lacks: live, or failed at last
-    )
+    jobs: Callable[[Pool], Sequence[Job]] | None = None  # that make what the page lacks: live, or failed at last
 
     def part(self, key: str) -> Part:
         return next(part for part in self.parts if part.key == key)
@@ -156,11 +154,13 @@ def beside(sections: Sequence[Section], labels: str) -> list[Section]:
     """The same sections once more on a page, of a label set that is not the chosen one."""
     return [
         replace(
-            section, key=f"{section.key}-{labels}", title=f"{section.title}: {labels.replace('-', ' ')}",
+            section,
+            key=f"{section.key}-{labels}",
+            title=f"{section.title}: {labels.replace('-', ' ')}",
             tables=[replace(table, key=f"{table.key}-{labels}") for table in section.tables],
         )
         for section in sections
-    ]  # fmt: skip
+    ]
 
 
 # -- how values are written into sections -----------------------------------------------------------------------

@@ -33,9 +33,7 @@ class Settings:
     alpha: float = 0.05
     k: int = 10
     seed: int = 7
-    share: float = (
-        0.9  # judged share of its first candidates from which a system that was not pooled is comparable
-    )
+    share: float = 0.9  # judged share of its first candidates from which a system that was not pooled is comparable
     sharpness: float = 1.0  # of PROBE: how strictly a rank is scored
     robustness: float = 0.0  # of PROBE: how much the weight of popular answers falls
     answers: str = "raw"  # of max-k: whether answers of train and valid are right too, or filtered: wrong
@@ -82,9 +80,7 @@ def _parse(name: str, values: list[str], given: Mapping[str, Any]) -> Any:
     if name == "measure":
         return _measure(value)
     if name == "measures":
-        names = tuple(
-            dict.fromkeys(_measure(part) for text in values for part in text.split(",") if part.strip())
-        )
+        names = tuple(dict.fromkeys(_measure(part) for text in values for part in text.split(",") if part.strip()))
         if len(names) > MOST_MEASURES:
             raise EvaluationError(f"{len(names)} measures were chosen: choose at most {MOST_MEASURES}.")
         return names or RANKING

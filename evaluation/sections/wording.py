@@ -36,10 +36,7 @@ def places_on_both(
     """
     both = np.isfinite(one) & np.isfinite(other)
     turned = higher_is_better if other_higher is None else other_higher
-    return (
-        places(np.where(both, one, np.nan), higher_is_better),
-        places(np.where(both, other, np.nan), turned),
-    )
+    return (places(np.where(both, one, np.nan), higher_is_better), places(np.where(both, other, np.nan), turned))
 
 
 def rows_without_overlap(own: Sequence[int | None], other: Sequence[int | None]) -> list[int | None]:
@@ -165,7 +162,10 @@ def named_ticks(names: Sequence[str], divided: bool = False) -> Json:
     """An axis on which 0, 1, … are called by name; `divided`: with a line between every two."""
     dividers = [i + 0.5 for i in range(len(names) - 1)] if divided else []
     return {
-        "tickvals": list(range(len(names))), "ticktext": list(names), "range": [-0.5, len(names) - 0.5],
-        "showgrid": False, "zeroline": False,
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "range": [-0.5, len(names) - 0.5],
+        "showgrid": False,
+        "zeroline": False,
         "minor": {"tickmode": "array", "tickvals": dividers, "showgrid": divided},
-    }  # fmt: skip
+    }

@@ -59,9 +59,7 @@ def bootstrap_correlations(
     if not one:
         return {}
     values = compare(np.ones((1, size)))
-    blocks = [
-        compare(times_drawn(min(CHUNK, resamples - begin), size, rng)) for begin in range(0, resamples, CHUNK)
-    ]
+    blocks = [compare(times_drawn(min(CHUNK, resamples - begin), size, rng)) for begin in range(0, resamples, CHUNK)]
     found: dict[str, dict[str, Interval]] = {name: {} for name in one}
     for i, entry in enumerate(chosen):
         drawn = np.concatenate([block[i] for block in blocks]) if blocks else np.zeros((0, len(one)))

@@ -113,25 +113,37 @@ CORRELATIONS: dict[str, Correlation] = {
     entry.name: entry
     for entry in (
         Correlation(
-            "tau_b", "Kendall's tau-b", -1.0,
+            "tau_b",
+            "Kendall's tau-b",
+            -1.0,
             "Pairs of systems in the same order less pairs in the opposite order; ties count for neither.",
-            "Kendall 1945; scipy.stats.kendalltau", kendall_tau,
+            "Kendall 1945; scipy.stats.kendalltau",
+            kendall_tau,
         ),
         Correlation(
-            "tau_ap", "tau_AP", -1.0,
+            "tau_ap",
+            "tau_AP",
+            -1.0,
             "Like Kendall's tau, but a swap among the best systems costs more than one among the worst.",
-            "Yilmaz, Aslam and Robertson 2008; ties and symmetry: Urbano and Marrero 2017 (tau_AP,b)", tau_ap,
+            "Yilmaz, Aslam and Robertson 2008; ties and symmetry: Urbano and Marrero 2017 (tau_AP,b)",
+            tau_ap,
         ),
         Correlation(
-            "rbo", "RBO (p = 0.9)", 0.0,
+            "rbo",
+            "RBO (p = 0.9)",
+            0.0,
             "Share of systems common to the first d of both orders, for every d, the first weighing most. "
             "It is no correlation: 0 is out of reach where both sides order the same systems.",
-            "Webber, Moffat and Zobel 2010 (extrapolated)", rank_biased_overlap,
+            "Webber, Moffat and Zobel 2010 (extrapolated)",
+            rank_biased_overlap,
         ),
         Correlation(
-            "spearman", "Spearman's rho", -1.0,
+            "spearman",
+            "Spearman's rho",
+            -1.0,
             "Correlation of the ranks; a system that moves far counts more than several that move a little.",
-            "Spearman 1904; scipy.stats.spearmanr", spearman,
+            "Spearman 1904; scipy.stats.spearmanr",
+            spearman,
         ),
     )
-}  # fmt: skip
+}

@@ -47,17 +47,13 @@ def bootstrap_places(
     stacked = StackedSums(sums.values())
     n = stacked.questions.size
     sizes = [min(CHUNK, resamples - begin) for begin in range(0, resamples, CHUNK)]
-    merits = np.concatenate(
-        [stacked.merits(times_drawn(size, n, rng)) for size in sizes]
-    )  # [draws, measures, systems]
+    merits = np.concatenate([stacked.merits(times_drawn(size, n, rng)) for size in sizes])  # [draws, measures, systems]
     left, right = np.triu_indices(merits.shape[2], k=1)
     one, other = merits[..., left], merits[..., right]
     decided = np.maximum((one > other).sum(axis=0), (one < other).sum(axis=0))  # [measures, pairs]
     tail = (1.0 - level) / 2.0
     undecided = (decided < (1.0 - tail) * resamples).sum(axis=1)
-    ends = np.quantile(
-        places(merits), [tail, 1.0 - tail], axis=0, method="inverted_cdf"
-    )  # [2, measures, systems]
+    ends = np.quantile(places(merits), [tail, 1.0 - tail], axis=0, method="inverted_cdf")  # [2, measures, systems]
     return {
         name: PlaceIntervals(ends[0, m], ends[1, m], int(undecided[m]), left.size, n, resamples)
         for m, name in enumerate(sums)

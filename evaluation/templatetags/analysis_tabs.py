@@ -27,15 +27,9 @@ AFTER = (
 
 @register.inclusion_tag("partials/tabs.html")
 def analysis_tabs(pool: Pool, current: str) -> dict[str, Any]:
-    tabs = [
-        {"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in BEFORE
-    ]
-    tabs += [
-        {"key": a.key, "label": a.tab, "url": reverse("analysis", args=[pool.name, a.key])} for a in ANALYSES
-    ]
-    tabs += [
-        {"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in AFTER
-    ]
+    tabs = [{"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in BEFORE]
+    tabs += [{"key": a.key, "label": a.tab, "url": reverse("analysis", args=[pool.name, a.key])} for a in ANALYSES]
+    tabs += [{"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in AFTER]
     return {"tabs": tabs, "of": f"Evaluation of {pool.name}", "current": current}
 
 
@@ -83,9 +77,7 @@ def cell(value: Any, kind: str) -> SafeString:
 def why_undefined(table: Any) -> SafeString:
     """Under a table of a section (or a Table): why cells are undefined, for who cannot point at them or prints."""
     found = undefined_reasons(table if isinstance(table, dict) else asdict(table))
-    return (
-        format_html('<p class="muted small">Undefined: {}.</p>', "; ".join(found)) if found else SafeString()
-    )
+    return format_html('<p class="muted small">Undefined: {}.</p>', "; ".join(found)) if found else SafeString()
 
 
 def undefined_reasons(table: dict[str, Any]) -> list[str]:

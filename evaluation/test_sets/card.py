@@ -63,9 +63,15 @@ def card(
     """The lines; `left_out`: what the archive was asked to leave out; `names`: its files."""
     yield f"# Test set {qrels.pool.name}, qrels {qrels.name}"
     for part in (
-        _made(qrels, frozen, numbers, left_out), _counts(frozen, numbers), _agreement(numbers), _measures(numbers),
-        _limits(frozen), _use(numbers, names), _terms(qrels), _files(names),
-    ):  # fmt: skip
+        _made(qrels, frozen, numbers, left_out),
+        _counts(frozen, numbers),
+        _agreement(numbers),
+        _measures(numbers),
+        _limits(frozen),
+        _use(numbers, names),
+        _terms(qrels),
+        _files(names),
+    ):
         yield ""
         yield from part
 

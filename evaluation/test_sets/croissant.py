@@ -40,31 +40,36 @@ def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
     pool = qrels.pool
     columns = {name: _columns(folder / name) for name in _RECORDS if name in sums}
     metadata = {
-        "@context": CONTEXT, "@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": f"{pool.name}-{qrels.name}",
         "description": f"Completed test set of the knowledge graph {pool.graph.name}: qrels {qrels.name} of the pool "
         f"{pool.name}, {qrels.num_positive} positive and {qrels.num_negative} negative triples by people or an import.",
-        "datePublished": f"{qrels.created_at:%Y-%m-%d}", "version": "1.0.0",
+        "datePublished": f"{qrels.created_at:%Y-%m-%d}",
+        "version": "1.0.0",
         **({"license": qrels.licence} if qrels.licence else {}),
         **({"citeAs": qrels.citation} if qrels.citation else {}),
         "distribution": [_file(name, sha256, (folder / name).stat().st_size) for name, sha256 in sums.items()],
         "recordSet": [_records(name, columns[name]) for name in columns if columns[name]],
-    }  # fmt: skip
+    }
     return json.dumps(metadata, indent=1, ensure_ascii=False)
 
 
 def _file(name: str, sha256: str, size: int) -> dict[str, Any]:
-    what = (
-        FILES["runs/"]
-        if name.startswith("runs/")
-        else FILES.get(name, "how it was made, in words and numbers")
-    )
+    what = FILES["runs/"] if name.startswith("runs/") else FILES.get(name, "how it was made, in words and numbers")
     # Croissant calls a packed table by what is in it
     kind = _TYPES.get(Path(name.removesuffix(".gz")).suffix, "text/plain")
     return {
-        "@type": "cr:FileObject", "@id": name, "name": name, "description": what, "contentUrl": name,
-        "contentSize": f"{size} B", "encodingFormat": kind, "sha256": sha256,
-    }  # fmt: skip
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "description": what,
+        "contentUrl": name,
+        "contentSize": f"{size} B",
+        "encodingFormat": kind,
+        "sha256": sha256,
+    }
 
 
 def _columns(path: Path) -> list[str]:
@@ -79,15 +84,21 @@ def _columns(path: Path) -> list[str]:
 def _records(name: str, columns: list[str]) -> dict[str, Any]:
     stem = name.split(".")[0]
     return {
-        "@type": "cr:RecordSet", "@id": stem, "name": stem, "description": FILES[name],
+        "@type": "cr:RecordSet",
+        "@id": stem,
+        "name": stem,
+        "description": FILES[name],
         "field": [
             {
-                "@type": "cr:Field", "@id": f"{stem}/{column}", "name": column, "dataType": _type(name, column),
+                "@type": "cr:Field",
+                "@id": f"{stem}/{column}",
+                "name": column,
+                "dataType": _type(name, column),
                 "source": {"fileObject": {"@id": name}, "extract": {"column": column}},
             }
             for column in columns
         ],
-    }  # fmt: skip
+    }
 
 
 def _type(name: str, column: str) -> str:

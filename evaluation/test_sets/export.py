@@ -16,15 +16,7 @@ from evaluation.labels.qrels import read_frozen
 from evaluation.models import Qrels
 from evaluation.test_sets.card import Numbers, card
 from evaluation.test_sets.croissant import croissant
-from evaluation.test_sets.labels import (
-    Asked,
-    agreement_of,
-    asked,
-    days_of,
-    evidence_of,
-    label_lines,
-    question_lines,
-)
+from evaluation.test_sets.labels import Asked, agreement_of, asked, days_of, evidence_of, label_lines, question_lines
 from evaluation.test_sets.tables import (
     Sums,
     judgement_lines,
@@ -57,9 +49,11 @@ class ExportOptions(NamedTuple):
     def left_out(self) -> list[str]:
         """What was asked to be left out or taken otherwise, in words."""
         words = {
-            "without runs": not self.with_runs, "without evidence": not self.with_evidence,
-            "positives only": self.positives_only, "strict": self.strict,
-        }  # fmt: skip
+            "without runs": not self.with_runs,
+            "without evidence": not self.with_evidence,
+            "positives only": self.positives_only,
+            "strict": self.strict,
+        }
         return [word for word, holds in words.items() if holds]
 
 
@@ -117,9 +111,7 @@ def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bo
     return _write(folder, trec_files(pool, qrels, strict).items())
 
 
-def _write(
-    folder: Path, files: Files, describe: Callable[[Path, Mapping[str, str]], str] | None = None
-) -> list[Path]:
+def _write(folder: Path, files: Files, describe: Callable[[Path, Mapping[str, str]], str] | None = None) -> list[Path]:
     """Write the files aside, with their checksums, then rename the folder. `describe`: croissant.json of them."""
     check_folder(folder)
     aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
@@ -150,9 +142,7 @@ def _write(
 def check_folder(folder: Path) -> None:
     """Raise EvaluationError unless a test set can be written there."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise EvaluationError(
-            f"{folder} exists and is not an empty folder: name a new one; nothing was written."
-        )
+        raise EvaluationError(f"{folder} exists and is not an empty folder: name a new one; nothing was written.")
 
 
 def _files(content: _Content) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -180,10 +170,7 @@ def _texts(content: _Content) -> Iterator[tuple[str, Iterable[str]]]:
     yield "train.tsv", triple_lines(graph.train, graph)
     yield "valid.tsv", triple_lines(graph.valid, graph)
     yield "test.tsv", triple_lines(ordered(frozen.triples[positives(frozen)]), graph)
-    yield (
-        "known_test.tsv",
-        triple_lines(ordered(graph.test[~is_among(graph.test, whole.triples, graph)]), graph),
-    )
+    yield ("known_test.tsv", triple_lines(ordered(graph.test[~is_among(graph.test, whole.triples, graph)]), graph))
     yield "entity_labels.tsv", (f"{k}\t{v}" for k, v in zip(graph.entities, graph.labels, strict=True) if v)
     evidence = evidence_of(frozen) if options.with_evidence else None
     yield "judgements.tsv", judgement_lines(frozen, graph, evidence)
@@ -206,6 +193,10 @@ def _numbers(content: _Content, measures: tuple[PoolTable, Sums] | None) -> Numb
     return Numbers(
         len(distinct_questions(whole.triples).side),
         len(distinct_questions(whole.triples[positives(whole)]).side),
-        agreement, doubles, len(np.unique(labels.person)), days_of(whole),
-        list(measures[1]) if measures else [], systems,
-    )  # fmt: skip
+        agreement,
+        doubles,
+        len(np.unique(labels.person)),
+        days_of(whole),
+        list(measures[1]) if measures else [],
+        systems,
+    )

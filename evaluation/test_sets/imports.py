@@ -30,9 +30,15 @@ _ANSWERS = {LabelState.POSITIVE: Answer.YES, LabelState.NEGATIVE: Answer.NO}
 
 
 def import_test_set(
-    graph: Graph, raw: bytes, file_name: str, *, name: str, format: str = "tsv", seeds_file: Path | None = None,
+    graph: Graph,
+    raw: bytes,
+    file_name: str,
+    *,
+    name: str,
+    format: str = "tsv",
+    seeds_file: Path | None = None,
     user: User | None = None,
-) -> Qrels:  # fmt: skip
+) -> Qrels:
     """Make pool `name` of the triples of a judgement file, and of its judgements qrels of the same name.
 
     All or nothing; bad lines are refused with their numbers, as import_qrels does. Seeds are the test triples that
@@ -60,19 +66,20 @@ def import_test_set(
     with named_once(lambda: check_name(name)):
         held(graph)
         pool = Pool.objects.create(
-            graph=graph, name=name, origin=PoolOrigin.IMPORTED, state=PoolState.READY, seed_source=source[:200],
-            depth=max(judged[triple].depth or 1 for triple in pooled), report=report,
-        )  # fmt: skip
+            graph=graph,
+            name=name,
+            origin=PoolOrigin.IMPORTED,
+            state=PoolState.READY,
+            seed_source=source[:200],
+            depth=max(judged[triple].depth or 1 for triple in pooled),
+            report=report,
+        )
         store_seeds(pool, seeds)
         _write_triples(pool, pooled, judged)
         record(user, AuditAct.POOL_IMPORTED, pool=pool, about=name)
-        lost = (
-            lost_in_trec(judged, "triples") if format == "trec" else []
-        )  # which were filtered is not in the file
+        lost = lost_in_trec(judged, "triples") if format == "trec" else []  # which were filtered is not in the file
         qrels = keep_judgements(pool, name, judged, file_name, sha256, user, lost)
-        answers = {
-            t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS
-        }
+        answers = {t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS}
         import_judged(pool, answers, file_name, sha256)
     return qrels
 
@@ -110,7 +117,9 @@ def _write_triples(pool: Pool, pooled: Sequence[Triple], judged: dict[Triple, Ju
     depth = np.array([min(judged[triple].depth or 1, MAX_DEPTH) for triple in pooled], dtype=np.int64)
     reason = np.array([judged[triple].reason for triple in pooled], dtype=object)
     gathered = Gathered(
-        np.array(pooled, dtype=np.int32).reshape(-1, 3), depth, np.zeros(0, dtype=PROVENANCE),
+        np.array(pooled, dtype=np.int32).reshape(-1, 3),
+        depth,
+        np.zeros(0, dtype=PROVENANCE),
         np.zeros(len(pooled) + 1, dtype=np.int64),
-    )  # fmt: skip
+    )
     write_rows(pool, gathered, reason, np.arange(len(pooled)))

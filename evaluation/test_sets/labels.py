@@ -52,9 +52,7 @@ def asked(frozen: Frozen) -> Asked:
     kinds = ("i4", "i4", "i4", "?", "i1", "i1")
     columns = Asked(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
     fields = ("template_id", "annotator_id", "item__side", "slot__number", "answer")
-    for at, (triple, template, person, side, number, answer) in enumerate(
-        _rows(Label, frozen.labels, fields)
-    ):
+    for at, (triple, template, person, side, number, answer) in enumerate(_rows(Label, frozen.labels, fields)):
         values = (triple, template, person, side == Side.HEAD, number, ANSWERS.index(answer))
         for column, value in zip(columns, values, strict=True):
             column[at] = value
@@ -104,26 +102,43 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
     )
     times = [at for at, _ in guidelines]
     fields = (
-        "answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms", "item__side",
-        "template__version", "source_url",
-    )  # fmt: skip
-    for triple, answer, number, person, at, active, away, side, version, url in _rows(
-        Label, frozen.labels, fields
-    ):
+        "answer",
+        "slot__number",
+        "annotator_id",
+        "created_at",
+        "active_ms",
+        "away_ms",
+        "item__side",
+        "template__version",
+        "source_url",
+    )
+    for triple, answer, number, person, at, active, away, side, version, url in _rows(Label, frozen.labels, fields):
         known = bisect_right(times, at)
         yield _json(
-            graph, frozen.triples[triple], answer,
-            role="adjudicator" if number == ADJUDICATION else "annotator", annotator=pseudonym(qrels, person),
-            at=_utc(at), active_ms=active, away_ms=away, side=side, question_version=version,
+            graph,
+            frozen.triples[triple],
+            answer,
+            role="adjudicator" if number == ADJUDICATION else "annotator",
+            annotator=pseudonym(qrels, person),
+            at=_utc(at),
+            active_ms=active,
+            away_ms=away,
+            side=side,
+            question_version=version,
             guideline_version=guidelines[known - 1][1] if known else None,
             **({"evidence": url} if evidence else {}),
-        )  # fmt: skip
+        )
     of_file = ("answer", "annotator", "labelled_at", "source_url")
     for triple, answer, name, when, url in _rows(ImportedLabel, frozen.imported, of_file):
         yield _json(
-            graph, frozen.triples[triple], answer, role="import", annotator=pseudonym(qrels, name) if name else None,
-            at=_utc(when) if when else None, **({"evidence": url} if evidence else {}),
-        )  # fmt: skip
+            graph,
+            frozen.triples[triple],
+            answer,
+            role="import",
+            annotator=pseudonym(qrels, name) if name else None,
+            at=_utc(when) if when else None,
+            **({"evidence": url} if evidence else {}),
+        )
 
 
 def _json(graph: GraphArrays, triple: np.ndarray, answer: str, **more: Any) -> str:
@@ -150,9 +165,7 @@ def evidence_of(frozen: Frozen) -> Iterator[str]:
     """The addresses given for each triple, in the order of the labels, by spaces; white space within is encoded."""
     given = _addresses(Label, frozen.labels), _addresses(ImportedLabel, frozen.imported)
     for people, imported in zip(*given, strict=True):
-        yield " ".join(
-            dict.fromkeys(re.sub(r"\s", lambda space: quote(space[0]), url) for url in people + imported)
-        )
+        yield " ".join(dict.fromkeys(re.sub(r"\s", lambda space: quote(space[0]), url) for url in people + imported))
 
 
 def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:

@@ -44,9 +44,14 @@ def judgement_lines(frozen: Frozen, graph: GraphArrays, evidence: Iterable[str] 
     states = {int(value): name for value, name in STATE_NAMES.items()}
     more = repeat("") if evidence is None else (f"\t{addresses}" for addresses in evidence)
     columns = zip(
-        triple_lines(frozen.triples, graph), _each(frozen.state), _each(frozen.settled), _each(frozen.depth),
-        _each(frozen.reason), more, strict=False,
-    )  # fmt: skip
+        triple_lines(frozen.triples, graph),
+        _each(frozen.state),
+        _each(frozen.settled),
+        _each(frozen.depth),
+        _each(frozen.reason),
+        more,
+        strict=False,
+    )
     for keys, state, settled, depth, reason, told in columns:
         yield f"{keys}\t{states[state]}\t{SETTLED[settled]}\t{depth}\t{REASONS[reason]}{told}"
 
@@ -59,16 +64,12 @@ def _each(column: np.ndarray) -> Iterator[int]:
 def pool_lines(frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
     """A pool file: head, relation, tail, smallest depth, provenance; the pooled triples, no seeds."""
     names, sides = frozen.about["contributors"], (Side.TAIL, Side.HEAD)
-    columns = zip(
-        triple_lines(frozen.triples, graph), _each(frozen.depth), _each(frozen.settled), strict=True
-    )
+    columns = zip(triple_lines(frozen.triples, graph), _each(frozen.depth), _each(frozen.settled), strict=True)
     for i, (keys, depth, settled) in enumerate(columns):
         if settled == SETTLED.index("seed"):
             continue
         found = frozen.findings.of(i).tolist()
-        yield f"{keys}\t{depth}\t" + ";".join(
-            f"{names[s]}:{sides[side].value}:{rank}" for s, side, rank in found
-        )
+        yield f"{keys}\t{depth}\t" + ";".join(f"{names[s]}:{sides[side].value}:{rank}" for s, side, rank in found)
 
 
 # -- measures ---------------------------------------------------------------------------------------------------

@@ -47,9 +47,7 @@ def pool_topics(pool: Pool) -> Iterator[str]:
     return topics(pool, questions_of(seeds)[0])
 
 
-def qrels_lines(
-    graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool = False
-) -> Iterator[str]:
+def qrels_lines(graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool = False) -> Iterator[str]:
     """`qid 0 entity rel`, both questions of every triple; 1 positive, 0 negative, -1 unjudged."""
     relevance = np.zeros(max(LabelState) + 1, dtype=np.int8)
     relevance[[LabelState.POSITIVE, LabelState.UNJUDGED]] = 1, -1
@@ -91,17 +89,13 @@ def pool_runs(pool: Pool, systems: Sequence[str], triples: np.ndarray) -> dict[s
     rows = np.flatnonzero((place[ranks.question] >= 0) & among[ranks.triple])
     known = Known(keys, place[ranks.question[rows]], ranks.entity[rows])
     ids, words = question_ids(questions, graph), words_of(graph)
-    runs = Run.objects.select_related("system__graph").filter(
-        system__graph=pool.graph, system__name__in=systems
-    )
+    runs = Run.objects.select_related("system__graph").filter(system__graph=pool.graph, system__name__in=systems)
     found = {run.system.name: run for run in runs}
     positions = {system: ranks.strict[table.systems.index(system), rows] for system in systems}
     return {system: _run(found[system], known, positions[system], ids, words) for system in systems}
 
 
-def _run(
-    run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array
-) -> Iterator[bytes]:
+def _run(run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array) -> Iterator[bytes]:
     """The candidates of one run are in memory while it is written."""
     yield from list_pieces(run, known, position, read_topk(run, keep=False), ids, words)
 

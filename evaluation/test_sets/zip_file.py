@@ -24,9 +24,7 @@ def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> t
     """The export of qrels with these options, and the job that writes it; None where it is written already."""
     with transaction.atomic():
         held(qrels.pool)
-        export, _ = Export.objects.get_or_create(
-            qrels=qrels, **options._asdict(), defaults={"created_by": user}
-        )
+        export, _ = Export.objects.get_or_create(qrels=qrels, **options._asdict(), defaults={"created_by": user})
     if archive_of(export) is not None:
         return export, None
     params = {"qrels": qrels.name, "export": export.pk}

@@ -36,14 +36,7 @@ from evaluation.sections.parts import (
     start_part,
 )
 from evaluation.sections.section import Analysis, Part
-from evaluation.sections.settings import (
-    ANSWERS,
-    ASSUMED,
-    QUESTION_SETS,
-    Settings,
-    offered_measures,
-    parse_settings,
-)
+from evaluation.sections.settings import ANSWERS, ASSUMED, QUESTION_SETS, Settings, offered_measures, parse_settings
 from evaluation.views.csv_file import csv_file
 from pooling.models import Job, Pool
 from pooling.training.train import systems_with_runs
@@ -103,8 +96,10 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
         context["left_out"] = next((f.content["left_out"] for f in figures), [])
         context["charts"] = [
             {**section["chart"], "key": section["key"], "systems": figure.content["systems"]}
-            for figure in figures for section in figure.content["sections"] if section["chart"]
-        ]  # fmt: skip
+            for figure in figures
+            for section in figure.content["sections"]
+            if section["chart"]
+        ]
     except FigureBusy as error:
         context |= {"problem": str(error), "status": 503}
     except UserError as error:
@@ -138,20 +133,21 @@ def _shown(pool: Pool, analysis: Analysis, settings: Settings) -> list[PartShown
     return shown
 
 
-def settings_form(
-    request: HttpRequest, pool: Pool, taken: Collection[str], settings: Settings
-) -> dict[str, Any]:
+def settings_form(request: HttpRequest, pool: Pool, taken: Collection[str], settings: Settings) -> dict[str, Any]:
     """What the form of settings (analysis_form.html) shows; `taken` names those that the page takes."""
     choices = label_sets(pool, request.user) if {"labels", "against"} & set(taken) else []
     for key in {settings.labels, settings.against} - {choice.key for choice in choices}:
         if not key.startswith("until:"):  # what the address asks for is in the form too
             choices.append(LabelChoice(key, key, "Chosen"))
     return {
-        "settings": settings, "label_choices": choices,
+        "settings": settings,
+        "label_choices": choices,
         "measure_choices": [parse_measure(name) for name in offered_measures((*settings.measures, settings.measure))],
-        "question_sets": QUESTION_SETS, "assumed_choices": ASSUMED, "answers_choices": ANSWERS,
+        "question_sets": QUESTION_SETS,
+        "assumed_choices": ASSUMED,
+        "answers_choices": ANSWERS,
         "system_choices": [s.name for s in systems_with_runs(pool)] if "system" in taken else [],
-    }  # fmt: skip
+    }
 
 
 @evaluator_required
@@ -177,8 +173,11 @@ def analysis_csv(request: HttpRequest, name: str, key: str, table: str) -> HttpR
         return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
     tables = {
         t["key"]: t
-        for _, figure, _ in parts if figure for section in figure.content["sections"] for t in section["tables"]
-    }  # fmt: skip
+        for _, figure, _ in parts
+        if figure
+        for section in figure.content["sections"]
+        for t in section["tables"]
+    }
     if table not in tables:
         raise Http404(f"This page has no table {table!r}, or it is not computed yet.")
     return csv_file(tables[table], [pool.name, analysis.key, table], settings.query(analysis.settings))

@@ -15,9 +15,7 @@ LONGEST_SLUG = 80  # characters of a file name that tell its settings
 def csv_file(table: dict[str, Any], name: Sequence[str], query: str = "") -> HttpResponse:
     """`query`: the settings of the address that are not the usual ones; the name ends with them."""
     answer = HttpResponse(csv_text(table), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = (
-        f'attachment; filename="{"-".join(filter(None, [*name, _slug(query)]))}.csv"'
-    )
+    answer["Content-Disposition"] = f'attachment; filename="{"-".join(filter(None, [*name, _slug(query)]))}.csv"'
     return answer
 
 

@@ -37,13 +37,18 @@ TREC_FILES = (
 class FreezeForm(forms.Form):
     name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
     licence = forms.CharField(
-        max_length=200, required=False, label="Licence of the test set",
+        max_length=200,
+        required=False,
+        label="Licence of the test set",
         help_text="As in CC-BY-4.0, or its address. It is frozen with the labels.",
-    )  # fmt: skip
+    )
     citation = forms.CharField(
-        max_length=2000, required=False, label="How to cite it", widget=forms.Textarea(attrs={"rows": 2}),
+        max_length=2000,
+        required=False,
+        label="How to cite it",
+        widget=forms.Textarea(attrs={"rows": 2}),
         help_text="A line or BibTeX. It is frozen too.",
-    )  # fmt: skip
+    )
 
 
 class OptionsForm(forms.Form):
@@ -60,10 +65,7 @@ class OptionsForm(forms.Form):
         form.full_clean()
         ticked = form.cleaned_data
         return ExportOptions(
-            not ticked["without_runs"],
-            not ticked["without_evidence"],
-            ticked["positives_only"],
-            ticked["strict"],
+            not ticked["without_runs"], not ticked["without_evidence"], ticked["positives_only"], ticked["strict"]
         )
 
 
@@ -144,9 +146,7 @@ def export_start(request: HttpRequest, name: str, qrels: str) -> HttpResponse:
     _, job = request_export(found, OptionsForm.options(request.POST), request.user)  # type: ignore[arg-type]
     if job:  # its line in the list says how far it is, and becomes the download
         return redirect(reverse("export", args=[name]) + f"#qrels-{found.pk}")
-    messages.success(
-        request, f"The test set {found.name} with these options is written already: it is in the list."
-    )
+    messages.success(request, f"The test set {found.name} with these options is written already: it is in the list.")
     return redirect("export", name)
 
 

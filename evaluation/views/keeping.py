@@ -39,9 +39,7 @@ def graph_delete(request: HttpRequest, name: str) -> HttpResponse:
 @manager_required
 def system_delete(request: HttpRequest, name: str, system: str) -> HttpResponse:
     found = get_object_or_404(System.objects.select_related("graph"), graph__name=name, name=system)
-    return _delete(
-        request, found, reverse("system", args=[name, system]), ("Systems", reverse("systems", args=[name]))
-    )
+    return _delete(request, found, reverse("system", args=[name, system]), ("Systems", reverse("systems", args=[name])))
 
 
 @manager_required
@@ -53,9 +51,7 @@ def pool_delete(request: HttpRequest, name: str) -> HttpResponse:
 @manager_required
 def study_delete(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Study, name=name)
-    return _delete(
-        request, found, reverse("open-world-study", args=[name]), ("Studies", reverse("open-world-studies"))
-    )
+    return _delete(request, found, reverse("open-world-study", args=[name]), ("Studies", reverse("open-world-studies")))
 
 
 def _archive(request: HttpRequest, subject: Graph | Pool, page: str) -> HttpResponse:
@@ -73,9 +69,7 @@ def _archive(request: HttpRequest, subject: Graph | Pool, page: str) -> HttpResp
     return redirect(page)
 
 
-def _delete(
-    request: HttpRequest, subject: removal.Subject, page: str, after: tuple[str, str]
-) -> HttpResponse:
+def _delete(request: HttpRequest, subject: removal.Subject, page: str, after: tuple[str, str]) -> HttpResponse:
     """What goes with it; and, once its name is typed, the act."""
     assert isinstance(request.user, User)  # signed in
     form = TypedNameForm(request.POST or None, expected=subject.name)
@@ -89,7 +83,12 @@ def _delete(
             messages.success(request, f"{subject.name} is deleted.")
             return redirect(after[1])
     context = {
-        "subject": subject, "preview": removal.preview(subject), "form": form, "page": page, "problem": problem,
-        "list_name": after[0], "list": after[1],
-    }  # fmt: skip
+        "subject": subject,
+        "preview": removal.preview(subject),
+        "form": form,
+        "page": page,
+        "problem": problem,
+        "list_name": after[0],
+        "list": after[1],
+    }
     return render(request, "evaluation/keeping/delete_confirm.html", context)

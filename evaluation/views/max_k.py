@@ -24,10 +24,6 @@ def score(request: HttpRequest, name: str) -> HttpResponse:
     except UserError as error:
         messages.error(request, str(error))
         return redirect("analysis", name, "max-k")
-    said = (
-        f"{len(jobs)} system{'s are' if len(jobs) != 1 else ' is'} being scored"
-        if jobs
-        else "No run lacks anything"
-    )
+    said = f"{len(jobs)} system{'s are' if len(jobs) != 1 else ' is'} being scored" if jobs else "No run lacks anything"
     messages.success(request, f"{said}; this page shows it.")
     return redirect("analysis", name, "max-k")

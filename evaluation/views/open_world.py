@@ -20,15 +20,18 @@ def open_world(request: HttpRequest) -> HttpResponse:
         settings = parse_world(request.GET)
         sections = [section.content() for section in sections_of(settings)]
         context = {
-            "sections": sections, "query": settings.query(),
+            "sections": sections,
+            "query": settings.query(),
             "charts": [{**s["chart"], "key": s["key"], "systems": []} for s in sections if s["chart"]],
-        }  # fmt: skip
+        }
     except UserError as error:
         context = {"problem": str(error)}
     context |= {
-        "metrics": LABELS, "settings": settings, "rho_text": "" if "problem" in context else settings.rho_text,
+        "metrics": LABELS,
+        "settings": settings,
+        "rho_text": "" if "problem" in context else settings.rho_text,
         "sliders": [(slider, request.GET.get(slider.name) or getattr(settings, slider.name)) for slider in SLIDERS],
-    }  # fmt: skip
+    }
     part = request.GET.get("part") == "figures"
     template = "evaluation/open_world/sections.html" if part else "evaluation/open_world/page.html"
     # the script shows the words of a problem; a status of 400 would only fill the console

@@ -45,9 +45,7 @@ def studies(request: HttpRequest) -> HttpResponse:
         if not can_manage(request.user):
             raise PermissionDenied
         if form.is_valid() and (study := _create(request, form)) is not None:
-            messages.success(
-                request, f"Study {study.name} is queued: its graphs first, then a job for each system."
-            )
+            messages.success(request, f"Study {study.name} is queued: its graphs first, then a job for each system.")
             return redirect("open-world-study", study.name)
     page = page_of(request, _listed())
     context = {"page": page, "form": form, "no_worker": not live_workers().exists()}
@@ -56,9 +54,7 @@ def studies(request: HttpRequest) -> HttpResponse:
 
 def _listed() -> QuerySet[Study]:
     rows = Study.objects.select_related("created_by")
-    return rows.annotate(systems=Count("runs"), finished=Count("runs", filter=~Q(runs__sha256=""))).order_by(
-        "-id"
-    )
+    return rows.annotate(systems=Count("runs"), finished=Count("runs", filter=~Q(runs__sha256=""))).order_by("-id")
 
 
 def _create(request: HttpRequest, form: StudyForm) -> Study | None:
@@ -103,10 +99,13 @@ def _shown(sections: list[dict[str, Any]], view: View) -> dict[str, Any]:
     curves = [s for s in sections if s["chart"] and s["key"] != "summary"]
     charts = [{"key": s["key"], **s["chart"]} for s in sections if s["chart"]]
     return {
-        "view": view, "curves": curves, "others": [s for s in sections if s not in curves], "charts": charts,
+        "view": view,
+        "curves": curves,
+        "others": [s for s in sections if s not in curves],
+        "charts": charts,
         "query": urlencode(_query(view)),
         "divisions": {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()},
-    }  # fmt: skip
+    }
 
 
 def _query(view: View) -> dict[str, str]:
@@ -164,9 +163,11 @@ def study_json(request: HttpRequest, name: str) -> HttpResponse:
     except UserError as error:
         return JsonResponse({"error": str(error)}, status=400)
     content = {
-        "study": found.name, "options": options_of(found).to_json(), "view": asdict(view),
+        "study": found.name,
+        "options": options_of(found).to_json(),
+        "view": asdict(view),
         "sections": [section.content() for section in sections],
-    }  # fmt: skip
+    }
     return JsonResponse(content, json_dumps_params={"allow_nan": False})
 
 

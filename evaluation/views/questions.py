@@ -36,9 +36,15 @@ def questions(request: HttpRequest, name: str) -> HttpResponse:
     found = reach(pool, held)
     page = page_of(request, find_questions(held, form.wanted(), found.spread), PAGE)
     context = {
-        "pool": pool, "form": form, "page": page, "rows": question_rows(pool, held, page, found.spread),
-        "reach": found, "first": FIRST, "legend": LEGEND, "num_questions": len(held.stock.keys),
-    }  # fmt: skip
+        "pool": pool,
+        "form": form,
+        "page": page,
+        "rows": question_rows(pool, held, page, found.spread),
+        "reach": found,
+        "first": FIRST,
+        "legend": LEGEND,
+        "num_questions": len(held.stock.keys),
+    }
     return render(request, "evaluation/browse/question_list.html", context)
 
 

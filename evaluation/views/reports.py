@@ -5,14 +5,7 @@ from django.shortcuts import get_object_or_404, render
 
 from core.errors import UserError
 from core.people.permissions import evaluator_required
-from evaluation.overview.full_report import (
-    TAKEN,
-    contents,
-    full_report,
-    look_up_labels,
-    report_html,
-    report_json,
-)
+from evaluation.overview.full_report import TAKEN, contents, full_report, look_up_labels, report_html, report_json
 from evaluation.sections.section import Context
 from evaluation.sections.settings import Settings, parse_settings
 from evaluation.views.analyses import settings_form
@@ -33,9 +26,12 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
     except UserError as error:
         problem = str(error)
     context = {
-        "pool": pool, "problem": problem, "contents": contents(pool, settings),
-        "analysis": {"settings": TAKEN}, **settings_form(request, pool, TAKEN, settings),
-    }  # fmt: skip
+        "pool": pool,
+        "problem": problem,
+        "contents": contents(pool, settings),
+        "analysis": {"settings": TAKEN},
+        **settings_form(request, pool, TAKEN, settings),
+    }
     return render(request, "evaluation/overview/report.html", context, status=400 if problem else 200)
 
 

@@ -50,7 +50,5 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
     }
     part = request.GET.get("part") == "stages"
     return render(
-        request,
-        "evaluation/overview/status_stages.html" if part else "evaluation/overview/status.html",
-        context,
+        request, "evaluation/overview/status_stages.html" if part else "evaluation/overview/status.html", context
     )

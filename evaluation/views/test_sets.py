@@ -35,9 +35,14 @@ def _import(request: HttpRequest, form: ImportTestSetForm) -> Qrels | None:
     try:
         with kept_file(asked["seeds"]) as seeds:
             return import_test_set(
-                asked["graph"], asked["file"].read(), str(asked["file"].name), name=asked["name"],
-                format=asked["format"], seeds_file=seeds, user=request.user,
-            )  # fmt: skip
+                asked["graph"],
+                asked["file"].read(),
+                str(asked["file"].name),
+                name=asked["name"],
+                format=asked["format"],
+                seeds_file=seeds,
+                user=request.user,
+            )
     except UserError as error:
         form.add_error(None, str(error))
         return None

@@ -34,9 +34,13 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
     form = TripleSearchForm(pool, held.stock, request.GET)
     page = page_of(request, find_triples(pool, held, form.wanted()))
     context = {
-        "pool": pool, "form": form, "page": page, "rows": triple_rows(pool, held, page), "legend": LEGEND,
+        "pool": pool,
+        "form": form,
+        "page": page,
+        "rows": triple_rows(pool, held, page),
+        "legend": LEGEND,
         "num_triples": len(held.shown),
-    }  # fmt: skip
+    }
     return render(request, "evaluation/browse/triple_list.html", context)
 
 
@@ -67,10 +71,13 @@ def triple(request: HttpRequest, name: str, head: int, relation: int, tail: int)
     except UserError as error:
         systems, places, problem = [], questions_without_runs(pool, held, asked), str(error)
     context = {
-        "pool": pool, "triple": detail, "places": places, "problem": problem, "names": names,
-        "positions": [
-            (system, [place.positions[i] for place in places]) for i, system in enumerate(systems)
-        ],
-        "labels": label_rows(detail, names), "imported": imported_rows(detail, names),
-    }  # fmt: skip
+        "pool": pool,
+        "triple": detail,
+        "places": places,
+        "problem": problem,
+        "names": names,
+        "positions": [(system, [place.positions[i] for place in places]) for i, system in enumerate(systems)],
+        "labels": label_rows(detail, names),
+        "imported": imported_rows(detail, names),
+    }
     return render(request, "evaluation/browse/triple.html", context)

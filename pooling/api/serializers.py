@@ -13,9 +13,18 @@ class GraphData(serializers.ModelSerializer[Graph]):
     class Meta:
         model = Graph
         fields = (
-            "name", "source", "num_entities", "num_relations", "num_train", "num_valid", "num_test",
-            "has_closed_world", "archived", "sha256", "created_at",
-        )  # fmt: skip
+            "name",
+            "source",
+            "num_entities",
+            "num_relations",
+            "num_train",
+            "num_valid",
+            "num_test",
+            "has_closed_world",
+            "archived",
+            "sha256",
+            "created_at",
+        )
 
 
 class SystemData(serializers.ModelSerializer[System]):
@@ -24,9 +33,23 @@ class SystemData(serializers.ModelSerializer[System]):
     class Meta:
         model = System
         fields = (
-            "graph", "name", "kind", "seed", "settings", "state", "device", "epochs_done", "best_epoch",
-            "validation_mrr", "train_seconds", "peak_bytes", "archived", "note", "sha256", "created_at",
-        )  # fmt: skip
+            "graph",
+            "name",
+            "kind",
+            "seed",
+            "settings",
+            "state",
+            "device",
+            "epochs_done",
+            "best_epoch",
+            "validation_mrr",
+            "train_seconds",
+            "peak_bytes",
+            "archived",
+            "note",
+            "sha256",
+            "created_at",
+        )
 
 
 class RunData(serializers.ModelSerializer[Run]):
@@ -35,16 +58,7 @@ class RunData(serializers.ModelSerializer[Run]):
 
     class Meta:
         model = Run
-        fields = (
-            "graph",
-            "system",
-            "depth",
-            "num_questions",
-            "num_rank_rows",
-            "seconds",
-            "sha256",
-            "updated_at",
-        )
+        fields = ("graph", "system", "depth", "num_questions", "num_rank_rows", "seconds", "sha256", "updated_at")
 
 
 class RunInput(serializers.Serializer[Any]):
@@ -53,9 +67,11 @@ class RunInput(serializers.Serializer[Any]):
     system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
     family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
     pool = serializers.CharField(
-        max_length=80, default="", allow_blank=True,
+        max_length=80,
+        default="",
+        allow_blank=True,
         help_text="Whose questions it answers: those that the run lacks count as not returned.",
-    )  # fmt: skip
+    )
     file = serializers.FileField(help_text="Plain or .gz.")
 
 
@@ -70,9 +86,19 @@ class PoolData(serializers.ModelSerializer[Pool]):
     class Meta:
         model = Pool
         fields = (
-            "graph", "name", "origin", "state", "depth", "contributors", "seed_source", "filters", "growth",
-            "frozen_at", "archived", "created_at",
-        )  # fmt: skip
+            "graph",
+            "name",
+            "origin",
+            "state",
+            "depth",
+            "contributors",
+            "seed_source",
+            "filters",
+            "growth",
+            "frozen_at",
+            "archived",
+            "created_at",
+        )
 
 
 class JobData(serializers.ModelSerializer[Job]):
@@ -84,6 +110,19 @@ class JobData(serializers.ModelSerializer[Job]):
     class Meta:
         model = Job
         fields = (
-            "id", "kind", "state", "graph", "system", "pool", "params", "stage", "percent", "seconds_left", "error",
-            "attempts", "created_at", "started_at", "finished_at",
-        )  # fmt: skip
+            "id",
+            "kind",
+            "state",
+            "graph",
+            "system",
+            "pool",
+            "params",
+            "stage",
+            "percent",
+            "seconds_left",
+            "error",
+            "attempts",
+            "created_at",
+            "started_at",
+            "finished_at",
+        )

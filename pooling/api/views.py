@@ -87,8 +87,13 @@ class GraphRuns(Listing):
         asked = checked(data.RunInput, request)
         pool = get_pool(asked["pool"]) if asked["pool"] else None
         imported = import_sent_run(
-            found, asked["file"], name=asked["system"], family=asked["family"], pool=pool, user=request.user,  # type: ignore[arg-type]
-        )  # fmt: skip
+            found,
+            asked["file"],
+            name=asked["system"],
+            family=asked["family"],
+            pool=pool,
+            user=request.user,  # type: ignore[arg-type]
+        )
         run = Run.objects.select_related("system__graph").get(system=imported.system)
         content = {"run": data.RunData(run).data, "notes": imported.notes}
         return Response(content, status.HTTP_201_CREATED)

@@ -19,9 +19,7 @@ class GrowthForm(forms.Form):
     use_required_attribute = False
 
     depth = forms.IntegerField(label="New depth", required=False, max_value=MOST_CANDIDATES)
-    systems = forms.MultipleChoiceField(
-        label="Systems to add", required=False, widget=forms.CheckboxSelectMultiple
-    )
+    systems = forms.MultipleChoiceField(label="Systems to add", required=False, widget=forms.CheckboxSelectMultiple)
     sample = forms.FloatField(
         label="Share of test triples to add",
         min_value=0,
@@ -34,9 +32,7 @@ class GrowthForm(forms.Form):
     stratify = forms.ChoiceField(
         label="Stratify",
         required=False,
-        choices=[
-            (name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()
-        ],
+        choices=[(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()],
     )
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
     seeds_file = forms.FileField(

@@ -55,17 +55,13 @@ class PoolForm(forms.Form):
     stratify = forms.ChoiceField(
         label="Stratify",
         required=False,
-        choices=[
-            (name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()
-        ],
+        choices=[(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()],
         help_text="By relation, each relation has the same share of the seeds as of test. Popularity is that of the"
         f" rarer of two entities, in training triples: {', '.join(band_names())}.",
     )
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
     seeds_file = forms.FileField(
-        label="Seed file",
-        required=False,
-        help_text="Instead of a sample: TSV of head, relation, tail, all of test.",
+        label="Seed file", required=False, help_text="Instead of a sample: TSV of head, relation, tail, all of test."
     )
     filters = forms.MultipleChoiceField(
         label="Filters",
@@ -80,9 +76,7 @@ class PoolForm(forms.Form):
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         trained = list(
-            graph.systems.filter(state=SystemState.TRAINED, archived=False)
-            .order_by("id")
-            .values_list("kind", "name")
+            graph.systems.filter(state=SystemState.TRAINED, archived=False).order_by("id").values_list("kind", "name")
         )
         systems = self.fields["systems"]
         assert isinstance(systems, forms.MultipleChoiceField)
@@ -107,11 +101,7 @@ class PoolForm(forms.Form):
         cleaned = super().clean() or {}
         if cleaned.get("count"):
             cleaned["sample"] = None
-        elif (
-            not cleaned.get("seeds_file")
-            and not cleaned.get("sample")
-            and not {"sample", "count"} & set(self.errors)
-        ):
+        elif not cleaned.get("seeds_file") and not cleaned.get("sample") and not {"sample", "count"} & set(self.errors):
             self.add_error("sample", "Give a share above 0, a number, or a seed file.")
         return cleaned
 

@@ -38,9 +38,7 @@ class RunForm(forms.Form):
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         pools = (
-            graph.pools.filter(state=PoolState.READY, archived=False)
-            .order_by("name")
-            .values_list("name", flat=True)
+            graph.pools.filter(state=PoolState.READY, archived=False).order_by("name").values_list("name", flat=True)
         )
         pool = self.fields["pool"]
         assert isinstance(pool, forms.ChoiceField)

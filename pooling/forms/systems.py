@@ -48,9 +48,7 @@ class SettingsForm(forms.Form):
 
     @property
     def more_settings(self) -> list[forms.BoundField]:
-        return self.settings_named(
-            key for key in self.known if key in COMMON_SETTINGS and key not in MAIN_SETTINGS
-        )
+        return self.settings_named(key for key in self.known if key in COMMON_SETTINGS and key not in MAIN_SETTINGS)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -98,11 +96,7 @@ class TrainForm(SettingsForm):
         error_messages={"required": "Choose at least one system."},
     )
     seeds = forms.IntegerField(
-        label="Seeds",
-        initial=1,
-        min_value=1,
-        max_value=20,
-        help_text="Systems of each kind; each starts elsewhere.",
+        label="Seeds", initial=1, min_value=1, max_value=20, help_text="Systems of each kind; each starts elsewhere."
     )
     device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
     best = forms.BooleanField(
@@ -119,8 +113,7 @@ class TrainForm(SettingsForm):
                 if key in presets:
                     presets[key].add(shown(value))
         self.add_settings(
-            COMMON_SETTINGS,
-            {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()},
+            COMMON_SETTINGS, {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()}
         )
 
 
@@ -131,10 +124,7 @@ class SystemForm(SettingsForm):
         label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
     )
     seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=2**31 - 1,
-        help_text="Where training starts: another seed, another system.",
+        label="Seed", min_value=0, max_value=2**31 - 1, help_text="Where training starts: another seed, another system."
     )
     device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
 

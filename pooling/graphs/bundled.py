@@ -80,10 +80,7 @@ class FamilyOptions:
                 (not 3 <= self.people <= 1_000, f"people must be from 3 to 1,000, not {self.people}"),
                 (self.seed < 0, f"seed must be 0 or more, not {self.seed}"),
                 (not 0 < self.density <= 1, f"density must be above 0 and at most 1, not {self.density:g}"),
-                (
-                    not 0 < self.train_share < 1,
-                    f"train share must lie within 0 and 1, not {self.train_share:g}",
-                ),
+                (not 0 < self.train_share < 1, f"train share must lie within 0 and 1, not {self.train_share:g}"),
             )
             if bad
         ]
@@ -158,9 +155,7 @@ def family_tree(options: FamilyOptions) -> GraphSourceData:
     return GraphSourceData(
         source=GraphSource.FAMILY,
         keys=[*people, *RULES],
-        splits={
-            split: SplitRows(f"{split.value} (generated)", facts[chosen]) for split, chosen in parts.items()
-        },
+        splits={split: SplitRows(f"{split.value} (generated)", facts[chosen]) for split, chosen in parts.items()},
         labels=SideTable("labels (generated)", list(zip(people, names, strict=True))),
         types=SideTable(
             "types (generated)",

@@ -62,9 +62,7 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     domain_range = tables.values(source.domain_range, tables.relations, "domain and range", "relation")
     arrays = GraphArrays(
         entities=entities,
-        labels=[
-            label for (label,) in tables.values(source.labels, tables.entities, "label", "entity", ("",))
-        ],
+        labels=[label for (label,) in tables.values(source.labels, tables.entities, "label", "entity", ("",))],
         types=tables.types(source.types),
         relations=relations,
         categories=relation_categories(ids[0], len(relations)),
@@ -125,8 +123,7 @@ def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
         found = np.flatnonzero(which)
         if len(found):
             examples = (
-                f"{place(i)} {verb} {place(first[i])} ({_triple(source, rows[i])})"
-                for i in found[:MAX_EXAMPLES]
+                f"{place(i)} {verb} {place(first[i])} ({_triple(source, rows[i])})" for i in found[:MAX_EXAMPLES]
             )
             report.append(notice(kind, len(found), f"{plural(len(found), 'triple')} {what}", examples))
 
@@ -156,9 +153,7 @@ def _unseen_entities(
         if unseen == "drop":
             result[split] = kept[split] & ~new.any(axis=1)
     if entities:
-        found = " and ".join(
-            plural(count, f"{split.value} triple") for split, count in counts.items() if count
-        )
+        found = " and ".join(plural(count, f"{split.value} triple") for split, count in counts.items() if count)
         verb = "have" if sum(counts.values()) > 1 else "has"
         what = "were dropped" if unseen == "drop" else "are kept (--unseen drop takes them out)"
         names = plural(len(entities), "entity", "entities")
@@ -207,12 +202,7 @@ class _Tables:
         self.relations = {key: i for i, key in enumerate(relations)}
 
     def values(
-        self,
-        table: SideTable | None,
-        index: dict[str, int],
-        what: str,
-        name: str,
-        default: tuple[str, ...] = ("", ""),
+        self, table: SideTable | None, index: dict[str, int], what: str, name: str, default: tuple[str, ...] = ("", "")
     ) -> list[tuple[str, ...]]:
         """The columns after the name, by id; the first line on a name counts."""
         result = [default] * len(index)
@@ -230,9 +220,7 @@ class _Tables:
                 repeated.append(f"{table.file}:{line} differs from {table.file}:{lines[i]} on {key}")
         self._unknown(table, index, name)
         if repeated:
-            message = (
-                f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
-            )
+            message = f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
             kind = f"repeated-{what.replace(' ', '-')}"
             self.report.append(notice(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
         return result
@@ -251,9 +239,7 @@ class _Tables:
         unknown = [(line, row[0]) for line, row in enumerate(table.rows, 1) if row[0] not in index]
         if unknown:
             kind = f"unknown-{'entities' if name == 'entity' else 'relations'}"
-            message = (
-                f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
-            )
+            message = f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
             examples = (f"{table.file}:{line} {key}" for line, key in unknown[:MAX_EXAMPLES])
             self.report.append(notice(kind, len(unknown), message, examples))
 

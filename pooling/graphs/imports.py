@@ -67,8 +67,7 @@ def import_graph(
         "options": row.options,
         "report": row.report,
         "counts": {
-            field: getattr(row, f"num_{field}")
-            for field in ("entities", "relations", "train", "valid", "test")
+            field: getattr(row, f"num_{field}") for field in ("entities", "relations", "train", "valid", "test")
         },
     }
     try:
@@ -103,10 +102,7 @@ def get_graph(name: str) -> Graph:
     try:
         return Graph.objects.get(name=name)
     except Graph.DoesNotExist:
-        names = (
-            ", ".join(Graph.objects.values_list("name", flat=True))
-            or "none yet; import one with import_graph"
-        )
+        names = ", ".join(Graph.objects.values_list("name", flat=True)) or "none yet; import one with import_graph"
         raise GraphError(f"There is no graph {name}. Graphs: {names}.") from None
 
 
@@ -129,9 +125,7 @@ def open_graph(graph: Graph) -> GraphArrays:
 def closed_world(graph: Graph) -> Ids:
     """All true triples int32[n, 3] of a graph whose truth is known; GraphError for any other."""
     if not graph.has_closed_world:
-        raise GraphError(
-            f"Graph {graph.name} has no closed world: only the family generator knows all true triples."
-        )
+        raise GraphError(f"Graph {graph.name} has no closed world: only the family generator knows all true triples.")
     try:
         return files.read_closed_world(artifact_path(graph.artifact), graph.sha256)
     except (ArtifactError, OSError) as error:
@@ -148,9 +142,7 @@ def given_templates(graph: Graph) -> dict[int, TemplateText]:
     return {index[relation]: text for relation, text in texts.items()}
 
 
-def _row(
-    name: str, source: GraphSourceData, unseen: str, options: dict[str, Any], graph: CheckedGraph
-) -> Graph:
+def _row(name: str, source: GraphSourceData, unseen: str, options: dict[str, Any], graph: CheckedGraph) -> Graph:
     """The unsaved row; artifact and checksum follow when the files are there."""
     arrays = graph.arrays
     return Graph(

@@ -39,9 +39,7 @@ def read_tsv(folder: str | Path) -> GraphSourceData:
     """Read a graph folder (DESIGN §4); GraphError names up to 20 problems with file and line."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise GraphError(
-            f"{folder} is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv."
-        )
+        raise GraphError(f"{folder} is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv.")
     problems: list[str] = []
     paths = {split: _find(folder, split.value, problems, needed=True) for split in Split}
     fields = {split: _read_triples(path, problems) for split, path in paths.items() if path}
@@ -79,9 +77,7 @@ def encode(fields: list[pa.LargeStringArray]) -> tuple[list[str], list[npt.NDArr
     together = pa.concat_arrays(fields).dictionary_encode()
     codes = together.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     ends = np.cumsum([len(part) for part in fields])[:-1]
-    return cast("list[str]", together.dictionary.to_pylist()), [
-        part.reshape(-1, 3) for part in np.split(codes, ends)
-    ]
+    return cast("list[str]", together.dictionary.to_pylist()), [part.reshape(-1, 3) for part in np.split(codes, ends)]
 
 
 def _find(folder: Path, stem: str, problems: list[str], needed: bool = False) -> Path | None:
@@ -104,9 +100,7 @@ def _read_triples(path: Path, problems: list[str]) -> pa.LargeStringArray:
     before = len(problems)
     fields = split_fields(_bytes_of(path, problems), path.name, TRIPLE, frozenset(), problems)
     if not len(fields) and len(problems) == before:
-        problems.append(
-            f"{path.name}: there are no triples in it: a graph needs train, valid and test triples."
-        )
+        problems.append(f"{path.name}: there are no triples in it: a graph needs train, valid and test triples.")
     return fields
 
 
@@ -116,9 +110,7 @@ def _read_side_table(folder: Path, stem: str, problems: list[str]) -> SideTable 
         return None
     columns, may_be_empty = SIDE_TABLES[stem]
     flat = split_fields(_bytes_of(path, problems), path.name, columns, may_be_empty, problems).to_pylist()
-    return SideTable(
-        path.name, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True))
-    )
+    return SideTable(path.name, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True)))
 
 
 def _bytes_of(path: Path, problems: list[str]) -> bytes:
@@ -128,9 +120,7 @@ def _bytes_of(path: Path, problems: list[str]) -> bytes:
     except (EOFError, gzip.BadGzipFile, zlib.error):
         problems.append(f"{path.name}: is not a whole gzip file: copy it again, or unpack it yourself.")
     except OSError as error:
-        problems.append(
-            f"{path.name}: cannot be read ({error.strerror}): check the file and its permissions."
-        )
+        problems.append(f"{path.name}: cannot be read ({error.strerror}): check the file and its permissions.")
     return b""
 
 
@@ -167,9 +157,7 @@ def split_fields(
     return pa.LargeStringArray.from_buffers(len(separators), pa.py_buffer(offsets), pa.py_buffer(text[kept]))
 
 
-def _bad_bytes(
-    data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]
-) -> list[tuple[int, str]]:
+def _bad_bytes(data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[tuple[int, str]]:
     """Lines that are not UTF-8, or hold a carriage return or NUL; `ends`: where lines end in `text`."""
     found: list[tuple[int, str]] = []
     try:
@@ -225,8 +213,7 @@ def _check_lengths(keys: list[str], splits: dict[Split, SplitRows], problems: li
         for row in np.flatnonzero(too_long[split.rows[:, 1]]):
             length = len(keys[split.rows[row, 1]])
             problems.append(
-                f"{split.file}:{row + 1}: the relation has {length} characters: "
-                f"shorten it to {MAX_RELATION_LENGTH}."
+                f"{split.file}:{row + 1}: the relation has {length} characters: shorten it to {MAX_RELATION_LENGTH}."
             )
 
 

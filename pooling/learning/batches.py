@@ -30,10 +30,7 @@ from pooling.systems import CommonSettings, SystemSpec
 if TYPE_CHECKING:
     from pykeen.models import ERModel
 
-LOSSES: dict[str, Callable[[Cells, float], Tensor]] = {
-    "cross-entropy": cross_entropy,
-    "bce": binary_cross_entropy,
-}
+LOSSES: dict[str, Callable[[Cells, float], Tensor]] = {"cross-entropy": cross_entropy, "bce": binary_cross_entropy}
 
 
 class Batches(Protocol):
@@ -61,9 +58,8 @@ def column_scores(
 
 
 def _scores(
-    spec: SystemSpec, model: ERModel, query: Tensor, features: Tensor, bias: Tensor | None,
-    entities: Tensor | None,
-) -> Tensor:  # fmt: skip
+    spec: SystemSpec, model: ERModel, query: Tensor, features: Tensor, bias: Tensor | None, entities: Tensor | None
+) -> Tensor:
     """Scores against entities [C] that all rows share (None: all), or against [B, n] of each row's own.
 
     Under autocast only plain products are rounded to bfloat16: a distance is a small difference of large products, and
@@ -187,9 +183,7 @@ class TripleBatches(_Rows):
         """
         columns = torch.cat([answer, self.draw_entities()])
         number = len(self.entity)
-        others = (
-            (size - 1) / (number - 1) * number
-        )  # every other row is here with the chance (size - 1) / (number - 1)
+        others = (size - 1) / (number - 1) * number  # every other row is here with the chance (size - 1) / (number - 1)
         expected = self.settings["num_negatives"] / self.num_entities + others * self.frequency[columns]
         log_weight = (-expected.log()).repeat(size, 1)
         # The row's own answer, drawn again or another row's, is not wrong

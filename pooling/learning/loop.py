@@ -98,9 +98,19 @@ def train_system(
     keep_freed_memory()
     with cpu_threads(threads):
         run = _Run(
-            get_model(name), train, valid, num_entities, num_relations, dict(settings), seed,
-            resolve_device(device), Path(directory), on_epoch, on_progress, should_stop,
-        )  # fmt: skip
+            get_model(name),
+            train,
+            valid,
+            num_entities,
+            num_relations,
+            dict(settings),
+            seed,
+            resolve_device(device),
+            Path(directory),
+            on_epoch,
+            on_progress,
+            should_stop,
+        )
         return run.train()
 
 
@@ -108,10 +118,20 @@ class _Run:
     """The state of one training."""
 
     def __init__(
-        self, spec: SystemSpec, train: np.ndarray, valid: np.ndarray, num_entities: int, num_relations: int,
-        settings: dict[str, Value], seed: int, device: str, directory: Path, on_epoch: OnEpoch | None,
-        on_progress: Callable[[EpochReport], None] | None, should_stop: Callable[[], bool] | None,
-    ) -> None:  # fmt: skip
+        self,
+        spec: SystemSpec,
+        train: np.ndarray,
+        valid: np.ndarray,
+        num_entities: int,
+        num_relations: int,
+        settings: dict[str, Value],
+        seed: int,
+        device: str,
+        directory: Path,
+        on_epoch: OnEpoch | None,
+        on_progress: Callable[[EpochReport], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
         self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
         self.settings = common_settings(settings)
         self.on_progress = on_progress or (lambda report: None)
@@ -120,9 +140,14 @@ class _Run:
         self.num_entities, self.num_relations = num_entities, num_relations
         self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
         self.identity = {
-            "system": spec.name, "settings": settings, "seed": seed, "num_entities": num_entities,
-            "num_relations": num_relations, "num_train": len(train), "num_valid": len(valid),
-        }  # fmt: skip
+            "system": spec.name,
+            "settings": settings,
+            "seed": seed,
+            "num_entities": num_entities,
+            "num_relations": num_relations,
+            "num_train": len(train),
+            "num_valid": len(valid),
+        }
         self.mixed = self.settings["precision"] == "mixed"
         if self.mixed and not device.startswith("cuda"):
             raise ValueError("mixed precision needs a GPU: set precision to full, or train with device cuda")
@@ -187,9 +212,8 @@ class _Run:
     def result(self) -> TrainResult:
         """What training gave so far."""
         return TrainResult(
-            self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early,
-            self.history,
-        )  # fmt: skip
+            self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early, self.history
+        )
 
     def is_over(self, epoch_seconds: float) -> bool:
         """Whether patience has run out, or most of another epoch would lie behind the time limit."""
@@ -264,9 +288,14 @@ class _Run:
             return None
         try:
             return validation_mrr(
-                Scorer(self.spec, self.model, self.device), self.train_triples, self.valid_triples, self.num_relations,
-                size=self.settings["validation_sample"], seed=self.seed, should_stop=self.should_stop,
-            )  # fmt: skip
+                Scorer(self.spec, self.model, self.device),
+                self.train_triples,
+                self.valid_triples,
+                self.num_relations,
+                size=self.settings["validation_sample"],
+                seed=self.seed,
+                should_stop=self.should_stop,
+            )
         except NotFinite:
             raise self.diverged("score", epoch) from None
         except InterruptedError:
@@ -276,14 +305,10 @@ class _Run:
         """Write the checkpoint of this epoch; the best weights first, so that it never names others."""
         model = self.model.state_dict()
         if is_best:
-            write_checkpoint(
-                self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity}
-            )
+            write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})
         keys = ("identity", "epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")
         state = {key: getattr(self, key) for key in keys}
-        write_checkpoint(
-            self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state}
-        )
+        write_checkpoint(self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state})
 
     def report(self, epoch: int, fraction: float, loss: float) -> None:
         """Tell the caller where training stands."""

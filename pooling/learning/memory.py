@@ -42,9 +42,7 @@ def estimate_bytes(
     if common["objective"] == "questions" or common["loss"] == "self-adversarial":
         columns = min(columns, num_entities)  # one for each entity, however often it is drawn
     # a query's vectors and a column's features are looked up, and have slopes
-    batch = FLOAT * (
-        SCORE_COPIES * rows * columns + 3 * rows * (per_entity + per_relation) + 2 * columns * per_entity
-    )
+    batch = FLOAT * (SCORE_COPIES * rows * columns + 3 * rows * (per_entity + per_relation) + 2 * columns * per_entity)
     if spec.activations is not None:
         batch += int(FLOAT * spec.activations(settings, len(train)))
     graph = 5 * 2 * INT * len(train)  # entity, relation and answer of each row, its order, and a mask

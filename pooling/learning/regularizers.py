@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from pooling.systems import SystemSpec
 
 
-def factors_of(
-    spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, answer: Tensor
-) -> list[Tensor]:
+def factors_of(spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
     """The vectors of questions and answers, [B, …] each, real or complex; ValueError where a system names none."""
     if spec.factors is not None:
         return spec.factors(model, entity, relation, answer)

@@ -21,9 +21,10 @@ def filters_named(text: str) -> list[str]:
 
 def add_no_predictive(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--no-predictive", action="store_true",
+        "--no-predictive",
+        action="store_true",
         help="do not store the predictive distributions that the max-k measures read; score_runs adds them later",
-    )  # fmt: skip
+    )
 
 
 def scoring_params(options: Mapping[str, Any]) -> dict[str, Any]:

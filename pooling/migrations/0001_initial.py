@@ -8,20 +8,13 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
             name="Worker",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=200, unique=True)),
                 ("queues", models.CharField(max_length=200)),
                 ("seen_at", models.DateTimeField()),
@@ -30,28 +23,16 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Graph",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.SlugField(max_length=80, unique=True)),
                 (
                     "source",
                     models.CharField(
-                        choices=[
-                            ("tsv", "TSV folder"),
-                            ("pykeen", "PyKEEN dataset"),
-                            ("family", "family generator"),
-                        ],
+                        choices=[("tsv", "TSV folder"), ("pykeen", "PyKEEN dataset"), ("family", "family generator")],
                         max_length=10,
                     ),
                 ),
-                (
-                    "options",
-                    models.JSONField(default=dict, help_text="what the import was asked for, as typed"),
-                ),
+                ("options", models.JSONField(default=dict, help_text="what the import was asked for, as typed")),
                 ("artifact", models.CharField(max_length=200)),
                 ("sha256", models.CharField(max_length=64)),
                 ("num_entities", models.PositiveIntegerField()),
@@ -62,39 +43,24 @@ class Migration(migrations.Migration):
                 ("has_closed_world", models.BooleanField(default=False)),
                 (
                     "report",
-                    models.JSONField(
-                        default=list, help_text="what the importer noticed: {kind, count, examples}"
-                    ),
+                    models.JSONField(default=list, help_text="what the importer noticed: {kind, count, examples}"),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        to=settings.AUTH_USER_MODEL,
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
                     ),
                 ),
             ],
-            options={
-                "ordering": ["name"],
-            },
+            options={"ordering": ["name"]},
         ),
         migrations.CreateModel(
             name="Pool",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.SlugField(max_length=80, unique=True)),
-                (
-                    "origin",
-                    models.CharField(choices=[("built", "Built"), ("imported", "Imported")], max_length=10),
-                ),
+                ("origin", models.CharField(choices=[("built", "Built"), ("imported", "Imported")], max_length=10)),
                 (
                     "state",
                     models.CharField(
@@ -111,14 +77,8 @@ class Migration(migrations.Migration):
                         help_text="names of the systems that made the pool; provenance holds indices into this list",
                     ),
                 ),
-                (
-                    "seed_source",
-                    models.CharField(help_text="file, or share and seed of the sample", max_length=200),
-                ),
-                (
-                    "filters",
-                    models.JSONField(default=list, help_text="names of the filters that were applied"),
-                ),
+                ("seed_source", models.CharField(help_text="file, or share and seed of the sample", max_length=200)),
+                ("filters", models.JSONField(default=list, help_text="names of the filters that were applied")),
                 ("report", models.JSONField(default=list, help_text="irregular lines of an imported pool")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
@@ -128,26 +88,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["-created_at"],
-            },
+            options={"ordering": ["-created_at"]},
         ),
         migrations.CreateModel(
             name="PooledTriple",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("head", models.PositiveIntegerField()),
                 ("relation", models.PositiveIntegerField()),
                 ("tail", models.PositiveIntegerField()),
-                (
-                    "depth",
-                    models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it"),
-                ),
+                ("depth", models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it")),
                 ("provenance", models.BinaryField(default=b"")),
                 (
                     "reason",
@@ -170,31 +120,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="Relation",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("index", models.PositiveIntegerField(help_text="the int32 id inside the graph")),
                 ("key", models.CharField(max_length=500)),
                 (
                     "category",
                     models.CharField(
                         blank=True,
-                        choices=[
-                            ("1-1", "One One"),
-                            ("1-N", "One Many"),
-                            ("N-1", "Many One"),
-                            ("N-N", "Many Many"),
-                        ],
+                        choices=[("1-1", "One One"), ("1-N", "One Many"), ("N-1", "Many One"), ("N-N", "Many Many")],
                         help_text="empty: not in train",
                         max_length=3,
                     ),
@@ -206,25 +144,16 @@ class Migration(migrations.Migration):
                 (
                     "graph",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="relations",
-                        to="pooling.graph",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="relations", to="pooling.graph"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["graph", "index"],
-            },
+            options={"ordering": ["graph", "index"]},
         ),
         migrations.CreateModel(
             name="SeedTriple",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("head", models.PositiveIntegerField()),
                 ("relation", models.PositiveIntegerField()),
                 ("tail", models.PositiveIntegerField()),
@@ -235,19 +164,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="System",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.SlugField(help_text="unique in its graph: rotate, rotate-s1", max_length=80)),
                 ("kind", models.CharField(help_text="name in the registry of systems", max_length=40)),
                 ("seed", models.PositiveIntegerField(default=0)),
@@ -275,43 +197,26 @@ class Migration(migrations.Migration):
                 ("train_seconds", models.FloatField(default=0)),
                 (
                     "history",
-                    models.JSONField(
-                        default=list, help_text="one entry an epoch: epoch, loss, validation_mrr"
-                    ),
+                    models.JSONField(default=list, help_text="one entry an epoch: epoch, loss, validation_mrr"),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "graph",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="systems",
-                        to="pooling.graph",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="systems", to="pooling.graph"
                     ),
                 ),
             ],
-            options={
-                "ordering": ["graph", "id"],
-            },
+            options={"ordering": ["graph", "id"]},
         ),
         migrations.CreateModel(
             name="Run",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("artifact", models.CharField(max_length=200)),
-                (
-                    "sha256",
-                    models.CharField(help_text="of run.json, which holds those of the blocks", max_length=64),
-                ),
+                ("sha256", models.CharField(help_text="of run.json, which holds those of the blocks", max_length=64)),
                 ("depth", models.PositiveIntegerField(help_text="candidates kept for each question")),
-                (
-                    "num_questions",
-                    models.PositiveIntegerField(default=0, help_text="questions with stored candidates"),
-                ),
+                ("num_questions", models.PositiveIntegerField(default=0, help_text="questions with stored candidates")),
                 ("num_rank_rows", models.PositiveBigIntegerField(default=0)),
                 ("seconds", models.FloatField(default=0)),
                 ("updated_at", models.DateTimeField(auto_now=True)),
@@ -331,12 +236,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Job",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "kind",
                     models.CharField(
@@ -382,10 +282,7 @@ class Migration(migrations.Migration):
                 (
                     "created_by",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        to=settings.AUTH_USER_MODEL,
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 (
@@ -419,9 +316,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["-id"],
-            },
+            options={"ordering": ["-id"]},
         ),
         migrations.AddConstraint(
             model_name="graph",
@@ -435,9 +330,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="pooledtriple",
-            constraint=models.UniqueConstraint(
-                fields=("pool", "head", "relation", "tail"), name="pooled_triple_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("pool", "head", "relation", "tail"), name="pooled_triple_once"),
         ),
         migrations.AddConstraint(
             model_name="pooledtriple",
@@ -451,25 +344,20 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=("graph", "index"), name="relation_index_once"),
         ),
         migrations.AddConstraint(
-            model_name="relation",
-            constraint=models.UniqueConstraint(fields=("graph", "key"), name="relation_key_once"),
+            model_name="relation", constraint=models.UniqueConstraint(fields=("graph", "key"), name="relation_key_once")
         ),
         migrations.AddConstraint(
             model_name="relation",
             constraint=models.CheckConstraint(
-                condition=models.Q(("category__in", ["", "1-1", "1-N", "N-1", "N-N"])),
-                name="relation_category_known",
+                condition=models.Q(("category__in", ["", "1-1", "1-N", "N-1", "N-N"])), name="relation_category_known"
             ),
         ),
         migrations.AddConstraint(
             model_name="seedtriple",
-            constraint=models.UniqueConstraint(
-                fields=("pool", "head", "relation", "tail"), name="seed_triple_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("pool", "head", "relation", "tail"), name="seed_triple_once"),
         ),
         migrations.AddConstraint(
-            model_name="system",
-            constraint=models.UniqueConstraint(fields=("graph", "name"), name="system_name_once"),
+            model_name="system", constraint=models.UniqueConstraint(fields=("graph", "name"), name="system_name_once")
         ),
         migrations.AddConstraint(
             model_name="system",
@@ -491,8 +379,7 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["state", "heartbeat_at"], name="pooling_job_state_7f1cc6_idx"),
+            model_name="job", index=models.Index(fields=["state", "heartbeat_at"], name="pooling_job_state_7f1cc6_idx")
         ),
         migrations.AddConstraint(
             model_name="job",

@@ -6,21 +6,13 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0001_initial"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0001_initial"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
             name="AuditEntry",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("at", models.DateTimeField(auto_now_add=True)),
                 (
                     "act",
@@ -70,9 +62,7 @@ class Migration(migrations.Migration):
                 (
                     "about",
                     models.CharField(
-                        blank=True,
-                        help_text="what it was done to, in words, without names of people",
-                        max_length=300,
+                        blank=True, help_text="what it was done to, in words, without names of people", max_length=300
                     ),
                 ),
                 ("details", models.JSONField(default=dict)),
@@ -161,5 +151,5 @@ class Migration(migrations.Migration):
                     )
                 ],
             },
-        ),
+        )
     ]

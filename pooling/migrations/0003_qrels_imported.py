@@ -5,16 +5,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0002_audit"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0002_audit"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="auditentry",
-            name="audit_act_known",
-        ),
+        migrations.RemoveConstraint(model_name="auditentry", name="audit_act_known"),
         migrations.AlterField(
             model_name="auditentry",
             name="act",

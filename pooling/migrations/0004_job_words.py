@@ -4,9 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0003_qrels_imported"),
-    ]
+    dependencies = [("pooling", "0003_qrels_imported")]
 
     operations = [
         migrations.AlterField(
@@ -22,5 +20,5 @@ class Migration(migrations.Migration):
                 ],
                 max_length=20,
             ),
-        ),
+        )
     ]

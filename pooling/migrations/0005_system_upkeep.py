@@ -5,16 +5,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0004_job_words"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0004_job_words"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="auditentry",
-            name="audit_act_known",
-        ),
+        migrations.RemoveConstraint(model_name="auditentry", name="audit_act_known"),
         migrations.AddField(
             model_name="system",
             name="archived",
@@ -30,17 +24,13 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="system",
             name="note",
-            field=models.CharField(
-                blank=True, help_text="what is unusual about its training", max_length=300
-            ),
+            field=models.CharField(blank=True, help_text="what is unusual about its training", max_length=300),
         ),
         migrations.AddField(
             model_name="system",
             name="peak_bytes",
             field=models.PositiveBigIntegerField(
-                blank=True,
-                help_text="most memory held while training: on a GPU that, else the worker's",
-                null=True,
+                blank=True, help_text="most memory held while training: on a GPU that, else the worker's", null=True
             ),
         ),
         migrations.AlterField(

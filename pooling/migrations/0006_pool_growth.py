@@ -5,24 +5,12 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0005_system_upkeep"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0005_system_upkeep"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="auditentry",
-            name="audit_act_known",
-        ),
-        migrations.RemoveConstraint(
-            model_name="job",
-            name="job_kind_known",
-        ),
-        migrations.RemoveConstraint(
-            model_name="pooledtriple",
-            name="pooled_triple_reason_known",
-        ),
+        migrations.RemoveConstraint(model_name="auditentry", name="audit_act_known"),
+        migrations.RemoveConstraint(model_name="job", name="job_kind_known"),
+        migrations.RemoveConstraint(model_name="pooledtriple", name="pooled_triple_reason_known"),
         migrations.AddField(
             model_name="pool",
             name="frozen_at",
@@ -194,9 +182,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="job",
             constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("kind__in", ["train", "build-pool", "extend-pool", "score", "evaluate", "export"])
-                ),
+                condition=models.Q(("kind__in", ["train", "build-pool", "extend-pool", "score", "evaluate", "export"])),
                 name="job_kind_known",
             ),
         ),
@@ -206,15 +192,7 @@ class Migration(migrations.Migration):
                 condition=models.Q(
                     (
                         "reason__in",
-                        [
-                            "",
-                            "category-head",
-                            "category-tail",
-                            "types",
-                            "types-entailed",
-                            "types-both",
-                            "self-answer",
-                        ],
+                        ["", "category-head", "category-tail", "types", "types-entailed", "types-both", "self-answer"],
                     )
                 ),
                 name="pooled_triple_reason_known",

@@ -5,16 +5,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0006_pool_growth"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0006_pool_growth"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="job",
-            name="job_kind_known",
-        ),
+        migrations.RemoveConstraint(model_name="job", name="job_kind_known"),
         migrations.AlterField(
             model_name="job",
             name="kind",
@@ -35,10 +29,7 @@ class Migration(migrations.Migration):
             model_name="job",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    (
-                        "kind__in",
-                        ["train", "build-pool", "extend-pool", "score", "evaluate", "export", "open-world"],
-                    )
+                    ("kind__in", ["train", "build-pool", "extend-pool", "score", "evaluate", "export", "open-world"])
                 ),
                 name="job_kind_known",
             ),

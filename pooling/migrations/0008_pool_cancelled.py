@@ -31,8 +31,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="pool",
             constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["building", "ready", "failed", "cancelled"])),
-                name="pool_state_known",
+                condition=models.Q(("state__in", ["building", "ready", "failed", "cancelled"])), name="pool_state_known"
             ),
         ),
     ]

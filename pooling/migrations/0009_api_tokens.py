@@ -6,10 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0008_pool_cancelled"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0008_pool_cancelled"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
@@ -23,14 +20,9 @@ class Migration(migrations.Migration):
                 ("scopes", models.JSONField(default=list, help_text="of TokenScope")),
                 ("last_used_at", models.DateTimeField(blank=True, null=True)),
             ],
-            options={
-                "ordering": ["-created"],
-            },
+            options={"ordering": ["-created"]},
         ),
-        migrations.RemoveConstraint(
-            model_name="auditentry",
-            name="audit_act_known",
-        ),
+        migrations.RemoveConstraint(model_name="auditentry", name="audit_act_known"),
         migrations.AlterField(
             model_name="auditentry",
             name="act",
@@ -159,9 +151,7 @@ class Migration(migrations.Migration):
             model_name="apitoken",
             name="user",
             field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="auth_token_set",
-                to=settings.AUTH_USER_MODEL,
+                on_delete=django.db.models.deletion.CASCADE, related_name="auth_token_set", to=settings.AUTH_USER_MODEL
             ),
         ),
         migrations.AddConstraint(

@@ -5,16 +5,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("pooling", "0009_api_tokens"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("pooling", "0009_api_tokens"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="auditentry",
-            name="audit_act_known",
-        ),
+        migrations.RemoveConstraint(model_name="auditentry", name="audit_act_known"),
         migrations.AddField(
             model_name="graph",
             name="archived",

@@ -10,15 +10,22 @@ from pooling.models.pool import Pool
 class AuditEntry(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     person = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+",
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
         help_text="none: a command on the server",
-    )  # fmt: skip
+    )
     act = models.CharField(max_length=30, choices=AuditAct)
     pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.SET_NULL, related_name="audit")
     subject = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
         help_text="whom it was done to",
-    )  # fmt: skip
+    )
     about = models.CharField(
         max_length=300, blank=True, help_text="what it was done to, in words, without names of people"
     )
@@ -26,9 +33,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.CheckConstraint(condition=models.Q(act__in=AuditAct.values), name="audit_act_known")
-        ]
+        constraints = [models.CheckConstraint(condition=models.Q(act__in=AuditAct.values), name="audit_act_known")]
         indexes = [models.Index(fields=["pool", "-id"])]
 
     def __str__(self) -> str:

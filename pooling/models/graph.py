@@ -27,9 +27,7 @@ class Graph(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(source__in=GraphSource.values), name="graph_source_known"
-            )
+            models.CheckConstraint(condition=models.Q(source__in=GraphSource.values), name="graph_source_known")
         ]
 
     def __str__(self) -> str:

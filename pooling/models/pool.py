@@ -16,8 +16,7 @@ class Pool(models.Model):
     depth = models.PositiveIntegerField()
     systems = models.ManyToManyField(System, related_name="pools", blank=True)
     contributors = models.JSONField(
-        default=list,
-        help_text="names of the systems that made the pool; provenance holds indices into this list",
+        default=list, help_text="names of the systems that made the pool; provenance holds indices into this list"
     )
     seed_source = models.CharField(max_length=200, help_text="file, or share and seed of the sample")
     filters = models.JSONField(default=list, help_text="names of the filters that were applied")
@@ -26,18 +25,14 @@ class Pool(models.Model):
         default=list,
         help_text="one entry an extension: when (ISO time), what (words), triples, to_people (what it added), job",
     )
-    frozen_at = models.DateTimeField(
-        null=True, blank=True, help_text="from then on it neither grows nor is filtered"
-    )
+    frozen_at = models.DateTimeField(null=True, blank=True, help_text="from then on it neither grows nor is filtered")
     archived = models.BooleanField(default=False, help_text="in no list; its pages stay")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-created_at"]
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(origin__in=PoolOrigin.values), name="pool_origin_known"
-            ),
+            models.CheckConstraint(condition=models.Q(origin__in=PoolOrigin.values), name="pool_origin_known"),
             models.CheckConstraint(condition=models.Q(state__in=PoolState.values), name="pool_state_known"),
         ]
 
@@ -58,9 +53,7 @@ class SeedTriple(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="seed_triple_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="seed_triple_once")]
 
     def __str__(self) -> str:
         return f"({self.head}, {self.relation}, {self.tail})"

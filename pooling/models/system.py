@@ -37,9 +37,7 @@ class System(models.Model):
         ordering = ["graph", "id"]
         constraints = [
             models.UniqueConstraint(fields=["graph", "name"], name="system_name_once"),
-            models.CheckConstraint(
-                condition=models.Q(state__in=SystemState.values), name="system_state_known"
-            ),
+            models.CheckConstraint(condition=models.Q(state__in=SystemState.values), name="system_state_known"),
         ]
 
     def __str__(self) -> str:

@@ -10,6 +10,5 @@ from pooling.orders.random import RANDOM
 from pooling.orders.stratified import STRATIFIED
 
 ORDERS: dict[str, Order] = {
-    order.name: order
-    for order in (DEPTH, RANDOM, MOVE_TO_FRONT, HEDGE, BANDIT_MM, BANDIT_THOMPSON, STRATIFIED, MTC)
+    order.name: order for order in (DEPTH, RANDOM, MOVE_TO_FRONT, HEDGE, BANDIT_MM, BANDIT_THOMPSON, STRATIFIED, MTC)
 }

@@ -30,9 +30,7 @@ class OrderPool:
     def __post_init__(self) -> None:
         n = len(self.depth)
         if self.ranks.ndim != 2 or self.ranks.shape[1] != n or len(self.group) != n:
-            raise ValueError(
-                f"ranks must be (runs, {n}) and group ({n},), got {self.ranks.shape}, {self.group.shape}"
-            )
+            raise ValueError(f"ranks must be (runs, {n}) and group ({n},), got {self.ranks.shape}, {self.group.shape}")
         if n and self.depth.min() < 1:
             raise ValueError("depth must be at least 1")
 
@@ -92,9 +90,7 @@ class Progress:
 
     @classmethod
     def start(cls, n: int) -> Progress:
-        return cls(
-            np.zeros(n, bool), np.zeros(n, bool), np.full(n, UNLABELLED, np.int8), np.full(n, -1, np.int64)
-        )
+        return cls(np.zeros(n, bool), np.zeros(n, bool), np.full(n, UNLABELLED, np.int8), np.full(n, -1, np.int64))
 
 
 class Pick(NamedTuple):

@@ -8,14 +8,7 @@ from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings
 
 
 def pick_batch(
-    order: Order,
-    pool: OrderPool,
-    progress: Progress,
-    size: int,
-    seed: int,
-    settings: Settings,
-    *,
-    whole: bool,
+    order: Order, pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings, *, whole: bool
 ) -> tuple[Pick, np.ndarray]:
     """A batch of `size` triples, or of all that are left; `whole`: of whole questions, so it may be a little larger.
 

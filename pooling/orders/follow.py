@@ -21,9 +21,13 @@ def first_run(score: np.ndarray, place: np.ndarray, able: np.ndarray) -> int:
 
 
 def follow(
-    pool: OrderPool, progress: Progress, size: int, seed: int, choose: Callable[[np.ndarray, int], int],
+    pool: OrderPool,
+    progress: Progress,
+    size: int,
+    seed: int,
+    choose: Callable[[np.ndarray, int], int],
     chosen: Callable[[int, int], None],
-) -> Pick:  # fmt: skip
+) -> Pick:
     """`size` triples, one at a time from the run that `choose(able, n)` names, n of them being chosen already.
 
     `able` bool [runs]: runs with a triple left. `chosen(triple, run)` hears of each choice. When no run has any left,

@@ -11,9 +11,15 @@ from pooling.orders.batch import pick_batch
 
 
 def replay(
-    order: Order, pool: OrderPool, label: np.ndarray, *, batch: int = 1, whole_groups: bool = False, seed: int = 0,
+    order: Order,
+    pool: OrderPool,
+    label: np.ndarray,
+    *,
+    batch: int = 1,
+    whole_groups: bool = False,
+    seed: int = 0,
     tell: Callable[[int], None] = lambda count: None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """All triples as people would get them when each batch is labelled before the next is chosen; int64 [n].
 
     label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);

@@ -64,10 +64,18 @@ def unpack_provenance(packed: bytes | memoryview, contributors: Sequence[str]) -
 
 
 def create_pool(
-    graph: Graph, *, name: str, systems: Sequence[str] | None = None, depth: int = 10, sample: float | None = None,
-    count: int | None = None, stratify: str = "", seed: int | None = None, seeds_file: Path | None = None,
+    graph: Graph,
+    *,
+    name: str,
+    systems: Sequence[str] | None = None,
+    depth: int = 10,
+    sample: float | None = None,
+    count: int | None = None,
+    stratify: str = "",
+    seed: int | None = None,
+    seeds_file: Path | None = None,
     filters: Sequence[str] = DEFAULT_FILTERS,
-) -> Pool:  # fmt: skip
+) -> Pool:
     """The pool's row and its seeds; a BUILD_POOL job gathers the rest (build_pool).
 
     Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds).
@@ -83,9 +91,14 @@ def create_pool(
     with named_once(lambda: check_name(name)):
         held(graph, *chosen)
         pool = Pool.objects.create(
-            graph=graph, name=name, origin=PoolOrigin.BUILT, depth=depth, seed_source=source[:200],
-            contributors=[s.name for s in chosen], filters=list(filters),
-        )  # fmt: skip
+            graph=graph,
+            name=name,
+            origin=PoolOrigin.BUILT,
+            depth=depth,
+            seed_source=source[:200],
+            contributors=[s.name for s in chosen],
+            filters=list(filters),
+        )
         pool.systems.set(chosen)
         store_seeds(pool, seeds)
     return pool
@@ -123,9 +136,7 @@ def build_pool(pool: Pool, progress: Progress) -> None:
             score_triples(system, seeds, graph.test, progress)
         store_pooled(pool, gather_runs(pool.contributors, systems, seeds, pool.depth, graph), seeds, graph)
         tell_of_short_runs(systems, pool.depth, progress)
-        progress.log(
-            f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}"
-        )
+        progress.log(f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}")
     for system in systems:
         score_for_pool(system, pool, progress)
 
@@ -212,10 +223,15 @@ def import_pool(
     with named_once(lambda: check_name(name)):
         held(graph)
         pool = Pool.objects.create(
-            graph=graph, name=name, origin=PoolOrigin.IMPORTED, depth=int(read.gathered.depth.max(initial=1)),
-            seed_source=seeds_file.name[:200], contributors=read.contributors, filters=list(filters),
+            graph=graph,
+            name=name,
+            origin=PoolOrigin.IMPORTED,
+            depth=int(read.gathered.depth.max(initial=1)),
+            seed_source=seeds_file.name[:200],
+            contributors=read.contributors,
+            filters=list(filters),
             report=read.report,
-        )  # fmt: skip
+        )
         store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)
         record(None, AuditAct.POOL_IMPORTED, pool=pool, about=name)
@@ -232,9 +248,7 @@ def freeze_pool(pool: Pool, user: User | None = None) -> None:
         if found.frozen_at is not None:
             raise PoolError(f"Pool {pool.name} was frozen on {found.frozen_at:%Y-%m-%d} already.")
         if (job := live_extensions(found).first()) is not None:
-            raise PoolError(
-                f"Pool {pool.name} is being extended (job {job.pk}): wait for its end, or cancel it."
-            )
+            raise PoolError(f"Pool {pool.name} is being extended (job {job.pk}): wait for its end, or cancel it.")
         found.frozen_at = timezone.now()
         found.save(update_fields=["frozen_at"])
         record(user, AuditAct.POOL_FROZEN, pool=found, about=found.name)

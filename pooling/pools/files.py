@@ -126,9 +126,7 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
     indptr = np.concatenate([[0], np.cumsum([len(f) for f in findings])]).astype(np.int64)
     triples = np.array(list(lines), dtype=np.int32).reshape(-1, 3)
     report = [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
-    return PoolFile(
-        Gathered(triples, np.array(depths, dtype=np.int64), records, indptr), list(contributors), report
-    )
+    return PoolFile(Gathered(triples, np.array(depths, dtype=np.int64), records, indptr), list(contributors), report)
 
 
 def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:
@@ -140,16 +138,10 @@ def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], st
     return why
 
 
-def _shape(
-    fields: Sequence[str], contributors: dict[str, int]
-) -> tuple[str, int, list[tuple[int, int, int]]]:
+def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, int, list[tuple[int, int, int]]]:
     """Problem of a pool line ('' if none), its depth, and its findings; new contributors are added."""
     if len(fields) not in (4, 5):
-        return (
-            f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5",
-            0,
-            [],
-        )
+        return (f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5", 0, [])
     depth = rank_in(fields[3])
     if not depth:
         return f"depth {fields[3]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []

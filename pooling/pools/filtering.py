@@ -26,9 +26,7 @@ from pooling.pools.seeds import seed_array
 _BATCH = 5000  # rows in one statement
 
 
-def found_by(
-    gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None
-) -> Found:
+def found_by(gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None) -> Found:
     """What filters see. The `unnamed`, bool[n], count as found by every seed question they answer; by default those
     without a finding."""
     triples = gathered.triples
@@ -42,9 +40,7 @@ def found_by(
         tail, head = answered(triples, seeds, graph.num_entities)
         by_tail |= unnamed & tail
         by_head |= unnamed & head
-    return Found(
-        triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges, graph.train
-    )
+    return Found(triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges, graph.train)
 
 
 def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
@@ -54,9 +50,7 @@ def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
     named = np.zeros(n, dtype=bool)
     if pool.origin != PoolOrigin.IMPORTED:
         return named
-    contributors_there = (
-        len(pool.contributors) - pool.systems.count()
-    )  # those from here came later, at the end
+    contributors_there = len(pool.contributors) - pool.systems.count()  # those from here came later, at the end
     owner = np.repeat(np.arange(n), np.diff(gathered.indptr))
     named[owner[gathered.findings["system"] < contributors_there]] = True
     of_file = pool.triples.count() - sum(entry["triples"] for entry in pool.growth)
@@ -75,7 +69,7 @@ def answered(triples: Ids, seeds: Ids, num_entities: int) -> tuple[np.ndarray, n
 
 def reasons(
     gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, names: Sequence[str], unnamed: np.ndarray | None = None
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The filter that takes each triple, '' where people judge it; str[n]. `unnamed` as in found_by."""
     return apply_filters(found_by(gathered, seeds, graph, unnamed), names)
 
@@ -89,9 +83,7 @@ def why_filters_stay(pool: Pool) -> str:
         return f"Pool {pool.name} is frozen: its filters stay as they are."
     # the people side hangs itself on the pool; its items were made of what these filters left
     if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
-        return (
-            f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
-        )
+        return f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
     making = Q(kind__in=(JobKind.BUILD_POOL, JobKind.EXTEND_POOL))
     if Job.objects.filter(making, pool=pool, state__in=LIVE).exists():
         return f"Pool {pool.name} is being built or extended: change its filters when that job is done."

@@ -44,10 +44,18 @@ ATTEMPTS = 5  # while others change the pool
 
 
 def extend_pool(
-    pool: Pool, *, depth: int | None = None, systems: Sequence[str] = (), sample: float | None = None,
-    count: int | None = None, stratify: str = "", seed: int | None = None, seeds_file: Path | None = None,
-    predictive: bool = True, user: User | None = None,
-) -> Job:  # fmt: skip
+    pool: Pool,
+    *,
+    depth: int | None = None,
+    systems: Sequence[str] = (),
+    sample: float | None = None,
+    count: int | None = None,
+    stratify: str = "",
+    seed: int | None = None,
+    seeds_file: Path | None = None,
+    predictive: bool = True,
+    user: User | None = None,
+) -> Job:
     """Start the job that makes the pool deeper, or adds systems or seeds to it; PoolError if it cannot be.
 
     depth is the new one. Seeds come from a file, or are drawn from the test triples that are none yet (draw_seeds).
@@ -68,9 +76,7 @@ def extend_pool(
         )
     if depth is None and not chosen and not seeds:
         raise PoolError("Nothing is asked for: give a depth, systems or seeds.")
-    params = {
-        "depth": depth, "systems": [s.name for s in chosen], "seeds": seeds, "seed_source": source,
-    }  # fmt: skip
+    params = {"depth": depth, "systems": [s.name for s in chosen], "seeds": seeds, "seed_source": source}
     if not predictive:
         params["predictive"] = False
     with transaction.atomic():
@@ -91,9 +97,7 @@ def why_it_stays(pool: Pool) -> str:
     if pool.state != PoolState.READY:
         return f"Pool {pool.name} is {pool.get_state_display()}: extend it when it is ready."
     if pool.frozen_at is not None:
-        return (
-            f"Pool {pool.name} was frozen on {pool.frozen_at:%Y-%m-%d} and does not grow: build another pool."
-        )
+        return f"Pool {pool.name} was frozen on {pool.frozen_at:%Y-%m-%d} and does not grow: build another pool."
     return ""
 
 
@@ -122,12 +126,7 @@ def _check_systems(pool: Pool, chosen: Sequence[System]) -> None:
 
 
 def _new_seeds(
-    pool: Pool,
-    sample: float | None,
-    count: int | None,
-    stratify: str,
-    seeds_file: Path | None,
-    seed: int | None,
+    pool: Pool, sample: float | None, count: int | None, stratify: str, seeds_file: Path | None, seed: int | None
 ) -> tuple[list[int], str]:
     """Places in test of the seeds that are asked for and that the pool lacks, ascending; and where they come from."""
     if sample is None and count is None and seeds_file is None:
@@ -141,9 +140,7 @@ def _new_seeds(
     if seeds_file is not None:
         triples, source = read_seed_file(seeds_file, graph), seeds_file.name
     else:
-        triples, source = draw_seeds(
-            graph, sample=sample, count=count, stratify=stratify, seed=seed, without=known
-        )
+        triples, source = draw_seeds(graph, sample=sample, count=count, stratify=stratify, seed=seed, without=known)
     asked = set(map(tuple, triples.tolist())) - taken
     if not asked:
         raise PoolError(f"{source}: pool {pool.name} has all of these seeds already.")
@@ -239,10 +236,15 @@ def _target(pool: Pool, asked: dict[str, Any], graph: GraphArrays) -> _Target:
         [triple for triple in map(tuple, asked_seeds.tolist()) if triple not in known], dtype=np.int32
     ).reshape(-1, 3)
     return _Target(
-        pool=pool, depth=depth, systems=own + added, contributors=[*pool.contributors, *names],
-        new_seeds=new_seeds, seeds=np.concatenate([seeds, new_seeds]), source=asked["seed_source"],
+        pool=pool,
+        depth=depth,
+        systems=own + added,
+        contributors=[*pool.contributors, *names],
+        new_seeds=new_seeds,
+        seeds=np.concatenate([seeds, new_seeds]),
+        source=asked["seed_source"],
         what=_in_words(pool.depth, depth, names, len(new_seeds), asked["seed_source"]),
-    )  # fmt: skip
+    )
 
 
 def _check_meanwhile(target: _Target) -> None:
@@ -283,9 +285,8 @@ def _predict_everywhere(pool: Pool, progress: Progress) -> None:
 
 
 def _store(
-    target: _Target, old: Gathered, old_reason: np.ndarray, grown: Gathered, graph: GraphArrays,
-    progress: Progress,
-) -> bool:  # fmt: skip
+    target: _Target, old: Gathered, old_reason: np.ndarray, grown: Gathered, graph: GraphArrays, progress: Progress
+) -> bool:
     """Write all of it in one transaction; False, and nothing written, if the pool has changed in the meantime."""
     n = len(old.triples)
     unnamed = filters.unnamed_finders(target.pool, grown)
@@ -300,9 +301,10 @@ def _store(
             reason[:n] = old_reason
         changed = np.full(len(reason), True)
         changed[:n] = (
-            (grown.depth[:n] != old.depth) | (np.diff(grown.indptr)[:n] != np.diff(old.indptr))
+            (grown.depth[:n] != old.depth)
+            | (np.diff(grown.indptr)[:n] != np.diff(old.indptr))
             | (reason[:n] != old_reason)
-        )  # fmt: skip
+        )
         write_rows(pool, grown, reason, np.flatnonzero(changed))
         store_seeds(pool, target.new_seeds)
         pool.systems.add(*target.systems)

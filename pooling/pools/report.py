@@ -19,9 +19,7 @@ Findings = tuple[np.ndarray, np.ndarray]
 
 def pool_counts(pool: Pool) -> dict[str, Any]:
     """Counts that need no labels: seeds, pooled, filtered, to people, by reason, by relation category."""
-    by_reason = {
-        row["reason"]: row["n"] for row in pool.triples.order_by().values("reason").annotate(n=Count("id"))
-    }
+    by_reason = {row["reason"]: row["n"] for row in pool.triples.order_by().values("reason").annotate(n=Count("id"))}
     category = dict(pool.graph.relations.values_list("index", "category"))
     by_category: dict[str, int] = {}
     for row in pool.triples.order_by().values("relation").annotate(n=Count("id")):
@@ -30,9 +28,13 @@ def pool_counts(pool: Pool) -> dict[str, Any]:
     to_people = by_reason.pop("", 0)
     filtered = sum(by_reason.values())
     return {
-        "seeds": pool.seeds.count(), "pooled": to_people + filtered, "filtered": filtered, "to_people": to_people,
-        "by_reason": dict(sorted(by_reason.items())), "by_category": dict(sorted(by_category.items())),
-    }  # fmt: skip
+        "seeds": pool.seeds.count(),
+        "pooled": to_people + filtered,
+        "filtered": filtered,
+        "to_people": to_people,
+        "by_reason": dict(sorted(by_reason.items())),
+        "by_category": dict(sorted(by_category.items())),
+    }
 
 
 def contents_version(pool: Pool) -> str:

@@ -27,9 +27,7 @@ def write_rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.nd
     names = ", ".join(COLUMNS)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(
-                f"CREATE TEMPORARY TABLE fresh AS SELECT id AS place, {names} FROM {TABLE} LIMIT 0"
-            )
+            cursor.execute(f"CREATE TEMPORARY TABLE fresh AS SELECT id AS place, {names} FROM {TABLE} LIMIT 0")
             with cursor.copy(f"COPY fresh (place, {names}) FROM STDIN") as copy:
                 for place, row in enumerate(_rows(pool, gathered, reason, chosen)):
                     copy.write_row((place, *row))
@@ -69,7 +67,9 @@ def read_rows(pool: Pool) -> tuple[np.ndarray, Gathered, np.ndarray]:
     columns = np.array(numbers, dtype=np.int64).reshape(-1, 5)
     counts = [len(one) // PROVENANCE.itemsize for one in packed]
     gathered = Gathered(
-        columns[:, 1:4].astype(np.int32), columns[:, 4], np.frombuffer(b"".join(packed), dtype=PROVENANCE),
+        columns[:, 1:4].astype(np.int32),
+        columns[:, 4],
+        np.frombuffer(b"".join(packed), dtype=PROVENANCE),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-    )  # fmt: skip
+    )
     return columns[:, 0], gathered, np.array(reason, dtype=object)

@@ -19,9 +19,14 @@ SHARE, SEED = 0.05, 42  # of a sample of which nothing else is said
 
 
 def draw_seeds(
-    graph: GraphArrays, *, sample: float | None = None, count: int | None = None, stratify: str = "",
-    seed: int | None = None, without: Ids | None = None,
-) -> tuple[Ids, str]:  # fmt: skip
+    graph: GraphArrays,
+    *,
+    sample: float | None = None,
+    count: int | None = None,
+    stratify: str = "",
+    seed: int | None = None,
+    without: Ids | None = None,
+) -> tuple[Ids, str]:
     """Test triples int32[m, 3] drawn by share or count, and the sample in words.
 
     `without` int32[n, 3]: test triples that are seeds already; the share is of all test triples.
@@ -115,9 +120,7 @@ def seed_report(pool: Pool) -> SeedReport:
     graph = open_graph(pool.graph)
     drawn = np.fromiter(pool.seeds.order_by().values_list("relation", flat=True), dtype=np.int64)
     every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])
-    counts = [
-        np.bincount(relation, minlength=graph.num_relations) for relation in (drawn, graph.test[:, 1], every)
-    ]
+    counts = [np.bincount(relation, minlength=graph.num_relations) for relation in (drawn, graph.test[:, 1], every)]
     columns = [*counts, *(np.nan_to_num(shares(count)) for count in counts)]
     used = np.flatnonzero(counts[0] + counts[1])
     rows = [
@@ -126,6 +129,4 @@ def seed_report(pool: Pool) -> SeedReport:
     ]
     rows.sort(key=lambda row: -abs(row.difference))
     seeds, test, whole = (int(count.sum()) for count in counts)
-    return SeedReport(
-        rows, seeds, test, whole, divergence(counts[0], counts[1]), divergence(counts[1], counts[2])
-    )
+    return SeedReport(rows, seeds, test, whole, divergence(counts[0], counts[1]), divergence(counts[1], counts[2]))

@@ -260,9 +260,7 @@ def _asked_for(type_name: str) -> str:
         return "Who"
     if not name.endswith(_PLURAL_TYPES) and not _PREPOSITIONS & set(name.split()):  # countries: which country
         name = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
-    return (
-        f"Which {_shorten(name)}" if name and name not in ("object", "topic", "thing", "entity") else "What"
-    )
+    return f"Which {_shorten(name)}" if name and name not in ("object", "topic", "thing", "entity") else "What"
 
 
 def _is_verb_form(word: str) -> bool:

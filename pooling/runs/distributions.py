@@ -74,9 +74,7 @@ def has_predictive(run: Run, triples: np.ndarray) -> bool:
     return bool((find(held.rows, row_keys(rows, e, r)) >= 0).all())
 
 
-def store_predictive(
-    system: System, triples: np.ndarray, progress: Tell = None, should_stop: Stop = None
-) -> Run:
+def store_predictive(system: System, triples: np.ndarray, progress: Tell = None, should_stop: Stop = None) -> Run:
     """Add to the system's run the distributions of both questions of triples int[m, 3], where they are missing.
 
     RunError: the run is imported, or there is none; InterruptedError where `should_stop` says so.
@@ -102,9 +100,7 @@ def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
 
 
 def _imported(system: System) -> str:
-    return (
-        f"The run of {system} was imported: it has no scores of all entities, so no predictive distribution."
-    )
+    return f"The run of {system} was imported: it has no scores of all entities, so no predictive distribution."
 
 
 def _read(run: Run) -> Predictive:
@@ -160,9 +156,7 @@ def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> 
         held = np.repeat(old.keys, np.diff(old.answers.indptr)) * e + old.answers.indices
         rows = np.setdiff1d(rows, held, assume_unique=True)
     keys = np.unique(rows // e)
-    known = answers_csr(
-        questions_from_keys(keys, e, r), np.concatenate([graph.train, graph.valid, graph.test]), e, r
-    )
+    known = answers_csr(questions_from_keys(keys, e, r), np.concatenate([graph.train, graph.valid, graph.test]), e, r)
     every = [rows, np.repeat(keys, np.diff(known.indptr)) * e + known.indices]
     if old is not None:
         every.append(held[np.isin(held // e, keys)])
@@ -190,9 +184,15 @@ def _predict(
         alpha = _choose(scorer, graph, sample, _shifted(tell, 0, len(asked.keys)), stop)
     questions = questions_from_keys(asked.keys, graph.num_entities, graph.num_relations)
     found = predict_questions(
-        scorer, questions, answers=asked.answers, keys=asked.keys, alpha=alpha, seed=TIE_SEED,
-        progress=_shifted(tell, before, before), should_stop=stop,
-    )  # fmt: skip
+        scorer,
+        questions,
+        answers=asked.answers,
+        keys=asked.keys,
+        alpha=alpha,
+        seed=TIE_SEED,
+        progress=_shifted(tell, before, before),
+        should_stop=stop,
+    )
     return Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
 
 
@@ -225,9 +225,15 @@ def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell, sto
     questions, _, _ = questions_of(sample)
     answers = answers_csr(questions, graph.valid, e, r)
     found = predict_questions(
-        scorer, questions, answers=answers, keys=question_keys(questions, e, r), alpha=None, seed=TIE_SEED,
-        progress=tell, should_stop=stop,
-    )  # fmt: skip
+        scorer,
+        questions,
+        answers=answers,
+        keys=question_keys(questions, e, r),
+        alpha=None,
+        seed=TIE_SEED,
+        progress=tell,
+        should_stop=stop,
+    )
     return best_alpha(found, answers, e)
 
 

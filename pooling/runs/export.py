@@ -53,9 +53,7 @@ def list_pieces(
     for first in range(0, len(ids), QUESTIONS):
         keys = known.keys[first : first + QUESTIONS]
         rows = slice(*np.searchsorted(known.question, [first, first + len(keys)]))
-        merged = merge(
-            known.question[rows] - first, known.entity[rows], position[rows], topk.of(keys), len(words)
-        )
+        merged = merge(known.question[rows] - first, known.entity[rows], position[rows], topk.of(keys), len(words))
         yield from run_pieces(ids[first : first + QUESTIONS], merged, words, run.system.name)
 
 

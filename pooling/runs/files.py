@@ -105,9 +105,7 @@ def _unquoted(part: str) -> str:
 def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) -> pa.DictionaryArray:
     codes = np.repeat(np.arange(len(keys), dtype=np.int32), repeats)
     questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes), pa.array(question_ids(questions, graph), pa.string())
-    )
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(question_ids(questions, graph), pa.string()))
 
 
 def write_blocks(path: Path, old: Path | None, table: pa.Table) -> None:

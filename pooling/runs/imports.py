@@ -41,9 +41,17 @@ class Imported(NamedTuple):
 
 
 def import_run(
-    graph: Graph, file: Path, *, name: str, family: str = NOT_KNOWN, pool: Pool | None = None, user: User | None = None,
-    file_name: str = "", max_bytes: int | None = None, progress: Tell | None = None,
-) -> Imported:  # fmt: skip
+    graph: Graph,
+    file: Path,
+    *,
+    name: str,
+    family: str = NOT_KNOWN,
+    pool: Pool | None = None,
+    user: User | None = None,
+    file_name: str = "",
+    max_bytes: int | None = None,
+    progress: Tell | None = None,
+) -> Imported:
     """Make a system called `name` and its run of a TREC run file, plain or .gz.
 
     Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, the pool's questions
@@ -61,25 +69,34 @@ def import_run(
     tell = progress or (lambda stage, done, total: None)
     arrays = open_graph(graph)
     triples = asked_triples(graph, arrays, pool)
-    topics = Topics(
-        _question_keys(triples, arrays), f"the topics of {f'pool {pool.name}' if pool else graph.name}"
-    )
+    topics = Topics(_question_keys(triples, arrays), f"the topics of {f'pool {pool.name}' if pool else graph.name}")
     read = read_run_file(
-        file, called, arrays, topics, max_bytes=max_bytes,
+        file,
+        called,
+        arrays,
+        topics,
+        max_bytes=max_bytes,
         progress=lambda done, total: tell(f"reading {called}", done, total),
-    )  # fmt: skip
+    )
     known = _keys_of(np.concatenate([arrays.train, arrays.valid]), arrays)
     listed = _listed(read, known, arrays, called)
     tell(f"writing the run of {name}", 0, 1)
     wanted = np.setdiff1d(_keys_of(triples, arrays), known, assume_unique=True)
     tables, depth = _tables(listed, wanted, arrays, only_its_own=pool is None)
     system = System(
-        graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="",
+        graph=graph,
+        name=name,
+        kind=IMPORTED,
+        state=SystemState.TRAINED,
+        artifact="",
         settings={
-            "family": family, "file": called[:200], "sha256": sha256_of(file), "lines": len(read.line),
+            "family": family,
+            "file": called[:200],
+            "sha256": sha256_of(file),
+            "lines": len(read.line),
             "topics": pool.name if pool else graph.name,
         },
-    )  # fmt: skip
+    )
     own = topics.keys if pool is None else _question_keys(_of_pool(pool), arrays)
     notes = _notes(read, listed, topics, own, tables)
     _store(system, tables, depth, time.monotonic() - started, user)
@@ -141,9 +158,7 @@ def _listed(read: RunFile, known: np.ndarray, arrays: GraphArrays, name: str) ->
             f"{name}: all its {len(new):,} lines are known answers (train or valid), so nothing is left to rank; "
             "nothing was imported."
         )
-    listed = list_positions(
-        read.question[new], read.entity[new], read.score[new], arrays.num_entities, TIE_SEED
-    )
+    listed = list_positions(read.question[new], read.entity[new], read.score[new], arrays.num_entities, TIE_SEED)
     return listed._replace(line=np.flatnonzero(new)[listed.line])
 
 
@@ -192,9 +207,7 @@ def _ranks_table(
     return ranks_table(Pass(questions, csr, scored), arrays)
 
 
-def _notes(
-    read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]
-) -> list[str]:
+def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]) -> list[str]:
     """Questions, known answers, ranks that contradict, depth: a sentence each, where there is something to say.
 
     own: keys of the topics that an evaluation asks whatever its labels are; the full test set asks the others too.
@@ -217,13 +230,12 @@ def _notes(
             f"{read.line[wrong].min():,}); the scores decide."
         )
     held = np.unique(tables["topk.parquet"]["question"].chunk(0).indices.to_numpy(), return_counts=True)[1]
-    least, most = (
-        (int(held.min()), int(held.max())) if len(held) == len(answered) else (0, int(held.max(initial=0)))
-    )
+    least, most = (int(held.min()), int(held.max())) if len(held) == len(answered) else (0, int(held.max(initial=0)))
     notes.append(
-        f"It holds {most:,} candidates of each question." if least == most
+        f"It holds {most:,} candidates of each question."
+        if least == most
         else f"It holds {least:,} to {most:,} candidates of a question."
-    )  # fmt: skip
+    )
     if counts.max() > MOST_CANDIDATES:
         notes.append(f"Pools can use the first {MOST_CANDIDATES:,}; ranks are kept of all.")
     return notes
@@ -233,9 +245,7 @@ def _count(n: int) -> str:
     return f"{n:,} lines" if n > 1 else "1 line"
 
 
-def _store(
-    system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None
-) -> None:
+def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None) -> None:
     """Write the files, then both rows in one transaction; if anything fails nothing is left."""
     with run_folder(system) as relative:
         fields: dict[str, Any] = write_run(relative, system, None, tables, depth, seconds)

@@ -25,9 +25,7 @@ class Listed(NamedTuple):
     pessimistic: np.ndarray
 
 
-def list_positions(
-    question: np.ndarray, entity: np.ndarray, score: np.ndarray, num_entities: int, seed: int
-) -> Listed:
+def list_positions(question: np.ndarray, entity: np.ndarray, score: np.ndarray, num_entities: int, seed: int) -> Listed:
     """Order n (question, entity, score), no pair twice, by descending score; `seed` is of the tie permutation.
 
     Equal scores share optimistic and pessimistic positions; the strict one breaks the tie by the permutation.

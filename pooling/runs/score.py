@@ -58,9 +58,7 @@ def check_depth(depth: int, systems: Iterable[System]) -> None:
     most = MOST_CANDIDATES if imported else TOP_K
     if not 1 <= depth <= most:
         of = "an imported run gives" if imported else "a run holds"
-        raise PoolError(
-            f"Depth {depth}: {of} the first {most:,} candidates of a question; give 1 to {most:,}."
-        )
+        raise PoolError(f"Depth {depth}: {of} the first {most:,} candidates of a question; give 1 to {most:,}.")
 
 
 def wanted_triples(pool: Pool, graph: GraphArrays) -> np.ndarray:
@@ -103,14 +101,16 @@ def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
 
 
 def _extend(
-    system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray,
-    progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
-) -> Run:  # fmt: skip
+    system: System,
+    run: Run | None,
+    seeds: np.ndarray,
+    triples: np.ndarray,
+    progress: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Run:
     graph = open_graph(system.graph)
     e, r = graph.num_entities, graph.num_relations
-    seed_keys = (
-        np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
-    )
+    seed_keys = np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
     wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
     seed_keys = seed_keys[:0] if system.is_imported else seed_keys[_has_candidates(seed_keys, graph)]
@@ -130,19 +130,28 @@ def _extend(
 
 
 def _score(
-    system: System, graph: GraphArrays, questions: Questions, wanted: Csr,
-    progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
-) -> Scored:  # fmt: skip
+    system: System,
+    graph: GraphArrays,
+    questions: Questions,
+    wanted: Csr,
+    progress: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Scored:
     from pooling.scoring.ranking import score_questions  # and torch with it, which only jobs need
 
     e, r = graph.num_entities, graph.num_relations
     try:
         return score_questions(
-            scorer_of(system, graph), questions,
+            scorer_of(system, graph),
+            questions,
             masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
             top_masked=answers_csr(questions, graph.test, e, r),
-            wanted=wanted, top_k=TOP_K, seed=TIE_SEED, progress=progress, should_stop=should_stop,
-        )  # fmt: skip
+            wanted=wanted,
+            top_k=TOP_K,
+            seed=TIE_SEED,
+            progress=progress,
+            should_stop=should_stop,
+        )
     except NotFinite as error:
         raise RunError(
             f"System {system} cannot be ranked. {error}: train it anew with a lower learning_rate."
@@ -184,9 +193,8 @@ def scorer_of(system: System, graph: GraphArrays) -> Any:
     hyper = dict(system.settings)
     device = hyper.pop("device", "auto")
     return loader_of(system.kind)(
-        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device,
-        graph.train,
-    )  # fmt: skip
+        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device, graph.train
+    )
 
 
 def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays) -> tuple[Questions, Csr]:
@@ -242,9 +250,15 @@ def run_folder(system: System) -> Iterator[str]:
 
 
 def write_run(
-    relative: str, system: System, run: Run | None, tables: Mapping[str, pa.Table], depth: int, seconds: float,
-    *, written: Sequence[str] = (),
-) -> dict[str, Any]:  # fmt: skip
+    relative: str,
+    system: System,
+    run: Run | None,
+    tables: Mapping[str, pa.Table],
+    depth: int,
+    seconds: float,
+    *,
+    written: Sequence[str] = (),
+) -> dict[str, Any]:
     """Write what `run` holds and the tables to a folder; the fields of the row that is to point there.
 
     `written` are files that are in the folder already, in place of those of `run`.
@@ -262,20 +276,28 @@ def write_run(
     write_json(
         folder / "run.json",
         {
-            "system": system.name, "kind": system.kind, "settings": system.settings, "seed": system.seed,
-            "device": system.device, "libraries": {name: version(name) for name in ("torch", "numpy")},
-            "depth": depth, "tie_seed": TIE_SEED, "checkpoint_sha256": system.sha256,
+            "system": system.name,
+            "kind": system.kind,
+            "settings": system.settings,
+            "seed": system.seed,
+            "device": system.device,
+            "libraries": {name: version(name) for name in ("torch", "numpy")},
+            "depth": depth,
+            "tie_seed": TIE_SEED,
+            "checkpoint_sha256": system.sha256,
             "filter_splits": {"ranks": ["train", "valid"], "candidates": ["train", "valid", "test"]},
             "sha256": {name: sha256_of(folder / name) for name in names},
         },
-    )  # fmt: skip
+    )
     asked = len(tables["topk.parquet"]["question"].chunk(0).dictionary) if "topk.parquet" in tables else 0
     return {
-        "artifact": relative, "sha256": sha256_of(folder / "run.json"), "depth": depth,
+        "artifact": relative,
+        "sha256": sha256_of(folder / "run.json"),
+        "depth": depth,
         "num_questions": (run.num_questions if run else 0) + asked,
         "num_rank_rows": pq.read_metadata(folder / "ranks.parquet").num_rows,
         "seconds": (run.seconds if run else 0) + seconds,
-    }  # fmt: skip
+    }
 
 
 def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
@@ -288,8 +310,7 @@ def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
 
     try:
         return score_system(
-            system, seeds=seeds, triples=wanted_triples(pool, graph), progress=tell,
-            should_stop=progress.should_stop,
-        )  # fmt: skip
+            system, seeds=seeds, triples=wanted_triples(pool, graph), progress=tell, should_stop=progress.should_stop
+        )
     except InterruptedError:
         raise JobCancelled from None

@@ -44,9 +44,14 @@ class Topics(NamedTuple):
 
 
 def read_run_file(
-    path: Path, name: str, graph: GraphArrays, topics: Topics, *, max_bytes: int | None = None,
+    path: Path,
+    name: str,
+    graph: GraphArrays,
+    topics: Topics,
+    *,
+    max_bytes: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> RunFile:  # fmt: skip
+) -> RunFile:
     """Every line of a run, in its order; TrecError names up to 20 lines that are wrong, all of them counted.
 
     `name` is what messages call the file, `max_bytes` the most that it may hold unpacked. `progress(done, total)`
@@ -200,9 +205,7 @@ def _misshapen(columns: int) -> str:
     return f"has {columns} columns where question id, Q0, entity, rank, score, tag are {COLUMNS}"
 
 
-def _each(
-    words: list[bytes], read: Callable[[bytes], float], dtype: np.dtype, otherwise: float
-) -> np.ndarray:
+def _each(words: list[bytes], read: Callable[[bytes], float], dtype: np.dtype, otherwise: float) -> np.ndarray:
     """Every word as a number, `otherwise` where it is none."""
 
     def one(word: bytes) -> float:

@@ -18,7 +18,7 @@ MOST_BYTES = 50_000_000  # as sent, and unpacked: 436,000 lines of FB15k-237 tak
 
 def import_sent_run(
     graph: Graph, file: UploadedFile[Any], *, name: str, user: User, family: str = NOT_KNOWN, pool: Pool | None = None
-) -> Imported:  # fmt: skip
+) -> Imported:
     """import_run of a file that was sent; TrecError also where it is too large."""
     size = file.size or 0
     if size > MOST_BYTES:
@@ -32,6 +32,5 @@ def import_sent_run(
             for piece in file.chunks():
                 kept.write(piece)
         return import_run(
-            graph, path, name=name, family=family, pool=pool, user=user, file_name=str(file.name),
-            max_bytes=MOST_BYTES,
-        )  # fmt: skip
+            graph, path, name=name, family=family, pool=pool, user=user, file_name=str(file.name), max_bytes=MOST_BYTES
+        )

@@ -33,8 +33,7 @@ class Counts:
         hits = scores.new_empty(max(limit, scores.shape[1]))
         for begin, end, each, offset in self.blocks:
             own, over, reaching = (
-                x[offset : offset + (end - begin) * each].view(end - begin, each)
-                for x in (self.own, above, at_least)
+                x[offset : offset + (end - begin) * each].view(end - begin, each) for x in (self.own, above, at_least)
             )
             _count(scores[begin:end], own, over, reaching, hits)
         self.above += above

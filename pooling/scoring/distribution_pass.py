@@ -70,9 +70,16 @@ class _Pass:
     """What all batches of a pass share."""
 
     def __init__(
-        self, scorer: Scores, questions: Questions, answers: Csr, keys: np.ndarray, alpha: float | None,
-        seed: int, height: int, chunk: int | None,
-    ) -> None:  # fmt: skip
+        self,
+        scorer: Scores,
+        questions: Questions,
+        answers: Csr,
+        keys: np.ndarray,
+        alpha: float | None,
+        seed: int,
+        height: int,
+        chunk: int | None,
+    ) -> None:
         self.scorer, self.questions, self.answers, self.keys = scorer, questions, answers, keys
         self.seed, self.num_entities, self.device = seed, scorer.num_entities, scorer.device
         self.drawn = None if alpha is None else ALPHAS.index(alpha)
@@ -119,16 +126,19 @@ class _Pass:
         if not self.whole:
             masses.close(slice(None))
         self._write_normaliser(here, masses)
-        self.result.top_entity[here, : self.width], self.result.top_score[here, : self.width] = top.result(
-            self.order
-        )
+        self.result.top_entity[here, : self.width], self.result.top_score[here, : self.width] = top.result(self.order)
         if groups is not None:
             self._write_draws(here, part, masses, groups, scores, stop_if_asked)
 
     def _write_draws(
-        self, here: slice, part: Questions, masses: Masses, groups: Tensor, scores: Tensor,
+        self,
+        here: slice,
+        part: Questions,
+        masses: Masses,
+        groups: Tensor,
+        scores: Tensor,
         stop_if_asked: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Second look at the scores, for what needs the normalisers: draws and tvd."""
         assert self.drawn is not None
         draws = Draws(_uniforms(self.seed, self.keys[here]), masses, self.drawn)
@@ -181,9 +191,7 @@ class _Pass:
         row, at = entries(self.answers, np.arange(start, stop))
         column = self.answers.indices[at].astype(np.int64) - first
         inside = (column >= 0) & (column < end - first)
-        places = [
-            torch.as_tensor(x[inside], device=self.device) for x in (row, column // TILE, column % TILE)
-        ]
+        places = [torch.as_tensor(x[inside], device=self.device) for x in (row, column // TILE, column % TILE)]
         self.result.answer_score[at[inside]] = scores[tuple(places)].cpu().numpy()
 
     def _write_normaliser(self, here: slice, masses: Masses) -> None:

@@ -39,9 +39,13 @@ class Form(Protocol):
         """What is needed of features [C, f] for every batch; None: nothing."""
 
     def columns(
-        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        self,
+        query: Tensor,
+        features: Tensor,
+        bias: Tensor | None,
+        prepared: Tensor | None = None,
         out: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         """Against the same C entities, features [C, f], bias [C]: scores [B, C]."""
 
     def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
@@ -60,9 +64,13 @@ class Dot:
         return None
 
     def columns(
-        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        self,
+        query: Tensor,
+        features: Tensor,
+        bias: Tensor | None,
+        prepared: Tensor | None = None,
         out: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         if out is None:
             scores = query @ features.T
             return scores if bias is None else scores + bias
@@ -88,9 +96,13 @@ class Link:
         return (features * features).sum(-1)
 
     def columns(
-        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        self,
+        query: Tensor,
+        features: Tensor,
+        bias: Tensor | None,
+        prepared: Tensor | None = None,
         out: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         squares = self.prepare(features) if prepared is None else prepared
         products = torch.mm(query[:, : features.shape[1]], features.T, out=out)
         scores = self.compare(products, query, squares)
@@ -118,9 +130,13 @@ class Euclidean(Link):
         super().__init__(_euclidean)
 
     def columns(
-        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        self,
+        query: Tensor,
+        features: Tensor,
+        bias: Tensor | None,
+        prepared: Tensor | None = None,
         out: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         if out is None:
             return super().columns(query, features, bias, prepared)
         squares = self.prepare(features) if prepared is None else prepared
@@ -139,9 +155,13 @@ class Pointwise:
         return None
 
     def columns(
-        self, query: Tensor, features: Tensor, bias: Tensor | None, prepared: Tensor | None = None,
+        self,
+        query: Tensor,
+        features: Tensor,
+        bias: Tensor | None,
+        prepared: Tensor | None = None,
         out: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         limit = BLOCK_FLOATS_CPU if features.device.type == "cpu" else BLOCK_FLOATS_GPU
         step = max(1, limit // max(query.shape[0] * features.shape[1], 1))
         parts = []

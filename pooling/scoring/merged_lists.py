@@ -30,11 +30,7 @@ def merge(
     many = waiting.sum(axis=1)
     order = np.lexsort((position, question))
     order = order[position[order] > 0]
-    question, entity, position = (
-        question[order].astype(np.int64),
-        entity[order],
-        position[order].astype(np.int64),
-    )
+    question, entity, position = (question[order].astype(np.int64), entity[order], position[order].astype(np.int64))
     first = np.searchsorted(question, np.arange(n))
     before = np.arange(len(question)) - first[question]  # known ones of the question that stand above
     free = position - 1 - before  # places above that candidates must fill

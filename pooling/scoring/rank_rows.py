@@ -24,9 +24,7 @@ def rows_of(triples: np.ndarray) -> Rows:
     """Both sides of m triples int[m, 3]: the m tail questions first, then the m head questions."""
     head, relation, tail = np.asarray(triples, dtype=np.int32).reshape(-1, 3).T
     side = np.repeat(np.array([0, 1], dtype=np.int8), len(head))
-    return Rows(
-        side, np.concatenate([head, tail]), np.concatenate([relation, relation]), np.concatenate([tail, head])
-    )
+    return Rows(side, np.concatenate([head, tail]), np.concatenate([relation, relation]), np.concatenate([tail, head]))
 
 
 def question_keys(questions: Questions | Rows, num_entities: int, num_relations: int) -> np.ndarray:

@@ -86,9 +86,17 @@ class _Pass:
     """What all batches of a pass share."""
 
     def __init__(
-        self, scorer: Scores, questions: Questions, masked: Csr, top_masked: Csr, wanted: Csr, top_k: int,
-        seed: int, height: int, chunk: int | None,
-    ) -> None:  # fmt: skip
+        self,
+        scorer: Scores,
+        questions: Questions,
+        masked: Csr,
+        top_masked: Csr,
+        wanted: Csr,
+        top_k: int,
+        seed: int,
+        height: int,
+        chunk: int | None,
+    ) -> None:
         self.scorer, self.questions, self.num_entities = scorer, questions, scorer.num_entities
         self.masked, self.top_masked, self.wanted = masked, top_masked, wanted
         self.order = tie_order(self.num_entities, seed)
@@ -183,9 +191,7 @@ class _Pass:
 
     def _check_finite(self, scores: Tensor, part: Questions, chosen: np.ndarray) -> None:
         """Fail on a score that is not, and name its question, the first of the batch."""
-        suspect = ~torch.isfinite(
-            scores.sum(1)
-        )  # one read of the rows; a sum that overflows is looked at again
+        suspect = ~torch.isfinite(scores.sum(1))  # one read of the rows; a sum that overflows is looked at again
         if suspect.any():
             rows = suspect.nonzero().flatten().tolist()
             bad = [i for i in rows if not torch.isfinite(scores[i]).all()]

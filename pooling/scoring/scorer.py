@@ -130,16 +130,11 @@ class Scorer:
 
     def _queries(self, side: Ids, entity: Ids, relation: Ids) -> Tensor:
         """Query vectors [B, q], B rounded up to a multiple of HEIGHT; those of the last call are kept."""
-        side, entity, relation = (
-            torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation)
-        )
+        side, entity, relation = (torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation))
         asked = torch.stack([entity, 2 * relation + side])  # [2, B]
         asked = torch.cat([asked, asked[:, -1:].expand(2, -len(side) % HEIGHT)], 1)
         if self._asked is None or not torch.equal(self._asked[0], asked):
-            parts = [
-                query_of(self.spec, self.model, pair[0], pair[1], self.shared)
-                for pair in asked.split(HEIGHT, 1)
-            ]
+            parts = [query_of(self.spec, self.model, pair[0], pair[1], self.shared) for pair in asked.split(HEIGHT, 1)]
             self._asked = asked, torch.cat(parts)
         return self._asked[1]
 

@@ -39,9 +39,7 @@ class Top:
         key = _key(_pick(scores, row, column), self.place.index_select(0, first + column))
         count = torch.bincount(row, minlength=len(scores))
         start = count.cumsum(0) - count
-        keys = torch.full(
-            (len(scores), int(count.max())), NONE, device=key.device
-        )  # [B, most that a row has]
+        keys = torch.full((len(scores), int(count.max())), NONE, device=key.device)  # [B, most that a row has]
         keys[row, torch.arange(len(row), device=key.device) - start.index_select(0, row)] = key
         self.best = torch.topk(torch.cat([self.best, keys], 1), self.k, dim=1).values
 

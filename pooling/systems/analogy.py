@@ -19,10 +19,7 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
     size, std = int(settings["embedding_dim"]), float(settings["init_std"])
     return tables(
-        {
-            "entity": std * torch.randn(info.num_entities, size),
-            "relation": std * torch.randn(info.num_relations, size),
-        }
+        {"entity": std * torch.randn(info.num_entities, size), "relation": std * torch.randn(info.num_relations, size)}
     )
 
 

@@ -86,17 +86,9 @@ SPEC = SystemSpec(
     features=features,
     form="dot",
     small={"learning_rate": 0.005, "hidden": 128, "layers": 2},
-    large={
-        "learning_rate": 0.0005,
-        "optimizer": "adam",
-        "decay": 0.1,
-        "hidden": 800,
-        "layers": 2,
-    },
+    large={"learning_rate": 0.0005, "optimizer": "adam", "decay": 0.1, "hidden": 800, "layers": 2},
     extra_settings={
-        "hidden": Setting(
-            int, "units of each hidden layer of the network that reads head and relation", 1, 16384
-        ),
+        "hidden": Setting(int, "units of each hidden layer of the network that reads head and relation", 1, 16384),
         "layers": Setting(int, "hidden layers of that network", 1, 16),
     },
     check=check,

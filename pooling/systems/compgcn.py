@@ -166,9 +166,7 @@ SPEC = SystemSpec(
         "decoder": Setting(str, "what scores the encoded vectors", choices=("conve", "distmult")),
         "composition": Setting(str, "how an edge composes neighbour and relation", choices=COMPOSITIONS),
         "layers": Setting(int, "graph convolutions, one after the other", 1, 8),
-        "layer_dropout": Setting(
-            float, "share of what entities gather that is dropped while training", 0, 0.95
-        ),
+        "layer_dropout": Setting(float, "share of what entities gather that is dropped while training", 0, 0.95),
         **{key: conve.SPEC.extra_settings[key] for key in ("channels", *DROPOUTS)},
     },
 )

@@ -25,10 +25,7 @@ def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> A
     dim = settings["embedding_dim"]
     rows = {"entity": info.num_entities, "relation": info.num_relations, "kinds": 4, "pair": 1, "context": 1}
     vectors = {name: nn.init.normal_(empty(n, dim), std=settings["init_std"]) for name, n in rows.items()}
-    vectors |= {
-        "mask": nn.init.normal_(empty(1, dim), std=settings["init_std"]),
-        "bias": zeros(info.num_entities),
-    }
+    vectors |= {"mask": nn.init.normal_(empty(1, dim), std=settings["init_std"]), "bias": zeros(info.num_entities)}
     others = {name: vectors.pop(name) for name in ("kinds", "pair", "context", "mask")}
     return tables(
         vectors,
@@ -88,9 +85,7 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
     around = kinds.new_zeros(*near.shape, kinds.shape[1])  # [B, n, d]
     around[present] = read_pair(model, table["entity"][near[present]], via[present]) + kinds[NEIGHBOUR]
     own = read_pair(model, source, relation) + kinds[SOURCE]
-    tokens = torch.cat(
-        [model.others["context"].expand_as(own)[:, None], own[:, None], around], 1
-    )  # [B, 2 + n, d]
+    tokens = torch.cat([model.others["context"].expand_as(own)[:, None], own[:, None], around], 1)  # [B, 2 + n, d]
     absent = torch.cat([torch.zeros_like(present[:, :2]), ~present], 1)
     return model.nets["context"](tokens, src_key_padding_mask=absent)[:, 0]
 

@@ -33,10 +33,7 @@ def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
                 nn.BatchNorm2d(maps), nn.ReLU(), nn.Dropout2d(settings["feature_map_dropout"]), nn.Flatten()
             ),
             "after": nn.Sequential(
-                nn.Linear(maps * 2 * dim, dim),
-                nn.Dropout(settings["output_dropout"]),
-                nn.BatchNorm1d(dim),
-                nn.ReLU(),
+                nn.Linear(maps * 2 * dim, dim), nn.Dropout(settings["output_dropout"]), nn.BatchNorm1d(dim), nn.ReLU()
             ),
         },
         {"cells": chequer(dim, settings["rows"], images)},

@@ -25,9 +25,7 @@ from pooling.systems.tables import tables
 if TYPE_CHECKING:
     from torch import Tensor
 
-EDGE = (
-    1 - 1e-5
-)  # points are kept this near to the centre of a ball of radius one (the authors' value for doubles)
+EDGE = 1 - 1e-5  # points are kept this near to the centre of a ball of radius one (the authors' value for doubles)
 SMALLEST = 1e-12  # under a root: its slope is infinite at zero
 BLOCK_FLOATS = 1 << 18  # scores that are computed at once while ranking: they stay in the cache of a CPU core
 
@@ -149,13 +147,7 @@ SPEC = SystemSpec(
     factors=factors,
     compare=compare,
     small={},
-    large={
-        "embedding_dim": 128,
-        "learning_rate": 0.005,
-        "optimizer": "adam",
-        "decay": 0.1,
-        "epochs": 20,
-    },
+    large={"embedding_dim": 128, "learning_rate": 0.005, "optimizer": "adam", "decay": 0.1, "epochs": 20},
     extra_settings={},
     check=check,
 )

@@ -19,18 +19,10 @@ RULE_SETTINGS: dict[str, Setting] = {
         "max: the most confident rule counts, then the next; noisy-or: all count as if independent",
         choices=("max", "noisy-or"),
     ),
-    "samples": Setting(
-        int, "training triples of each relation around which paths are looked for", 1, 1_000_000
-    ),
-    "paths": Setting(
-        int, "pairs of first and last edges tried for paths of three, per such triple", 1, 1_000_000
-    ),
-    "candidates": Setting(
-        int, "bodies of each length counted for each relation, the most frequent first", 1, 100_000
-    ),
-    "max_steps": Setting(
-        int, "steps walked to count a body; a longer count is from some entities only", 1000, 1e9
-    ),
+    "samples": Setting(int, "training triples of each relation around which paths are looked for", 1, 1_000_000),
+    "paths": Setting(int, "pairs of first and last edges tried for paths of three, per such triple", 1, 1_000_000),
+    "candidates": Setting(int, "bodies of each length counted for each relation, the most frequent first", 1, 100_000),
+    "max_steps": Setting(int, "steps walked to count a body; a longer count is from some entities only", 1000, 1e9),
     "validation_sample": COMMON_SETTINGS["validation_sample"],
 }
 

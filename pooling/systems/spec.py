@@ -85,9 +85,7 @@ COMMON_SETTINGS: dict[str, Setting] = {
         choices=("cross-entropy", "bce", "self-adversarial"),
     ),
     "margin": Setting(float, "γ of the self-adversarial loss: scores are shifted by it", 0, 1000),
-    "temperature": Setting(
-        float, "α of the self-adversarial loss: how much more the hard wrong answers weigh", 0, 10
-    ),
+    "temperature": Setting(float, "α of the self-adversarial loss: how much more the hard wrong answers weigh", 0, 10),
     "smoothing": Setting(float, "share of the right answers' label that is spread over all entities", 0, 0.5),
     "n3": Setting(float, "weight of the cubed moduli of head, relation and answer in the loss", 0, 10),
     "l2": Setting(float, "weight of the squared moduli of head, relation and answer in the loss", 0, 10),
@@ -99,9 +97,7 @@ COMMON_SETTINGS: dict[str, Setting] = {
     "validate_every": Setting(int, "epochs between two validations", 1, 10000),
     "validation_sample": Setting(int, "validation triples that are ranked; 0: all", 0, 100_000_000),
     "patience": Setting(int, "validations without improvement before training stops; 0: never", 0, 10000),
-    "max_seconds": Setting(
-        float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9
-    ),
+    "max_seconds": Setting(float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9),
 }
 
 

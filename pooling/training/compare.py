@@ -26,9 +26,7 @@ class SettingRow(NamedTuple):
 
 class Comparison(NamedTuple):
     systems: list[System]
-    colours: list[
-        int
-    ]  # place of each among all systems of its graph: the same on every page and in every choice
+    colours: list[int]  # place of each among all systems of its graph: the same on every page and in every choice
     differ: list[SettingRow]
     same: list[SettingRow]
 
@@ -40,9 +38,11 @@ def compare(graph: Graph, names: Sequence[str]) -> Comparison:
     systems = [system for _, system in chosen]
     rows = setting_rows(systems)
     return Comparison(
-        systems, [place for place, _ in chosen],
-        [row for row in rows if row.differs], [row for row in rows if not row.differs],
-    )  # fmt: skip
+        systems,
+        [place for place, _ in chosen],
+        [row for row in rows if row.differs],
+        [row for row in rows if not row.differs],
+    )
 
 
 def setting_rows(systems: Sequence[System]) -> list[SettingRow]:

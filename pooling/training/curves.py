@@ -95,9 +95,5 @@ def _compared(
     ]
     epochs = sorted({epoch for _, values in curves.values() for epoch in values})
     rows = [(epoch, [values.get(epoch) for _, values in curves.values()]) for epoch in epochs]
-    data = {
-        "key": name,
-        "kind": "lines",
-        "data": {"series": series, "x": "epoch", "y": title[:1].lower() + title[1:]},
-    }
+    data = {"key": name, "kind": "lines", "data": {"series": series, "x": "epoch", "y": title[:1].lower() + title[1:]}}
     return Compared(name, title, data, list(curves), rows)

@@ -32,9 +32,7 @@ def open_file(system: System, name: str) -> IO[bytes]:
         raise SystemFileError(f"{system.name} was imported as a run: its weights are not here.")
     checkpoint = artifact_path(system.artifact) / Entry.weights
     if system.state != SystemState.TRAINED or not system.sha256:
-        raise SystemFileError(
-            f"{system.name} is not trained yet: its files come with the end of its training."
-        )
+        raise SystemFileError(f"{system.name} is not trained yet: its files come with the end of its training.")
     if not _learns_vectors(system):
         raise SystemFileError(f"{system.name} learns no vectors: its page shows what it has learned.")
     check_sha256(checkpoint, system.sha256)
@@ -88,9 +86,14 @@ def _write_weights(system: System, path: Path) -> None:
     from safetensors.torch import save_file
 
     about = {
-        "graph": system.graph.name, "system": system.name, "kind": system.kind, "seed": str(system.seed),
-        "settings": json.dumps(system.settings, sort_keys=True), "checkpoint_sha256": system.sha256, "format": "pt",
-    }  # fmt: skip
+        "graph": system.graph.name,
+        "system": system.name,
+        "kind": system.kind,
+        "seed": str(system.seed),
+        "settings": json.dumps(system.settings, sort_keys=True),
+        "checkpoint_sha256": system.sha256,
+        "format": "pt",
+    }
     try:
         save_file(_weights(system), path, metadata=about)
     except SafetensorError as error:

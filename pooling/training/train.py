@@ -18,9 +18,7 @@ from pooling.systems.spec import with_neutral
 from pooling.training.best_seed import keep_best
 from pooling.training.peak_memory import peak_bytes, reset_peak
 
-OnEpoch = Callable[
-    [int, Callable[[], Any]], None
-]  # of the epoch that has ended: its number, and what makes its scorer
+OnEpoch = Callable[[int, Callable[[], Any]], None]  # of the epoch that has ended: its number, and what makes its scorer
 
 
 class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
@@ -28,9 +26,13 @@ class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
 
 
 def create_systems(
-    graph: Graph, kinds: Sequence[str], overrides: Mapping[str, str], seeds: int = 1, device: str = "auto",
+    graph: Graph,
+    kinds: Sequence[str],
+    overrides: Mapping[str, str],
+    seeds: int = 1,
+    device: str = "auto",
     best: bool = False,
-) -> list[System]:  # fmt: skip
+) -> list[System]:
     """Rows for each kind and seed, settings resolved to the graph's size. Those that exist are returned as they are.
 
     With several seeds each gets a row of its own (rotate, rotate-s1, …); with `best` all but the best by validation
@@ -124,9 +126,7 @@ def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
     trained = {s.name: s for s in graph.systems.filter(state=SystemState.TRAINED).order_by("id")}
     if names is None:
         if not (usual := [s for s in trained.values() if not s.archived and not s.is_imported]):
-            raise SystemError_(
-                f"Graph {graph.name} has no trained system; run train_systems {graph.name} first."
-            )
+            raise SystemError_(f"Graph {graph.name} has no trained system; run train_systems {graph.name} first.")
         return usual
     if missing := [name for name in names if name not in trained]:
         raise SystemError_(
@@ -144,9 +144,11 @@ def shown_systems(pool: Pool) -> QuerySet[System]:
 def systems_with_runs(pool: Pool) -> list[System]:
     """The systems that can be evaluated on the pool, oldest first."""
     return list(
-        shown_systems(pool).filter(state=SystemState.TRAINED, run__isnull=False)
-        .select_related("run", "graph").order_by("id")
-    )  # fmt: skip
+        shown_systems(pool)
+        .filter(state=SystemState.TRAINED, run__isnull=False)
+        .select_related("run", "graph")
+        .order_by("id")
+    )
 
 
 def family_of(system: System) -> str:
@@ -228,10 +230,11 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
         if report.fraction >= 1:
             seen.append({"epoch": report.epoch, "loss": report.loss, "validation_mrr": report.validation_mrr})
             System.objects.filter(pk=system.pk).update(
-                epochs_done=report.epoch, validation_mrr=report.best_mrr,
+                epochs_done=report.epoch,
+                validation_mrr=report.best_mrr,
                 # an earlier attempt may have got further than its last checkpoint: those epochs are done again
                 history=[e for e in system.history if e["epoch"] < seen[0]["epoch"]] + seen,
-            )  # fmt: skip
+            )
 
     note = ""
     size = graph.num_entities, graph.num_relations
@@ -241,11 +244,19 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
             needed = estimate_bytes(spec, *size, hyper, graph.train)
             progress.log(f"it needs about {in_words(needed)} of memory")
         result = trainer_of(system.kind)(
-            system.kind, graph.train, graph.valid, *size, hyper,
-            seed=system.seed, device=device, directory=folder,
-            on_progress=tell, should_stop=progress.should_stop, threads=settings.WORKER_THREADS,
+            system.kind,
+            graph.train,
+            graph.valid,
+            *size,
+            hyper,
+            seed=system.seed,
+            device=device,
+            directory=folder,
+            on_progress=tell,
+            should_stop=progress.should_stop,
+            threads=settings.WORKER_THREADS,
             **({"on_epoch": on_epoch} if on_epoch else {}),
-        )  # fmt: skip
+        )
     except TrainingCancelled:
         raise JobCancelled from None
     except Diverged as error:
@@ -260,7 +271,12 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
             "if there is one, is still there: free some disk space, then start the job again."
         ) from error
     return {
-        "device": result.device, "epochs_done": result.epochs_done, "best_epoch": result.best_epoch,
-        "validation_mrr": result.validation_mrr, "train_seconds": result.seconds, "history": result.history,
-        "note": note, "sha256": sha256_of(folder / spec.weights),
-    }  # fmt: skip
+        "device": result.device,
+        "epochs_done": result.epochs_done,
+        "best_epoch": result.best_epoch,
+        "validation_mrr": result.validation_mrr,
+        "train_seconds": result.seconds,
+        "history": result.history,
+        "note": note,
+        "sha256": sha256_of(folder / spec.weights),
+    }

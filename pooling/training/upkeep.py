@@ -24,14 +24,7 @@ from pooling.training.train import SystemError_, refuse_imported, resolve
 
 
 def add_system(
-    graph: Graph,
-    kind: str,
-    *,
-    name: str,
-    seed: int,
-    overrides: Mapping[str, Any],
-    device: str,
-    user: User | None,
+    graph: Graph, kind: str, *, name: str, seed: int, overrides: Mapping[str, Any], device: str, user: User | None
 ) -> System:
     """A system of its own name, settings and seed, and the job that trains it; a clone is one like this."""
     settings = {**resolve(graph, kind, overrides), "device": device}
@@ -54,9 +47,7 @@ def _check_name(graph: Graph, name: str) -> None:
         raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 
-def train_anew(
-    system: System, *, seed: int, overrides: Mapping[str, Any], device: str, user: User | None
-) -> Job:
+def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], device: str, user: User | None) -> Job:
     """Forget what `system` has learned and train it from the start, perhaps with another seed and settings."""
     refuse_imported(system, "trained")
     settings = {**resolve(system.graph, system.kind, overrides), "device": device}
@@ -131,16 +122,12 @@ def free_seed(graph: Graph, kind: str) -> int:
 def _refuse_busy(system: System) -> None:
     live = live_jobs(system).first()
     if live is not None:
-        raise SystemError_(
-            f"Job {live.pk} is at work on {system.name}: cancel it first, or wait for its end."
-        )
+        raise SystemError_(f"Job {live.pk} is at work on {system.name}: cancel it first, or wait for its end.")
 
 
 def _refuse_twin(system: System) -> None:
     """The same seed and settings give the same system again."""
-    alike = System.objects.filter(graph=system.graph, kind=system.kind, seed=system.seed).exclude(
-        pk=system.pk
-    )
+    alike = System.objects.filter(graph=system.graph, kind=system.kind, seed=system.seed).exclude(pk=system.pk)
     for other in alike:
         if without_device(other) == without_device(system):
             raise SystemError_(

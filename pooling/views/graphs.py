@@ -17,9 +17,7 @@ from pooling.models import Graph
 @evaluator_required
 def graphs(request: HttpRequest) -> HttpResponse:
     archived = request.GET.get("archived") == "yes"
-    rows = Graph.objects.annotate(
-        num_systems=Count("systems", distinct=True), num_pools=Count("pools", distinct=True)
-    )
+    rows = Graph.objects.annotate(num_systems=Count("systems", distinct=True), num_pools=Count("pools", distinct=True))
     context = {
         "page": page_of(request, rows.filter(archived=archived).order_by("name")),
         "archived": archived,

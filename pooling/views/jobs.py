@@ -36,9 +36,7 @@ class Standing:
 def standing(job: Job) -> Standing:
     running = job.state == JobState.RUNNING
     end = job.finished_at or timezone.now()
-    so_far = (
-        (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
-    )
+    so_far = (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
     left = job.seconds_left if running else None
     rate = (job.total - job.done) / left if left else None
     # training reports hundredths of an epoch
@@ -68,9 +66,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 @manager_required
 def job(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(
-        Job.objects.select_related("graph", "system__graph", "pool__graph", "created_by"), pk=pk
-    )
+    found = get_object_or_404(Job.objects.select_related("graph", "system__graph", "pool__graph", "created_by"), pk=pk)
     context = {
         "job": found,
         "standing": standing(found),

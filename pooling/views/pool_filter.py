@@ -49,9 +49,7 @@ def filter_page(request: HttpRequest, name: str) -> HttpResponse:
         except UserError as error:
             stays = str(error)
         else:
-            messages.success(
-                request, f"{pool.name} is filtered anew: {changed:,} triples changed their reason."
-            )
+            messages.success(request, f"{pool.name} is filtered anew: {changed:,} triples changed their reason.")
             return redirect("pool-filter", pool.name)
     people = list(pool.triples.filter(reason=FilterReason.NONE).order_by("id")[:EXAMPLES])
     context = {

@@ -20,12 +20,7 @@ KEPT_SECONDS = 600
 def overlap(request: HttpRequest, name: str) -> HttpResponse:
     pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
     systems, families = _report(pool)
-    context = {
-        "pool": pool,
-        "systems": systems,
-        "families": families,
-        "charts": _charts(systems) if systems else [],
-    }
+    context = {"pool": pool, "systems": systems, "families": families, "charts": _charts(systems) if systems else []}
     return render(request, "pooling/pools/overlap.html", context)
 
 

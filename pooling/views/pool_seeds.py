@@ -35,9 +35,7 @@ def seeds(request: HttpRequest, name: str) -> HttpResponse:
 def seeds_csv(request: HttpRequest, name: str) -> HttpResponse:
     """The shares of every relation that the seeds or test have."""
     pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
-    head = (
-        "relation", "seeds", "seeds_share", "test", "test_share", "difference", "graph", "graph_share",
-    )  # fmt: skip
+    head = ("relation", "seeds", "seeds_share", "test", "test_share", "difference", "graph", "graph_share")
     rows = [
         (r.relation, r.seeds, r.seeds_share, r.test, r.test_share, r.difference, r.whole, r.whole_share)
         for r in seed_report(pool).rows

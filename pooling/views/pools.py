@@ -31,8 +31,7 @@ def pools(request: HttpRequest) -> HttpResponse:
         Pool.objects.filter(archived=archived)
         .select_related("graph")
         .annotate(
-            num_triples=Count("triples"),
-            num_to_people=Count("triples", filter=Q(triples__reason=FilterReason.NONE)),
+            num_triples=Count("triples"), num_to_people=Count("triples", filter=Q(triples__reason=FilterReason.NONE))
         )
         .order_by("-created_at", "-id")
     )
@@ -56,11 +55,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = None
     if graph is not None:
         form = PoolForm(graph, request.POST or None, request.FILES or None)
-        if (
-            request.method == "POST"
-            and form.is_valid()
-            and (pool := _build(request, graph, form)) is not None
-        ):
+        if request.method == "POST" and form.is_valid() and (pool := _build(request, graph, form)) is not None:
             messages.success(request, f"Building of {pool.name} is queued.")
             return redirect("pool", pool.name)
     return render(request, "pooling/pools/new.html", {"graphs": graphs, "graph": graph, "form": form})

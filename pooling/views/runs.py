@@ -41,9 +41,13 @@ def _import(request: HttpRequest, graph: Graph, form: RunForm) -> Imported | Non
     asked = form.cleaned_data
     try:
         return import_sent_run(
-            graph, asked["file"], name=asked["name"], family=asked["family"], user=request.user,  # type: ignore[arg-type]
+            graph,
+            asked["file"],
+            name=asked["name"],
+            family=asked["family"],
+            user=request.user,  # type: ignore[arg-type]
             pool=graph.pools.get(name=asked["pool"]) if asked["pool"] else None,
-        )  # fmt: skip
+        )
     except UserError as error:
         form.add_error("file", str(error))
         return None
@@ -53,9 +57,7 @@ def _import(request: HttpRequest, graph: Graph, form: RunForm) -> Imported | Non
 @evaluator_required
 def run_file(request: HttpRequest, name: str, system: str) -> HttpResponseBase:
     """The whole run in TREC form; 409 where its files cannot be read."""
-    run = get_object_or_404(
-        Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system
-    )
+    run = get_object_or_404(Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system)
     try:
         content = whole_run(run)
     except UserError as error:

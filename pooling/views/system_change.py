@@ -56,9 +56,14 @@ def _add(
         asked = form.cleaned_data
         try:
             made = upkeep.add_system(
-                graph, spec.name, name=asked["name"], seed=asked["seed"], overrides=asked["settings"],
-                device=asked["device"], user=request.user,  # type: ignore[arg-type]  # signed in
-            )  # fmt: skip
+                graph,
+                spec.name,
+                name=asked["name"],
+                seed=asked["seed"],
+                overrides=asked["settings"],
+                device=asked["device"],
+                user=request.user,  # type: ignore[arg-type]  # signed in
+            )
         except UserError as error:
             form.refuse(str(error))
         else:
@@ -85,9 +90,12 @@ def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
         asked = form.cleaned_data
         try:
             upkeep.train_anew(
-                found, seed=asked["seed"], overrides=asked["settings"], device=asked["device"],
+                found,
+                seed=asked["seed"],
+                overrides=asked["settings"],
+                device=asked["device"],
                 user=request.user,  # type: ignore[arg-type]  # signed in
-            )  # fmt: skip
+            )
         except UserError as error:
             form.refuse(str(error))
         else:
@@ -105,9 +113,7 @@ def archive(request: HttpRequest, name: str, system: str) -> HttpResponse:
     except UserError as error:
         messages.error(request, str(error))
     else:
-        messages.success(
-            request, f"{found.name} is archived. Pools that use it keep it; it can be taken back."
-        )
+        messages.success(request, f"{found.name} is archived. Pools that use it keep it; it can be taken back.")
     return redirect("system", name, system)
 
 
@@ -147,8 +153,6 @@ def _initial(system: System) -> dict[str, Any]:
     return {"device" if key == "device" else f"set_{key}": shown(value) for key, value in settings.items()}
 
 
-def _form(
-    request: HttpRequest, graph: Graph, spec: Entry, form: SystemForm, context: dict[str, Any]
-) -> HttpResponse:
+def _form(request: HttpRequest, graph: Graph, spec: Entry, form: SystemForm, context: dict[str, Any]) -> HttpResponse:
     context |= {"graph": graph, "spec": spec, "form": form, "no_worker": not live_workers().exists()}
     return render(request, "pooling/systems/form.html", context)

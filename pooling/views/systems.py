@@ -74,8 +74,7 @@ def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any]]]]:
     """The check boxes of the systems by family: its name, what it is, box and registry row of each."""
     boxes = [(box, SYSTEMS[box.data["value"]]) for box in form["kinds"]]
     by_family = [
-        (name, about, [(box, spec) for box, spec in boxes if spec.family == name])
-        for name, about in FAMILIES.items()
+        (name, about, [(box, spec) for box, spec in boxes if spec.family == name]) for name, about in FAMILIES.items()
     ]
     return [family for family in by_family if family[2]]
 
@@ -84,9 +83,7 @@ def _train(request: HttpRequest, graph: Graph, form: TrainForm) -> str | None:
     """Make the systems and their jobs; None, with the reason at the form, if that is refused."""
     asked = form.cleaned_data
     try:
-        made = create_systems(
-            graph, asked["kinds"], asked["settings"], asked["seeds"], asked["device"], asked["best"]
-        )
+        made = create_systems(graph, asked["kinds"], asked["settings"], asked["seeds"], asked["device"], asked["best"])
         waiting = [system for system in made if system.state != SystemState.TRAINED]
         for system in waiting:
             start_job(JobKind.TRAIN, system=system, user=request.user)  # type: ignore[arg-type]  # signed in

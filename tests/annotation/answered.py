@@ -24,9 +24,7 @@ def label_item(world: World, item: Item, **answers: str) -> None:
         release_all(getattr(world, name), world.campaign)
 
 
-def label_all(
-    world: World, items: list[Item], one: str, other: str, people: tuple[str, str] = ("ann", "ben")
-) -> None:
+def label_all(world: World, items: list[Item], one: str, other: str, people: tuple[str, str] = ("ann", "ben")) -> None:
     """The n-th item gets the n-th answer of each: label_all(world, items, "YYN", "YNN")."""
     for item, first, second in zip(items, one, other, strict=False):
         label_item(world, item, **{people[0]: first, people[1]: second})
@@ -40,18 +38,38 @@ def decide(world: World, **given: str) -> None:
             answer(user, slot, said)
 
 
-def make_check(world: World, person: User, given: str = "", *, item: Item | None = None, expected: str = "Y",
-               gold: Gold | None = None, active_ms: int = 0, away_ms: int = 0) -> Check:  # fmt: skip
+def make_check(
+    world: World,
+    person: User,
+    given: str = "",
+    *,
+    item: Item | None = None,
+    expected: str = "Y",
+    gold: Gold | None = None,
+    active_ms: int = 0,
+    away_ms: int = 0,
+) -> Check:
     """A check of a gold item, or the re-check of an item, with its answer if there is one."""
     check = Check.objects.create(
-        campaign=world.campaign, kind="recheck" if item else "gold", person=person, gold=gold, item=item,
-        expected=gold.answer if gold else expected, order=1, state="answered" if given else "leased",
-    )  # fmt: skip
+        campaign=world.campaign,
+        kind="recheck" if item else "gold",
+        person=person,
+        gold=gold,
+        item=item,
+        expected=gold.answer if gold else expected,
+        order=1,
+        state="answered" if given else "leased",
+    )
     if given:
         CheckLabel.objects.create(
-            check_item=check, annotator=person, answer=given, client_id=uuid4(), active_ms=active_ms,
-            away_ms=away_ms, template=current_template(Relation.objects.get()),
-        )  # fmt: skip
+            check_item=check,
+            annotator=person,
+            answer=given,
+            client_id=uuid4(),
+            active_ms=active_ms,
+            away_ms=away_ms,
+            template=current_template(Relation.objects.get()),
+        )
     return check
 
 

@@ -39,13 +39,16 @@ Given = dict[str, tuple[int, str]]  # client id -> slot, answer: what the server
 def make_campaign(items: int, batch_size: int = 0) -> Campaign:
     name = f"crowd{Pool.objects.count()}"
     pool = Pool.objects.create(
-        graph=make_graph(Path(tempfile.mkdtemp()), name), name=name, origin=PoolOrigin.BUILT,
-        state=PoolState.READY, depth=9, seed_source="test", contributors=["a"],
-    )  # fmt: skip
+        graph=make_graph(Path(tempfile.mkdtemp()), name),
+        name=name,
+        origin=PoolOrigin.BUILT,
+        state=PoolState.READY,
+        depth=9,
+        seed_source="test",
+        contributors=["a"],
+    )
     PooledTriple.objects.bulk_create(
-        PooledTriple(
-            pool=pool, head=i % HEADS, relation=0, tail=i // HEADS, depth=3, provenance=findings((0, 1, 3))
-        )
+        PooledTriple(pool=pool, head=i % HEADS, relation=0, tail=i // HEADS, depth=3, provenance=findings((0, 1, 3)))
         for i in range(items)
     )
     return open_campaign(pool, seed=5, batch_size=batch_size)
@@ -201,22 +204,16 @@ def standing(campaign: Campaign, given: Given | None = None) -> dict[str, Any]:
             if slot.state == "answered" and labels:
                 answers[slot.number] = labels[0].answer
         state, verdict = decide(answers, reopened=item.reopened)
-        undecided = (
-            decide({n: a for n, a in answers.items() if n < 3}, reopened=item.reopened)[0] == "disputed"
-        )
+        undecided = decide({n: a for n, a in answers.items() if n < 3}, reopened=item.reopened)[0] == "disputed"
         live += sum(number < 3 for number in answers)
         wrong["slots"] += [number for number in numbers if number < 3] != [1, 2]
         wrong["third slot"] += numbers.count(3) != (1 if undecided or 3 in answers else 0)
         wrong["same person"] += len(set(holders)) != len(holders)
         wrong["state"] += state != item.state
         # a judgement that was taken back is not deleted, but undecided
-        wrong["judgement"] += verdicts.get(item.triple_id) not in (
-            (verdict,) if verdict else (None, "undecided")
-        )
+        wrong["judgement"] += verdicts.get(item.triple_id) not in ((verdict,) if verdict else (None, "undecided"))
     surplus = SurplusLabel.objects.filter(item__campaign=campaign)
     late = {str(client) for client in surplus.values_list("client_id", flat=True)}
-    wrong["lost"] = sum(
-        kept.get(client) != entry for client, entry in (given or {}).items() if client not in late
-    )
+    wrong["lost"] = sum(kept.get(client) != entry for client, entry in (given or {}).items() if client not in late)
     wrong["made up"] = len(kept.keys() - given.keys()) if given is not None else 0
     return {"live": live, "surplus": len(late), "wrong": {key: n for key, n in wrong.items() if n}}

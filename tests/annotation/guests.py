@@ -60,10 +60,11 @@ def one_link(count: int) -> dict[str, Any]:
 
     told = together([guest(i) for i in range(count)])
     return {
-        "told": told, "people": User.objects.count(),
+        "told": told,
+        "people": User.objects.count(),
         "roles": sum(user.groups.count() for user in User.objects.all()),
         "used": Invitation.objects.exclude(used_by=None).count(),
-    }  # fmt: skip
+    }
 
 
 def one_name(count: int) -> dict[str, Any]:

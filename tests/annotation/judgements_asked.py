@@ -15,15 +15,11 @@ def standing(item: Item) -> tuple[str, str | None, dict[int, str], list[int]]:
     item.refresh_from_db()
     verdict = Judgement.objects.filter(triple=item.triple_id).values_list("verdict", flat=True).first()
     answers = dict(live_labels().filter(item=item).values_list("slot__number", "answer"))
-    waiting = (
-        item.slots.filter(state__in=["free", "leased"]).order_by("number").values_list("number", flat=True)
-    )
+    waiting = item.slots.filter(state__in=["free", "leased"]).order_by("number").values_list("number", flat=True)
     return item.state, verdict, answers, list(waiting)
 
 
 def decided(world: World, item: Item, given: str = "Y", by: str = "ada") -> None:
     windows_closed(item)
-    (slot,) = [
-        slot for slot in claim_disputed(world.campaign, getattr(world, by), 50) if slot.item_id == item.pk
-    ]
+    (slot,) = [slot for slot in claim_disputed(world.campaign, getattr(world, by), 50) if slot.item_id == item.pk]
     answer(getattr(world, by), slot, given)

@@ -62,8 +62,9 @@ def batches(num_people: int, items: int, size: int) -> dict[str, Any]:
     return found | {
         "every triple once": list(campaign.items.order_by("triple").values_list("triple", flat=True)) == triples,
         "places once": sorted(campaign.items.values_list("order", flat=True)) == list(range(items)),
-        "batches": len(numbers), "numbered": [number for number, _ in numbers] == list(range(1, len(numbers) + 1)),
-    }  # fmt: skip
+        "batches": len(numbers),
+        "numbered": [number for number, _ in numbers] == list(range(1, len(numbers) + 1)),
+    }
 
 
 def _crowd(
@@ -74,10 +75,12 @@ def _crowd(
     annotators = people(campaign, num_people - len(judges)) + judges[1:]
     # the first dies at once, before others can have taken all there is; any other in one of twenty claims
     at_once([lambda: label_until_done(campaign, annotators[0], notes, 1, die)])
-    at_once([
-        *(lambda user=user: label_until_done(campaign, user, notes, 0.05, die) for user in annotators[1:]),
-        lambda: decide_all(campaign, judges[0], notes),
-    ])  # fmt: skip
+    at_once(
+        [
+            *(lambda user=user: label_until_done(campaign, user, notes, 0.05, die) for user in annotators[1:]),
+            lambda: decide_all(campaign, judges[0], notes),
+        ]
+    )
     leases_run_out()
     at_once([lambda user=user: label_until_done(campaign, user, notes, 0, die) for user in annotators])
     leases_run_out()
@@ -85,12 +88,13 @@ def _crowd(
     thirds = Slot.objects.filter(item__campaign=campaign, number=3)
     conflicts = sum(1 for given in _answers(campaign).values() if len(given) != 1 or given == {"?"})
     return {
-        "died": notes.dead() > 0, "conflicts": conflicts == thirds.count() > 0,
+        "died": notes.dead() > 0,
+        "conflicts": conflicts == thirds.count() > 0,
         "undecided": thirds.exclude(state="answered").count(),
         "labels": Label.objects.filter(item__campaign=campaign).exclude(slot__number=3).count(),
         "items left": campaign.items.exclude(state__in=["settled", "undecided"]).count(),
         **standing(campaign, notes.given()),
-    }  # fmt: skip
+    }
 
 
 def _answers(campaign: Campaign) -> dict[int, set[str]]:
@@ -130,12 +134,7 @@ def two_tabs(tabs: int, items: int) -> dict[str, Any]:
     together([lambda: labels.append(submit(user, slot.ticket, lease, client, "Y", LINK).label.pk)] * tabs)
     reported: list[int] = []
     together([lambda: reported.append(report(user, slot.ticket, lease, client, "name").pk)] * tabs)
-    return {
-        "reports": len(set(reported)),
-        "different": len(set(labels)),
-        "answers": len(labels),
-        **standing(campaign),
-    }
+    return {"reports": len(set(reported)), "different": len(set(labels)), "answers": len(labels), **standing(campaign)}
 
 
 def busy_tabs(rounds: int, items: int) -> dict[str, Any]:
@@ -236,10 +235,14 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
                 who = (withdrawn, annotators[0])[len(touched) % 2]
                 done["labels"] += withdraw.withdraw_labels(campaign, who).labels
 
-    together([
-        *(lambda user=user: label(user) for user in annotators),
-        lambda: judge(judges[0]), lambda: judge(judges[1]), manage,
-    ])  # type: ignore[misc]  # fmt: skip
+    together(
+        [
+            *(lambda user=user: label(user) for user in annotators),
+            lambda: judge(judges[0]),
+            lambda: judge(judges[1]),
+            manage,
+        ]
+    )  # type: ignore[misc]
     # once more when they are done: on a busy machine nothing may have been ready to be taken back before
     done["labels"] += withdraw.withdraw_labels(campaign, withdrawn).labels
     for item in campaign.items.exclude(state="open").order_by("pk")[:1]:
@@ -256,7 +259,7 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
         "items left": campaign.items.exclude(state__in=["settled", "undecided"]).count(),
         "of who was withdrawn": live.filter(annotator=withdrawn).count(),
         **standing(campaign, notes.given()),
-    }  # fmt: skip
+    }
 
 
 SCENES: dict[str, Callable[..., dict[str, Any]]] = {

@@ -17,21 +17,15 @@ COMMON = (
     "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
     "adjudicators:8:40",
 )  # fmt: skip
-PROGRAM = (
-    "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
-)
+PROGRAM = "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
 Played = dict[str, dict[str, Any]]
 
 
 def play(url: str, var: Path, *scenes: str) -> Played:
     """Run scenes.py on a database of their own: one program, since starting it is the slow part."""
-    env = os.environ | {
-        "DATABASE_URL": url, "TRIPLEPOOL_VAR": str(var), "ARTIFACT_ROOT": str(var / "artifacts"),
-    }  # fmt: skip
+    env = os.environ | {"DATABASE_URL": url, "TRIPLEPOOL_VAR": str(var), "ARTIFACT_ROOT": str(var / "artifacts")}
     command = [sys.executable, "-c", PROGRAM, *scenes]
-    done = subprocess.run(
-        command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=900
-    )
+    done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert url.startswith(found.pop("vendor"))
@@ -52,25 +46,45 @@ def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_c
     """32 threads and 500 items on PostgreSQL; 6 processes and 120 items on SQLite."""
     found, items = (played["crowd"], 500) if "crowd" in played else (played["processes"], 120)
     assert found == {
-        "died": True, "conflicts": True, "undecided": 0, "labels": 2 * items, "items left": 0, "live": 2 * items,
-        "surplus": 0, "wrong": {},
-    }  # fmt: skip
+        "died": True,
+        "conflicts": True,
+        "undecided": 0,
+        "labels": 2 * items,
+        "items left": 0,
+        "live": 2 * items,
+        "surplus": 0,
+        "wrong": {},
+    }
 
 
 def test_crowd_that_releases_batches_itself_makes_every_triple_an_item_once(played) -> None:
     """120 triples in ten questions of twelve, one question a batch: nobody releases two where one was wanted."""
     assert played["batches"] == {
-        "died": True, "conflicts": True, "undecided": 0, "labels": 240, "items left": 0, "live": 240, "surplus": 0,
-        "wrong": {}, "every triple once": True, "places once": True, "batches": 10, "numbered": True,
-    }  # fmt: skip
+        "died": True,
+        "conflicts": True,
+        "undecided": 0,
+        "labels": 240,
+        "items left": 0,
+        "live": 240,
+        "surplus": 0,
+        "wrong": {},
+        "every triple once": True,
+        "places once": True,
+        "batches": 10,
+        "numbered": True,
+    }
 
 
 def test_labels_taken_back_while_people_label_break_nothing(played) -> None:
     found = played["taking_back"]
     found.pop("surplus", None)  # answers to questions that were given back under somebody's hands
     assert found == {
-        "something was taken back": True, "items left": 0, "of who was withdrawn": 0, "live": 72, "wrong": {},
-    }  # fmt: skip
+        "something was taken back": True,
+        "items left": 0,
+        "of who was withdrawn": 0,
+        "live": 72,
+        "wrong": {},
+    }
 
 
 def test_tabs_that_load_renew_answer_and_leave_at_once_lose_no_answer(played) -> None:
@@ -80,20 +94,11 @@ def test_tabs_that_load_renew_answer_and_leave_at_once_lose_no_answer(played) ->
 
 
 def test_one_person_in_several_tabs_holds_no_item_twice_and_answers_once(played) -> None:
-    assert played["two_tabs"] == {
-        "reports": 1,
-        "different": 1,
-        "answers": 6,
-        "live": 1,
-        "surplus": 0,
-        "wrong": {},
-    }
+    assert played["two_tabs"] == {"reports": 1, "different": 1, "answers": 6, "live": 1, "surplus": 0, "wrong": {}}
 
 
 def test_two_answers_at_the_same_moment_see_each_other(played) -> None:
-    assert played["same_moment"] == {
-        "states": {"disputed": 15, "settled": 15}, "live": 60, "surplus": 0, "wrong": {},
-    }  # fmt: skip
+    assert played["same_moment"] == {"states": {"disputed": 15, "settled": 15}, "live": 60, "surplus": 0, "wrong": {}}
 
 
 def test_adjudicators_at_once_decide_every_dispute_once(played) -> None:

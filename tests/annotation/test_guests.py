@@ -21,9 +21,7 @@ def play(url: str, var: Path) -> Played:
     """Run guests.py on a database of its own: one program, since starting it is the slow part."""
     env = os.environ | {"DATABASE_URL": url, "TRIPLEPOOL_VAR": str(var)}
     command = [sys.executable, "-m", "tests.annotation.guests", *SCENES]
-    done = subprocess.run(
-        command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=900
-    )
+    done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     found: Played = json.loads(done.stdout.splitlines()[-1])
     assert url.startswith(str(found.pop("vendor")))
@@ -41,14 +39,10 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_a_link_that_eight_open_at_once_makes_one_account(played) -> None:
-    assert played["one_link"] == {
-        "told": ["InvitationError"] * 7 + ["done"], "people": 1, "roles": 1, "used": 1,
-    }  # fmt: skip
+    assert played["one_link"] == {"told": ["InvitationError"] * 7 + ["done"], "people": 1, "roles": 1, "used": 1}
 
 
-def test_a_name_that_is_chosen_eight_times_at_once_is_one_account_and_the_other_links_stay_good(
-    played,
-) -> None:
+def test_a_name_that_is_chosen_eight_times_at_once_is_one_account_and_the_other_links_stay_good(played) -> None:
     assert played["one_name"] == {"told": ["PersonError"] * 7 + ["done"], "people": 1, "left": 7}
 
 

@@ -56,20 +56,29 @@ def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
     arrays = open_graph(graph)
     index = arrays.entity_index
     pool = Pool.objects.create(
-        graph=graph, name=name, origin=PoolOrigin.BUILT, state=PoolState.READY, depth=10, seed_source="test",
+        graph=graph,
+        name=name,
+        origin=PoolOrigin.BUILT,
+        state=PoolState.READY,
+        depth=10,
+        seed_source="test",
         contributors=["secret-system-a", "secret-system-b"],
-    )  # fmt: skip
+    )
     SeedTriple.objects.create(pool=pool, head=index["p1"], relation=0, tail=index["c7"])
     tails = [(index["p1"], 0, index[f"c{c}"]) for c in range(CITIES) if c not in (1, 2, 7)]
     heads = [(index[f"p{p}"], 0, index["c7"]) for p in range(PEOPLE) if p not in (1, 2, 6, 7)]
     chosen = [pair for both in zip(tails, heads, strict=False) for pair in both][:items]
     PooledTriple.objects.bulk_create(
         PooledTriple(
-            pool=pool, head=h, relation=r, tail=t, depth=7,
+            pool=pool,
+            head=h,
+            relation=r,
+            tail=t,
+            depth=7,
             provenance=findings((0, 0, 7), (1, 1, 9)) if h == index["p1"] else findings((0, 0, 9), (1, 1, 7)),
         )
         for h, r, t in chosen
-    )  # fmt: skip
+    )
     PooledTriple.objects.create(
         pool=pool,
         head=index["p1"],
@@ -102,12 +111,14 @@ def make_world(folder: Path, items: int = 6) -> World:
     ada = add_person("ada", "adjudicator", campaign, PASSWORD)[0]
     campaign.members.update(consented_at=timezone.now())
     return World(
-        pool, campaign, **people,
+        pool,
+        campaign,
+        **people,
         ada=ada,
         manager=add_person("manager", "manager", password=PASSWORD)[0],
         researcher=add_person("researcher", "researcher", password=PASSWORD)[0],
         stranger=User.objects.create_user("stranger", password=PASSWORD),
-    )  # fmt: skip
+    )
 
 
 def make_large(world: World, sizes: list[int], golds: int, every: int = 3) -> Campaign:
@@ -116,20 +127,25 @@ def make_large(world: World, sizes: list[int], golds: int, every: int = 3) -> Ca
     The names of entities reach for 22 questions, and for candidates and gold items together as many.
     """
     pool = Pool.objects.create(
-        graph=world.pool.graph, name="large", origin=PoolOrigin.BUILT, state=PoolState.READY, depth=9,
-        seed_source="test", contributors=["a"],
-    )  # fmt: skip
+        graph=world.pool.graph,
+        name="large",
+        origin=PoolOrigin.BUILT,
+        state=PoolState.READY,
+        depth=9,
+        seed_source="test",
+        contributors=["a"],
+    )
     PooledTriple.objects.bulk_create(
-        PooledTriple(
-            pool=pool, head=head, relation=0, tail=tail, depth=1, provenance=findings((0, 1, 1))
-        )
-        for tail, size in enumerate(sizes) for head in range(size)
-    )  # fmt: skip
+        PooledTriple(pool=pool, head=head, relation=0, tail=tail, depth=1, provenance=findings((0, 1, 1)))
+        for tail, size in enumerate(sizes)
+        for head in range(size)
+    )
     campaign = open_campaign(pool, seed=1)
     Gold.objects.bulk_create(
         Gold(campaign=campaign, head=size + i, relation=0, tail=tail, side="head", answer="Y", origin="file")
-        for tail, size in list(enumerate(sizes))[::every] for i in range(golds)
-    )  # fmt: skip
+        for tail, size in list(enumerate(sizes))[::every]
+        for i in range(golds)
+    )
     campaign.members.create(person=world.ann, role="annotator", consented_at=timezone.now())
     return campaign
 

@@ -25,9 +25,12 @@ from pooling.models import Graph, Job, Pool
 from tests.annotation.world import make_graph
 
 SMALL = DemoOptions(
-    family=FamilyOptions(families=2, people=25, density=0.5), systems=("transe", "distmult"),
-    overrides={"epochs": "2", "embedding_dim": "8"}, sample=0.05, leave=0.2,
-)  # fmt: skip
+    family=FamilyOptions(families=2, people=25, density=0.5),
+    systems=("transe", "distmult"),
+    overrides={"epochs": "2", "embedding_dim": "8"},
+    sample=0.05,
+    leave=0.2,
+)
 
 
 def run_jobs(jobs: list[Job]) -> None:
@@ -67,11 +70,7 @@ def test_every_stage_leaves_what_the_next_one_needs(demo: Demo, tmp_path: Path):
     names = {path.name for path in (tmp_path / "demo-test-set").iterdir()}
     runs = {"runs"}
     assert {"test.tsv", "judgements.tsv", "qrels.txt", "CHECKSUMS.sha256"} | runs <= names
-    assert [job.kind for job in Job.objects.order_by("id")] == [
-        JobKind.TRAIN,
-        JobKind.TRAIN,
-        JobKind.BUILD_POOL,
-    ]
+    assert [job.kind for job in Job.objects.order_by("id")] == [JobKind.TRAIN, JobKind.TRAIN, JobKind.BUILD_POOL]
 
 
 def test_run_twice_it_changes_nothing(demo: Demo, tmp_path: Path):
@@ -138,11 +137,14 @@ def test_under_the_whole_truth_every_pooled_fact_is_an_answer(demo: Demo):
     Judgement.objects.all().delete()
     Judgement.objects.bulk_create(
         Judgement(
-            pool=demo.pool, triple=triple, origin="people", decided_at=timezone.now(),
+            pool=demo.pool,
+            triple=triple,
+            origin="people",
+            decided_at=timezone.now(),
             verdict="positive" if (triple.head, triple.relation, triple.tail) in facts else "negative",
         )
         for triple in demo.pool.triples.all()
-    )  # fmt: skip
+    )
     current = figure_cache.metrics(demo.pool, "current", ["micro_mrr"])["systems"]
     expected = {name: row["micro_mrr"] for name, row in current.items()}
     assert true_values(demo.pool, "micro_mrr") == pytest.approx(expected, rel=1e-12)

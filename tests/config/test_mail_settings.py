@@ -21,12 +21,7 @@ print(json.dumps([*(getattr(s, "EMAIL_" + name) for name in names), s.DEFAULT_FR
     [
         ({}, [False, "", 25, False, "", "", "triplepool@localhost"]),
         (
-            {
-                "EMAIL_PORT": "587",
-                "EMAIL_USE_TLS": "1",
-                "EMAIL_HOST_USER": "us",
-                "EMAIL_HOST_PASSWORD": "secret",
-            },
+            {"EMAIL_PORT": "587", "EMAIL_USE_TLS": "1", "EMAIL_HOST_USER": "us", "EMAIL_HOST_PASSWORD": "secret"},
             [False, "", 587, True, "us", "secret", "triplepool@localhost"],
         ),
         (
@@ -36,16 +31,9 @@ print(json.dumps([*(getattr(s, "EMAIL_" + name) for name in names), s.DEFAULT_FR
     ],
 )
 def test_mail_server_from_the_environment(given, expected, tmp_path):
-    rest = {
-        name: value for name, value in os.environ.items() if not name.startswith(("EMAIL_", "DEFAULT_FROM"))
-    }
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(("EMAIL_", "DEFAULT_FROM"))}
     env = {**rest, **given, "TRIPLEPOOL_VAR": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", ASK],
-        env=env,
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", ASK], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout) == expected

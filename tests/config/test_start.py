@@ -38,9 +38,13 @@ def test_with_a_cache_all_processes_count_together():
     environment = os.environ | {"CACHE_URL": "redis://127.0.0.1:6379/1"}
     counts = [
         subprocess.run(
-            [sys.executable, "-c", COUNT], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True,
+            [sys.executable, "-c", COUNT],
+            cwd=settings.BASE_DIR,
+            env=environment,
+            capture_output=True,
+            text=True,
             timeout=300,
         ).stdout
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     assert int(counts[1]) == int(counts[0]) + 1

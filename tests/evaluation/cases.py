@@ -53,9 +53,7 @@ def without_positives(chosen: LabelSet) -> LabelSet:
 def tied_systems(chosen: LabelSet) -> LabelSet:
     """Every system returns what the first one does."""
     ranks = chosen.prepared.table
-    first = [
-        np.repeat(of[:1], ranks.systems, axis=0) for of in (ranks.strict, ranks.optimistic, ranks.pessimistic)
-    ]
+    first = [np.repeat(of[:1], ranks.systems, axis=0) for of in (ranks.strict, ranks.optimistic, ranks.pessimistic)]
     table = replace(ranks, strict=first[0], optimistic=first[1], pessimistic=first[2])
     return replace(chosen, key="tied", name="tied", prepared=prepare(table))
 

@@ -65,11 +65,13 @@ class Oracle:
                 equal = sum(own[e] == own[entity] for e in others)
                 micro.append(1 + higher + equal / 2)
         return {
-            "micro_mr": np.mean(micro), "micro_mrr": np.mean([1 / r for r in micro]),
+            "micro_mr": np.mean(micro),
+            "micro_mrr": np.mean([1 / r for r in micro]),
             "micro_hits@3": np.mean([r <= 3 for r in micro]),
-            "macro_mr": np.mean(macro), "macro_mrr": np.mean([1 / r for r in macro]),
+            "macro_mr": np.mean(macro),
+            "macro_mrr": np.mean([1 / r for r in macro]),
             "macro_hits@3": np.mean([r <= 3 for r in macro]),
-        }  # fmt: skip
+        }
 
 
 def sides(triple: Triple) -> list[tuple[Question, int]]:

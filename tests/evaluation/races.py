@@ -83,7 +83,8 @@ def pool_goes() -> list[str]:
     job = make_job(JobKind.EVALUATE, JobState.FAILED, pool=pool)
     qrels = freeze_qrels(pool, "v1")
     return during(
-        lambda: removal.remove(pool, None, with_labels=True), (removal, "_let_go"),
+        lambda: removal.remove(pool, None, with_labels=True),
+        (removal, "_let_go"),
         lambda: start_job(JobKind.EVALUATE, pool=pool, params={"a": 1}),
         lambda: start_job(JobKind.SCORE, pool=pool, system=used),
         lambda: retry(job),
@@ -94,26 +95,29 @@ def pool_goes() -> list[str]:
         lambda: refilter_pool(pool, []),
         lambda: freeze_pool(pool),
         lambda: figure(pool, "a", "now", dict),
-    )  # fmt: skip
+    )
 
 
 def graph_goes() -> list[str]:
     graph, pool, _, free = site("two")
     return during(
-        lambda: removal.remove(graph, None), (removal, "_let_go"),
+        lambda: removal.remove(graph, None),
+        (removal, "_let_go"),
         lambda: start_job(JobKind.TRAIN, system=free),
         lambda: start_job(JobKind.EVALUATE, pool=pool),
         lambda: create_pool(graph, name="new-one", sample=1.0),
-    )  # fmt: skip
+    )
 
 
 def job_comes_first() -> list[str]:
     """The job is there, its transaction is not over."""
     graph, pool, _, _ = site("three")
     became = during(
-        lambda: start_job(JobKind.EVALUATE, pool=pool), (jobs, "_send_on_commit"),
-        lambda: removal.remove(pool, None), lambda: removal.remove(graph, None),
-    )  # fmt: skip
+        lambda: start_job(JobKind.EVALUATE, pool=pool),
+        (jobs, "_send_on_commit"),
+        lambda: removal.remove(pool, None),
+        lambda: removal.remove(graph, None),
+    )
     return without_number(became)
 
 
@@ -125,9 +129,7 @@ def extension_comes_first() -> list[str]:
     """It names its new system in its params alone."""
     _, pool, _, free = site("four")
     became = during(
-        lambda: extend_pool(pool, systems=["distmult"]),
-        (growth, "record"),
-        lambda: removal.remove(free, None),
+        lambda: extend_pool(pool, systems=["distmult"]), (growth, "record"), lambda: removal.remove(free, None)
     )
     return without_number(became)
 
@@ -135,9 +137,7 @@ def extension_comes_first() -> list[str]:
 def system_goes_before_an_extension() -> list[str]:
     _, pool, _, free = site("five")
     return during(
-        lambda: removal.remove(free, None),
-        (removal, "_let_go"),
-        lambda: extend_pool(pool, systems=["distmult"]),
+        lambda: removal.remove(free, None), (removal, "_let_go"), lambda: extend_pool(pool, systems=["distmult"])
     )
 
 
@@ -153,7 +153,5 @@ def one_name() -> list[str]:
 
 def main() -> None:
     call_command("migrate", verbosity=0)
-    scenes = (
-        pool_goes, graph_goes, job_comes_first, extension_comes_first, system_goes_before_an_extension, one_name,
-    )  # fmt: skip
+    scenes = (pool_goes, graph_goes, job_comes_first, extension_comes_first, system_goes_before_an_extension, one_name)
     print(json.dumps({"vendor": connection.vendor} | {scene.__name__: scene() for scene in scenes}))

@@ -50,11 +50,16 @@ class World:
         column = np.array(rows, dtype=np.int32).reshape(-1, 3)
         size = [len(self.candidates(q, known)) for q in range(self.questions)]
         return RankTable(
-            column[:, 0], column[:, 1], column[:, 2], strict, optimistic, pessimistic,
+            column[:, 0],
+            column[:, 1],
+            column[:, 2],
+            strict,
+            optimistic,
+            pessimistic,
             side=np.arange(self.questions).astype(np.int8) % 2,
             relation=np.zeros(self.questions, dtype=np.int32),
             candidates=np.array(size, dtype=np.int32),
-        )  # fmt: skip
+        )
 
     def answers(self) -> dict[int, list[int]]:
         """Question -> entities with a positive label."""

@@ -7,9 +7,17 @@ from evaluation.models import Study
 from evaluation.open_world.study import StudyOptions, create_study, prepare_study, start_study
 
 TINY = StudyOptions(
-    families=1, people=40, densities=(0.9, 0.6), systems=("distmult", "transe"), questions=30, min_answers=4,
-    settings={"epochs": "3", "embedding_dim": "8"}, checkpoints=3, seed=7, device="cpu",
-)  # fmt: skip
+    families=1,
+    people=40,
+    densities=(0.9, 0.6),
+    systems=("distmult", "transe"),
+    questions=30,
+    min_answers=4,
+    settings={"epochs": "3", "embedding_dim": "8"},
+    checkpoints=3,
+    seed=7,
+    device="cpu",
+)
 
 
 def make_study(name: str = "tiny") -> Study:

@@ -20,9 +20,8 @@ def play(url: str, var: str) -> dict[str, list[str]]:
     env = os.environ | {"DATABASE_URL": url, "TRIPLEPOOL_VAR": var, "ARTIFACT_ROOT": f"{var}/artifacts"}
     program = "import tests.evaluation.races as races; races.main()"
     done = subprocess.run(
-        [sys.executable, "-c", program], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True,
-        timeout=600,
-    )  # fmt: skip
+        [sys.executable, "-c", program], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert url.startswith(found.pop("vendor"))
@@ -30,9 +29,7 @@ def play(url: str, var: str) -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module", params=[pytest.param("postgresql", marks=pytest.mark.postgres), "sqlite"])
-def played(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, list[str]]]:
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
     var = str(tmp_path_factory.mktemp("races"))
     if request.param == "sqlite":
         yield play(f"sqlite:///{var}/races.sqlite3", var)
@@ -46,16 +43,16 @@ def test_nothing_is_started_on_a_pool_that_is_being_deleted(played) -> None:
 
 
 def test_nothing_is_started_below_a_graph_that_is_being_deleted(played) -> None:
-    assert played["graph_goes"] == [
-        "done", *map(GONE.format, ["System distmult", "Pool two-pool", "Graph two"]),
-    ]  # fmt: skip
+    assert played["graph_goes"] == ["done", *map(GONE.format, ["System distmult", "Pool two-pool", "Graph two"])]
 
 
 def test_who_deletes_waits_for_a_job_that_is_being_started(played) -> None:
     refused = "stays. The job is at work on it: cancel it first, or wait for its end."
     assert played["job_comes_first"] == [
-        "done", f"KeepingError: three-pool {refused}", f"KeepingError: three {refused}",
-    ]  # fmt: skip
+        "done",
+        f"KeepingError: three-pool {refused}",
+        f"KeepingError: three {refused}",
+    ]
     assert played["extension_comes_first"] == ["done", f"KeepingError: four/distmult {refused}"]
 
 

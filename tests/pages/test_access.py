@@ -240,10 +240,7 @@ POSTS = {
     "system-restore": ({}, (302, 403, 403, 403, 302)),
     "runs": ({}, (302, 403, 403, 200, 200)),
     "pool-new": ({"graph": "town"}, (302, 403, 403, 403, 200)),
-    "pool-filter": (
-        {"filters": "types"},
-        (302, 403, 403, 403, 200),
-    ),  # it has a campaign: refused at the page
+    "pool-filter": ({"filters": "types"}, (302, 403, 403, 403, 200)),  # it has a campaign: refused at the page
     "pool-questions": ({"relation": "0"}, (302, 403, 403, 403, 200)),
     "pool-questions-import": ({}, (302, 403, 403, 403, 200)),
     "campaign-sources": ({"act": "add"}, (302, 403, 403, 403, 200)),

@@ -54,9 +54,7 @@ def test_axe_finds_nothing_serious(world: dict, live_server, browser, role: str 
     if role is not None:
         client = Client()
         client.force_login(world[role])
-        context.add_cookies(
-            [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-        )
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
     page = context.new_page()
     for name in names:
         for scheme in ("light", "dark"):

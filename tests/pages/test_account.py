@@ -18,9 +18,7 @@ def annotator(sign_in):
 
 
 def test_name_leads_to_the_account(annotator):
-    assert re.search(
-        r'<a class="person" href="/account"[^>]*>annotator</a>', annotator.get("/").content.decode()
-    )
+    assert re.search(r'<a class="person" href="/account"[^>]*>annotator</a>', annotator.get("/").content.decode())
 
 
 def test_own_e_mail_is_saved(world: dict, annotator):
@@ -34,18 +32,24 @@ def test_own_e_mail_is_saved(world: dict, annotator):
 def test_settings_of_the_browser_are_closed_lists(annotator):
     html = annotator.get("/account").content.decode()
     assert re.findall(r'name="(theme|keys|view|pace)" value="(\w+)"', html) == [
-        ("theme", "auto"), ("theme", "light"), ("theme", "dark"), ("view", "one"), ("view", "group"),
-        ("keys", "on"), ("keys", "off"), ("pace", "300"), ("pace", "600"), ("pace", "1000"),
-    ]  # fmt: skip
+        ("theme", "auto"),
+        ("theme", "light"),
+        ("theme", "dark"),
+        ("view", "one"),
+        ("view", "group"),
+        ("keys", "on"),
+        ("keys", "off"),
+        ("pace", "300"),
+        ("pace", "600"),
+        ("pace", "1000"),
+    ]
 
 
 def test_password_is_changed_and_other_sessions_end(world: dict, sign_in):
     here, there = sign_in("annotator"), sign_in("annotator")
     wrong = {"old_password": "wrong", "new_password1": PHRASE, "new_password2": PHRASE}
     assert "entered incorrectly" in here.post("/account/password", wrong).content.decode()
-    assert (
-        here.post("/account/password", wrong | {"old_password": "look around here"})["Location"] == "/account"
-    )
+    assert here.post("/account/password", wrong | {"old_password": "look around here"})["Location"] == "/account"
     assert here.get("/account").status_code == 200
     assert there.get("/account").status_code == 302
 
@@ -81,9 +85,7 @@ def test_the_last_manager_is_told_why_not(world: dict, sign_in):
 
 def test_without_e_mail_the_page_says_whom_to_ask_and_nothing_is_sent(world: dict, client):
     User.objects.filter(username="annotator").update(email="a@example.org")
-    for response in (
-        client.get("/password/forgotten"), client.post("/password/forgotten", {"email": "a@example.org"}),
-    ):  # fmt: skip
+    for response in (client.get("/password/forgotten"), client.post("/password/forgotten", {"email": "a@example.org"})):
         assert "This site sends no e-mail. Ask a manager" in response.content.decode()
         assert "<form" not in response.content.decode().partition("<main")[2]
     assert mail.outbox == []
@@ -92,24 +94,16 @@ def test_without_e_mail_the_page_says_whom_to_ask_and_nothing_is_sent(world: dic
 def test_forgotten_password_is_sent_a_link_that_works(world: dict, client, settings):
     settings.EMAIL_IS_SET = True
     User.objects.filter(username="annotator").update(email="a@example.org")
-    assert (
-        client.post("/password/forgotten", {"email": "A@example.org"})["Location"]
-        == "/password/forgotten/sent"
-    )
+    assert client.post("/password/forgotten", {"email": "A@example.org"})["Location"] == "/password/forgotten/sent"
     (message,) = mail.outbox
     assert (message.to, message.subject) == (["a@example.org"], "A new password for TriplePool")
     path = re.search(r"http://testserver(/password/new/\S+)", message.body).group(1)
     form = client.get(path, follow=True).redirect_chain[-1][0]
-    assert (
-        client.post(form, {"new_password1": PHRASE, "new_password2": PHRASE})["Location"]
-        == "/password/new/done"
-    )
+    assert client.post(form, {"new_password1": PHRASE, "new_password2": PHRASE})["Location"] == "/password/new/done"
     assert User.objects.get(username="annotator").check_password(PHRASE)
 
 
-def test_unknown_address_and_account_that_is_off_get_the_same_answer_and_no_mail(
-    world: dict, client, settings
-):
+def test_unknown_address_and_account_that_is_off_get_the_same_answer_and_no_mail(world: dict, client, settings):
     settings.EMAIL_IS_SET = True
     User.objects.filter(username="annotator").update(email="a@example.org", is_active=False)
     answers = {
@@ -133,8 +127,6 @@ def test_a_mail_server_that_is_down_tells_nobody_who_has_an_account(world: dict,
 def test_link_goes_to_no_other_host(world: dict, client, settings):
     settings.EMAIL_IS_SET = True
     User.objects.filter(username="annotator").update(email="a@example.org")
-    response = client.post(
-        "/password/forgotten", {"email": "a@example.org"}, headers={"host": "evil.example"}
-    )
+    response = client.post("/password/forgotten", {"email": "a@example.org"}, headers={"host": "evil.example"})
     assert response.status_code == 400
     assert mail.outbox == []

@@ -204,9 +204,10 @@ def test_method_that_an_endpoint_lacks_is_405_whatever_the_scopes(site: dict, sc
     client = client_of(site, "manager", *scopes)
     seen = {
         (method, path): (answer.status_code, set(answer.json()))
-        for method in ("put", "patch", "delete") for path in ("graphs", f"pools/{P}/qrels", "measures")
+        for method in ("put", "patch", "delete")
+        for path in ("graphs", f"pools/{P}/qrels", "measures")
         for answer in [getattr(client, method)(f"/api/v1/{path}")]
-    }  # fmt: skip
+    }
     assert seen == dict.fromkeys(seen, (405, {"error"})) and len(seen) == 9
 
 
@@ -217,8 +218,10 @@ NONE = ("", "none", "pools/", "graphs/a b/runs", "jobs/x", "pools/%FF", "campaig
 def test_address_that_is_none_is_told_as_all_errors_are(site: dict, method: str):
     seen = {
         (role, path): (answer.status_code, set(answer.json()))
-        for role in ("researcher", "stranger") for client in [client_of(site, role)] for path in NONE
+        for role in ("researcher", "stranger")
+        for client in [client_of(site, role)]
+        for path in NONE
         for answer in [getattr(client, method)(f"/api/v1/{path}")]
-    }  # fmt: skip
+    }
     assert seen == {key: (404 if key[0] == "researcher" else 401, {"error"}) for key in seen}
     assert len(seen) == 14

@@ -18,21 +18,10 @@ from tests.pages.world import make_job, make_pool
 def entries(world: dict):
     """Three acts of two people, one of them of the server; nothing from before."""
     AuditEntry.objects.all().delete()
-    record(
-        world["manager"],
-        AuditAct.ROLE_GIVEN,
-        pool=world["pool"],
-        subject=world["annotator"],
-        about="annotator",
-    )
+    record(world["manager"], AuditAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"], about="annotator")
     record(None, AuditAct.GRAPH_IMPORTED, about="town")
     record(
-        world["annotator"],
-        AuditAct.CONSENTED,
-        pool=world["pool"],
-        subject=world["annotator"],
-        n=3,
-        kinds=["a", "b"],
+        world["annotator"], AuditAct.CONSENTED, pool=world["pool"], subject=world["annotator"], n=3, kinds=["a", "b"]
     )
 
 
@@ -45,14 +34,7 @@ def rows(html: str) -> list[list[str]]:
 
 def test_newest_first_with_who_what_whom_where(entries, sign_in):
     assert rows(sign_in("manager").get("/audit").content.decode()) == [
-        [
-            "annotator",
-            "agreed to the use of personal data",
-            "–",
-            "annotator",
-            "town-pool",
-            "n: 3; kinds: a, b",
-        ],
+        ["annotator", "agreed to the use of personal data", "–", "annotator", "town-pool", "n: 3; kinds: a, b"],
         ["server", "imported a graph", "town", "–", "–", "–"],
         ["manager", "gave a role", "annotator", "annotator", "town-pool", "–"],
     ]

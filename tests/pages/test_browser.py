@@ -24,9 +24,7 @@ def page(world: dict, live_server, browser) -> Iterator:
     client = Client()
     client.force_login(world["manager"])
     context = browser.new_context(base_url=live_server.url, color_scheme="light")
-    context.add_cookies(
-        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-    )
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
     page = context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
@@ -78,10 +76,7 @@ def test_values_that_were_opened_stay_open_while_the_job_refreshes(page, world: 
     page.evaluate("document.querySelector('#table-loss').scrollTop = 60")
     Job.objects.update(stage="epoch 5 of 10")
     page.get_by_text("epoch 5 of 10").wait_for(timeout=60_000)
-    assert page.evaluate("[...document.querySelectorAll('#job details')].map((part) => part.open)") == [
-        True,
-        False,
-    ]
+    assert page.evaluate("[...document.querySelectorAll('#job details')].map((part) => part.open)") == [True, False]
     assert page.evaluate("document.querySelector('#table-loss').scrollTop") == 60
     assert page.evaluate("document.activeElement.id") == "show-loss"
 

@@ -39,9 +39,7 @@ def test_pages_of_a_campaign_that_is_not_open_are_404(page: str, world: dict, ma
     assert manager.get(f"/pools/fresh/campaign/{page}").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "page", ["", "/rules", "/order", "/inbox", "/inbox?part=comments", "/checks", "/triples"]
-)
+@pytest.mark.parametrize("page", ["", "/rules", "/order", "/inbox", "/inbox?part=comments", "/checks", "/triples"])
 def test_no_inline_script_or_style(page: str, world: dict, manager):
     html = manager.get(URL + page).content.decode()
     scripts = re.findall(r"<script(?![^>]*(?:src=|application/json))", html)

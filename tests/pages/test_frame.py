@@ -16,9 +16,10 @@ from tests.pages.test_access import PAGES
 from tests.pages.world import EVIL, make_pool
 
 TEMPLATES = sorted(
-    path for path in Path(settings.BASE_DIR, "templates").rglob("*.html")
+    path
+    for path in Path(settings.BASE_DIR, "templates").rglob("*.html")
     if path.name != "report_file.html"  # no page: a file that is taken away, and holds all it needs
-)  # fmt: skip
+)
 EVALUATOR_PAGES = [
     "/", "/graphs", "/graphs/town", "/graphs/town/systems", "/graphs/town/systems/rotate",
     "/graphs/town/runs", "/systems", "/pools", "/pools/new", "/pools/town-pool", "/pools/town-pool/triples",
@@ -46,9 +47,7 @@ def test_a_label_that_would_be_a_script_is_text(world: dict, sign_in):
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
 def test_templates_hold_no_inline_code_and_no_other_host(path: Path):
     text = path.read_text()
-    assert (
-        re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*json)[^>]*>|<style|\sstyle=|\son\w+=|\|safe\b", text) == []
-    )
+    assert re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*json)[^>]*>|<style|\sstyle=|\son\w+=|\|safe\b", text) == []
     assert re.findall(r"(?:src|href)=\"(?:https?:)?//", text) == []
 
 
@@ -89,9 +88,7 @@ def test_with_two_campaigns_the_navigation_is_that_of_the_one_that_the_page_belo
     html = client.get("/campaigns/second/annotate").content.decode()
     assert links(html) == ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines"]
     assert re.findall(r'<span class="nav-of">([^<]+)</span>', html) == ["second"]
-    assert (
-        'href="/campaigns/town-pool' not in re.search(r'<nav class="site-nav".*?</nav>', html, re.S).group()
-    )
+    assert 'href="/campaigns/town-pool' not in re.search(r'<nav class="site-nav".*?</nav>', html, re.S).group()
     html = client.get("/campaigns/town-pool/labels").content.decode()
     assert links(html) == ["Home", "Annotate", "My labels", "Guidelines"]
 
@@ -113,9 +110,18 @@ def test_researcher_reads_and_is_offered_no_act_but_to_bring_a_run(sign_in):
 
 def test_stages_in_the_order_of_the_pipeline(world: dict):
     assert [stage.key for stage in STAGES] == [
-        "graph", "systems", "runs", "pool", "filter", "questions", "labels", "adjudication", "qrels",
-        "measures", "test-set",
-    ]  # fmt: skip
+        "graph",
+        "systems",
+        "runs",
+        "pool",
+        "filter",
+        "questions",
+        "labels",
+        "adjudication",
+        "qrels",
+        "measures",
+        "test-set",
+    ]
     assert {stage.url(world["pool"]).split("/")[1] for stage in STAGES} == {"graphs", "pools"}
     assert {stage.url_name for stage in STAGES} <= {*PAGES, "evaluation", "export"}
 

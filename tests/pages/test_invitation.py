@@ -21,9 +21,13 @@ def invited(world: dict):
     """Where an annotator's invitation is, and what a new person sends there."""
     made, token = invite("annotator", world["campaign"], email="nina@example.org", by=world["manager"])
     typed = {
-        "username": "nina", "password": PHRASE, "again": PHRASE, "email": "nina@example.org",
-        "text": fingerprint(world["campaign"]), "agreed": "on",
-    }  # fmt: skip
+        "username": "nina",
+        "password": PHRASE,
+        "again": PHRASE,
+        "email": "nina@example.org",
+        "text": fingerprint(world["campaign"]),
+        "agreed": "on",
+    }
     return f"/invitations/{token}", typed, made
 
 
@@ -161,9 +165,7 @@ def test_ten_wrong_passwords_lock_the_name(world: dict, client):
     assert right.status_code == 429
     assert "Wait a while" in right.content.decode()
     # others are not kept out
-    assert (
-        client.post("/login", {"username": "adjudicator", "password": "look around here"})["Location"] == "/"
-    )
+    assert client.post("/login", {"username": "adjudicator", "password": "look around here"})["Location"] == "/"
 
 
 def test_a_new_password_ends_the_lock(world: dict, client, sign_in):

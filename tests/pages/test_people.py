@@ -83,9 +83,7 @@ def test_role_in_another_campaign_stays(world: dict, manager):
     assert list(world["annotator"].memberships.values_list("campaign", flat=True)) == [other.pk]
 
 
-@pytest.mark.parametrize(
-    "data", [{"person": "x", "role": "annotator"}, {"person": 10**30, "role": "annotator"}, {}]
-)
+@pytest.mark.parametrize("data", [{"person": "x", "role": "annotator"}, {"person": 10**30, "role": "annotator"}, {}])
 def test_nonsense_takes_nothing(data: dict, world: dict, manager):
     before = Membership.objects.count()
     assert manager.post(MEMBERS, {"act": "take", **data}).status_code == 302
@@ -172,9 +170,7 @@ def test_invitation_is_revoked_on_the_page_it_was_made_on_only(world: dict, mana
     made, _ = invite("annotator", world["campaign"])
     assert manager.post("/people", {"act": "revoke", "row": made.pk}).status_code == 404
     other = open_campaign(make_pool(world["graph"], "other"))
-    assert (
-        manager.post(f"/pools/{other}/campaign/people", {"act": "revoke", "row": made.pk}).status_code == 404
-    )
+    assert manager.post(f"/pools/{other}/campaign/people", {"act": "revoke", "row": made.pk}).status_code == 404
     assert "is revoked" in said(manager, MEMBERS, {"act": "revoke", "row": made.pk})
     assert "used or revoked already" in said(manager, MEMBERS, {"act": "revoke", "row": made.pk})
     assert manager.post(MEMBERS, {"act": "revoke", "row": "x"}).status_code == 404

@@ -21,11 +21,7 @@ def visit(world: dict, live_server, browser) -> Iterator:
         if role is not None:
             client = Client()
             client.force_login(world[role])
-            cookie = {
-                "name": "sessionid",
-                "value": client.cookies["sessionid"].value,
-                "url": live_server.url,
-            }
+            cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
             context.add_cookies([cookie])
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))

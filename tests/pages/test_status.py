@@ -45,16 +45,20 @@ def test_every_stage_and_every_kind_of_job_has_its_place():
 def test_imported_pool_without_systems(graph):
     pool = make_pool(graph)
     assert states(pool) == {
-        "graph": "done", "systems": "waiting", "runs": "waiting", "pool": "done", "filter": "done",
-        "questions": "done", "labels": "waiting", "adjudication": "waiting", "qrels": "waiting",
-        "measures": "waiting", "test-set": "waiting",
-    }  # fmt: skip
-    assert figures(pool, "filter") == {"filtered": (3, 7), "to people": (4, 7)}
-    assert figures(pool, "pool") == {
-        "seed triples": (2, None),
-        "pooled triples": (7, None),
-        "depth": (10, None),
+        "graph": "done",
+        "systems": "waiting",
+        "runs": "waiting",
+        "pool": "done",
+        "filter": "done",
+        "questions": "done",
+        "labels": "waiting",
+        "adjudication": "waiting",
+        "qrels": "waiting",
+        "measures": "waiting",
+        "test-set": "waiting",
     }
+    assert figures(pool, "filter") == {"filtered": (3, 7), "to people": (4, 7)}
+    assert figures(pool, "pool") == {"seed triples": (2, None), "pooled triples": (7, None), "depth": (10, None)}
     step = next_status(stage_statuses(standing(pool)))
     assert (step.stage.key, step.step.url) == ("systems", "/graphs/town/systems")
 
@@ -106,8 +110,10 @@ def test_cancelled_building_needs_attention_and_is_not_called_failed(graph, clie
     told = next(status for status in stage_statuses(standing(pool)) if status.stage.key == "pool")
     assert told.step is not None
     assert (told.state, told.step.text, told.step.url) == (
-        State.ATTENTION, "Building was cancelled. Start its job again.", "/jobs",
-    )  # fmt: skip
+        State.ATTENTION,
+        "Building was cancelled. Start its job again.",
+        "/jobs",
+    )
     client.force_login(make_person("boss", site="manager"))
     html = client.get("/pools").content.decode()
     assert '<span class="badge badge-cancelled">cancelled</span>' in html
@@ -160,9 +166,15 @@ def test_imported_labels_and_frozen_qrels(graph):
     assert figures(pool, "labels") == {"judged elsewhere": (3, 4)}
     assert figures(pool, "qrels") == {"positive": (3, None), "negative": (2, None)}
     Qrels.objects.create(
-        pool=pool, name="first", artifact="x", sha256="0", num_positive=3, num_negative=2,
-        num_assumed_negative=3, num_unjudged=1,
-    )  # fmt: skip
+        pool=pool,
+        name="first",
+        artifact="x",
+        sha256="0",
+        num_positive=3,
+        num_negative=2,
+        num_assumed_negative=3,
+        num_unjudged=1,
+    )
     assert figures(pool, "qrels")["judged since the last"] == (0, None)
     assert states(pool)["test-set"] == "done"
     judge(pool, Verdict.NEGATIVE, 1)
@@ -177,9 +189,15 @@ def build_many(graph, count: int) -> Pool:
         make_person(f"person{i}", campaign=campaign, role="annotator")
         make_job(system=systems[i], state=JobState.QUEUED)
         Qrels.objects.create(
-            pool=pool, name=f"q{i}", artifact="x", sha256="0", num_positive=0, num_negative=0,
-            num_assumed_negative=0, num_unjudged=0,
-        )  # fmt: skip
+            pool=pool,
+            name=f"q{i}",
+            artifact="x",
+            sha256="0",
+            num_positive=0,
+            num_negative=0,
+            num_assumed_negative=0,
+            num_unjudged=0,
+        )
     return pool
 
 
@@ -231,5 +249,7 @@ def test_what_waits_for_its_batch_keeps_the_labels_running(graph):
     Item.objects.update(state=ItemState.SETTLED)
     assert (states(pool)["labels"], states(pool)["adjudication"]) == ("running", "running")
     assert figures(pool, "labels") == {
-        "labels": (released, 2 * released), "triples not released yet": (4 - released, 4), "annotators": (2, None),
-    }  # fmt: skip
+        "labels": (released, 2 * released),
+        "triples not released yet": (4 - released, 4),
+        "annotators": (2, None),
+    }

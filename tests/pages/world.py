@@ -46,11 +46,17 @@ def make_graph(folder: Path, name: str = "town") -> Graph:
 def make_system(graph: Graph, name: str, *, run: bool = True, **fields: object) -> System:
     history = [{"epoch": e, "loss": 2 / e, "validation_mrr": 0.4 - 0.3 / e} for e in range(1, 11)]
     values = {
-        "kind": name.partition("-")[0], "state": SystemState.TRAINED, "artifact": "systems/x",
+        "kind": name.partition("-")[0],
+        "state": SystemState.TRAINED,
+        "artifact": "systems/x",
         "history": history,
-        "epochs_done": 10, "best_epoch": 10, "validation_mrr": 0.37, "train_seconds": 83.5, "device": "cpu",
+        "epochs_done": 10,
+        "best_epoch": 10,
+        "validation_mrr": 0.37,
+        "train_seconds": 83.5,
+        "device": "cpu",
         "settings": {"embedding_dim": 64, "epochs": 10},
-    }  # fmt: skip
+    }
     system = System.objects.create(graph=graph, name=name, **{**values, **fields})
     if run:
         Run.objects.create(
@@ -64,15 +70,18 @@ def make_pool(graph: Graph, name: str = "town-pool", *, systems: list[System] | 
     systems = systems or []
     names = [system.name for system in systems]
     pool = Pool.objects.create(
-        graph=graph, name=name, depth=10, seed_source="sample 1 of test, seed 42", contributors=names,
-        origin=PoolOrigin.BUILT if systems else PoolOrigin.IMPORTED, state=PoolState.READY,
+        graph=graph,
+        name=name,
+        depth=10,
+        seed_source="sample 1 of test, seed 42",
+        contributors=names,
+        origin=PoolOrigin.BUILT if systems else PoolOrigin.IMPORTED,
+        state=PoolState.READY,
         filters=["category-head", "category-tail", "types"],
-    )  # fmt: skip
+    )
     pool.systems.set(systems)
     knows, lives = 0, 1
-    SeedTriple.objects.bulk_create(
-        [SeedTriple(pool=pool, head=h, relation=knows, tail=h + 3) for h in (0, 1)]
-    )
+    SeedTriple.objects.bulk_create([SeedTriple(pool=pool, head=h, relation=knows, tail=h + 3) for h in (0, 1)])
     found = np.array([(i, i % 2, i + 1) for i in range(len(names))], dtype=PROVENANCE).tobytes()
     people = [(0, knows, 4, ""), (0, knows, 5, ""), (1, knows, 5, ""), (1, knows, 0, "")]
     dropped = [(6, knows, 3, "types"), (5, lives, 1, "category-tail"), (4, lives, 2, "category-head")]
@@ -100,20 +109,19 @@ def make_person(name: str, *, site: str = "", campaign: Campaign | None = None, 
 
 def make_job(kind: JobKind = JobKind.TRAIN, state: JobState = JobState.RUNNING, **fields: object) -> Job:
     values = {
-        "stage": "epoch 4 of 10, loss 0.5000, validation MRR 0.325", "done": 350, "total": 1000,
+        "stage": "epoch 4 of 10, loss 0.5000, validation MRR 0.325",
+        "done": 350,
+        "total": 1000,
         "seconds_left": 65.0,
-        "unit": "% of an epoch", "log": "12:00:00 training rotate\n", "worker": "host-1", "attempts": 1,
-        "started_at": timezone.now() - timedelta(seconds=35), "heartbeat_at": timezone.now(),
-    }  # fmt: skip
+        "unit": "% of an epoch",
+        "log": "12:00:00 training rotate\n",
+        "worker": "host-1",
+        "attempts": 1,
+        "started_at": timezone.now() - timedelta(seconds=35),
+        "heartbeat_at": timezone.now(),
+    }
     if state == JobState.QUEUED:
-        values |= {
-            "stage": "",
-            "done": 0,
-            "total": 0,
-            "seconds_left": None,
-            "started_at": None,
-            "attempts": 0,
-        }
+        values |= {"stage": "", "done": 0, "total": 0, "seconds_left": None, "started_at": None, "attempts": 0}
     return Job.objects.create(kind=kind, state=state, **{**values, **fields})
 
 

@@ -17,9 +17,7 @@ def make_relatives(folder: Path) -> Graph:
     """Seven brothers of parents; five of them are known as uncles, two are to be found."""
     folder.mkdir()
     uncles = [(f"b{i}", "uncleOf", f"c{i}") for i in range(7)]
-    train = [(f"b{i}", "brotherOf", f"p{i}") for i in range(7)] + [
-        (f"p{i}", "parentOf", f"c{i}") for i in range(7)
-    ]
+    train = [(f"b{i}", "brotherOf", f"p{i}") for i in range(7)] + [(f"p{i}", "parentOf", f"c{i}") for i in range(7)]
     for split, rows in {"train": train + uncles[:5], "valid": uncles[5:6], "test": uncles[6:]}.items():
         (folder / f"{split}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     (folder / "relation_templates.tsv").write_text(

@@ -23,51 +23,43 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument(
-            "--seed", type=int, default=0, help="of the order in which questions are given out"
-        )
+        parser.add_argument("--seed", type=int, default=0, help="of the order in which questions are given out")
         parser.add_argument("--evidence-rule", choices=EvidenceRule.values, help="default: both")
         parser.add_argument("--lease-minutes", type=int, help="default: 15")
         parser.add_argument("--order", choices=list(ORDERS), help=f"of judging; default: {DEFAULT_ORDER}")
-        parser.add_argument(
-            "--batch-size", type=int, help="triples released at a time; default: 0, everything at once"
-        )
+        parser.add_argument("--batch-size", type=int, help="triples released at a time; default: 0, everything at once")
         parser.add_argument(
             "--questions", choices=["whole", "single"], help="of a batch: whole (default), or single triples"
         )
         parser.add_argument(
             "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
         )
-        parser.add_argument(
-            "--audit", type=float, help="share of the filtered triples that is mixed in, unmarked"
-        )
+        parser.add_argument("--audit", type=float, help="share of the filtered triples that is mixed in, unmarked")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():
             pool = get_pool(options["pool"])
             present = Campaign.objects.filter(pool=pool).first()
             if present is not None:
-                self.stdout.write(
-                    f"{pool.name}: the campaign is already open, with {present.items.count():,} items"
-                )
+                self.stdout.write(f"{pool.name}: the campaign is already open, with {present.items.count():,} items")
                 if any(options[name] is not None for name in ("evidence_rule", "lease_minutes")):
-                    raise CommandError(
-                        "Its rules were left as they are: change them on the page of the campaign."
-                    )
-                if any(
-                    options[name] is not None for name in ("order", "batch_size", "questions", "set", "audit")
-                ):
+                    raise CommandError("Its rules were left as they are: change them on the page of the campaign.")
+                if any(options[name] is not None for name in ("order", "batch_size", "questions", "set", "audit")):
                     raise CommandError("Its order was left as it is: change it by set_order or draw_audit.")
                 return
             ticker = Ticker(self.stderr)  # type: ignore[arg-type]
             campaign = open_campaign(
-                pool, seed=options["seed"], evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
+                pool,
+                seed=options["seed"],
+                evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
                 lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
-                order=options["order"] or DEFAULT_ORDER, order_settings=read_settings(options["set"] or []),
-                batch_size=options["batch_size"] or 0, whole_questions=options["questions"] != "single",
+                order=options["order"] or DEFAULT_ORDER,
+                order_settings=read_settings(options["set"] or []),
+                batch_size=options["batch_size"] or 0,
+                whole_questions=options["questions"] != "single",
                 audit=options["audit"] or 0.0,
                 progress=lambda done, total: ticker("items", done, total),
-            )  # fmt: skip
+            )
         groups = campaign.items.values("group").distinct().count()
         later = unreleased(pool).count()
         self.stdout.write(

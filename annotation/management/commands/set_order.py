@@ -14,17 +14,13 @@ from pooling.orders import ORDERS
 
 
 class Command(BaseCommand):
-    help = (
-        "Change order, batches and stopping rules from the next batch on. What is not named stays as it is."
-    )
+    help = "Change order, batches and stopping rules from the next batch on. What is not named stays as it is."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument("--order", choices=list(ORDERS))
         parser.add_argument("--batch-size", type=int, help="0 releases everything that is left, now")
-        parser.add_argument(
-            "--questions", choices=["whole", "single"], help="whole questions, or single triples"
-        )
+        parser.add_argument("--questions", choices=["whole", "single"], help="whole questions, or single triples")
         parser.add_argument(
             "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
         )
@@ -47,14 +43,17 @@ class Command(BaseCommand):
             size, budget, tau = options["batch_size"], options["budget"], options["target_tau"]
             with transaction.atomic():  # all of it or nothing
                 changed = set_stopping(
-                    campaign, budget=campaign.budget if budget is None else None if budget == -1 else budget,
+                    campaign,
+                    budget=campaign.budget if budget is None else None if budget == -1 else budget,
                     target_tau=campaign.target_tau if tau is None else tau or None,
                     target_measure=options["target_measure"] or campaign.target_measure,
-                )  # fmt: skip
+                )
                 changed += set_order(
-                    campaign, order=order, settings=settings,
+                    campaign,
+                    order=order,
+                    settings=settings,
                     batch_size=campaign.batch_size if size is None else size,
                     whole_questions=options["questions"] and options["questions"] == "whole",
-                )  # fmt: skip
+                )
         words = ", ".join(name.replace("_", " ") for name in changed)
         self.stdout.write(f"{campaign}: {f'changed {words}' if words else 'nothing was different'}")

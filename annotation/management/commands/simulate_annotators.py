@@ -43,10 +43,14 @@ class Command(BaseCommand):
             else:
                 truth = dict(read_truth(Path(options["truth"]), open_graph(graph)))
             how = Simulation(
-                truth, open_world=not closed, annotators=max(2, options["annotators"]),
-                error_rate=options["error_rate"], seed=options["seed"], leave=options["leave"],
+                truth,
+                open_world=not closed,
+                annotators=max(2, options["annotators"]),
+                error_rate=options["error_rate"],
+                seed=options["seed"],
+                leave=options["leave"],
                 limit=options["limit"],
-            )  # fmt: skip
+            )
             ticker = Ticker(self.stderr)  # type: ignore[arg-type]
             done = simulate(campaign, how, lambda given, total: ticker("labels", given, total))
         self.stdout.write(

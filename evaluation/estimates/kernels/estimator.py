@@ -30,10 +30,7 @@ def _hits(k: int) -> Callable[[Floats], Floats]:
     return lambda rank: (rank <= k).astype(np.float64)
 
 
-OF_RANK: Mapping[str, Callable[[Floats], Floats]] = {
-    "mrr": _reciprocal,
-    **{f"hits@{k}": _hits(k) for k in HITS},
-}
+OF_RANK: Mapping[str, Callable[[Floats], Floats]] = {"mrr": _reciprocal, **{f"hits@{k}": _hits(k) for k in HITS}}
 
 
 class Estimator:
@@ -82,9 +79,7 @@ class Estimator:
                 value[name][slots] = of_rank(at) @ exactly[halves]
         found: Estimates = {"answers": np.array([answers])}
         for name in OF_RANK:
-            found[f"micro_{name}"] = ratio(
-                np.bincount(system, value[name], self._systems).astype(float), answers
-            )
+            found[f"micro_{name}"] = ratio(np.bincount(system, value[name], self._systems).astype(float), answers)
         return found
 
     def _macro(self, sample: Sample, weights: Weights) -> Estimates:
@@ -93,8 +88,9 @@ class Estimator:
         above, _ = lists.of_stratum(sample.stratum, sample.positive, strata)
         first = np.where(
             sample.positive[lists.triple] & (above[-1] == 0),
-            weights.none(above[:-1], sample.stratum[lists.triple]), 0.0,
-        )  # fmt: skip
+            weights.none(above[:-1], sample.stratum[lists.triple]),
+            0.0,
+        )
         questions = first[0].sum() if len(first) else 0.0  # whichever system orders them, the sum is the same
         found: Estimates = {"questions": np.array([questions])}
         for name, of_rank in OF_RANK.items():

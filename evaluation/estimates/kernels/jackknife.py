@@ -28,9 +28,12 @@ class Estimate(NamedTuple):
 
 
 def jackknife(
-    estimate: Callable[[Sample], dict[str, Floats]], sample: Sample, rng: np.random.Generator,
-    groups: int = GROUPS, progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Estimate]:  # fmt: skip
+    estimate: Callable[[Sample], dict[str, Floats]],
+    sample: Sample,
+    rng: np.random.Generator,
+    groups: int = GROUPS,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Estimate]:
     """value +- t sd of whatever `estimate` gives. A stratum of which one triple was drawn has no spread: nan."""
     whole = estimate(sample)
     variance = {name: np.zeros(value.shape) for name, value in whole.items()}

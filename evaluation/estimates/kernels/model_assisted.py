@@ -59,10 +59,7 @@ class ModelEstimator:
         one = model.one[sample.stratum[lists.triple[slots]]]
         answers = model.one[sample.stratum[self._triple[sample.positive[self._triple]]]].sum()
         expected = _expected(rank, left, beta)
-        return {
-            f"micro_{name}": ratio(_by_system(slots, one * expected[name], lists), answers)
-            for name in OF_RANK
-        }
+        return {f"micro_{name}": ratio(_by_system(slots, one * expected[name], lists), answers) for name in OF_RANK}
 
     def _macro(self, sample: Sample, model: _Model) -> Estimates:
         lists, systems = self._strict, len(self._strict.rank)
@@ -107,18 +104,14 @@ class _Model:
         room = (spread * np.maximum(self._drawn - 1, 0)).sum()
         excess = ((self._yes - expected) ** 2).sum() - spread.sum()
         correlation = min(max(excess / room if room > 0 else LEAST, LEAST), MOST)
-        self.weight = (
-            1.0 / correlation - 1.0
-        )  # how many triples of a question the shares of the bands are worth
+        self.weight = 1.0 / correlation - 1.0  # how many triples of a question the shares of the bands are worth
 
     def undrawn_above(self, lists: Lists, slots: tuple[Order, ...]) -> tuple[Ints, Floats, Ints]:
         """At each slot: undrawn triples above, the mean share of their bands, and undrawn ones at the same rank."""
         higher, tied = (count[slots] for count in lists.above(self._undrawn))
         likely, likely_tied = (total[slots] for total in lists.above(self._undrawn * self.share))
         either = higher + tied
-        mean = np.where(
-            either > 0, (likely + likely_tied) / np.maximum(either, 1), 0.5
-        )  # of none: any will do
+        mean = np.where(either > 0, (likely + likely_tied) / np.maximum(either, 1), 0.5)  # of none: any will do
         return higher.astype(np.int64), np.clip(mean, 1e-6, 1.0 - 1e-6), tied.astype(np.int64)
 
     def beta(self, question: Ints, left: Ints, likely: Floats) -> Beta:
@@ -138,11 +131,6 @@ def _expected(rank: Floats, left: Ints, beta: Beta) -> Estimates:
         for name, of_rank in OF_RANK.items():
             mean[name][:active] += at * of_rank(rank[:active] - x)
         going = int(np.searchsorted(-left, -x, side="left"))  # left > x: there is one more
-        chance = (
-            at[:going]
-            * (rest[:going] - x)
-            * (yes[:going] + x)
-            / ((x + 1) * (no[:going] + rest[:going] - x - 1))
-        )
+        chance = at[:going] * (rest[:going] - x) * (yes[:going] + x) / ((x + 1) * (no[:going] + rest[:going] - x - 1))
     back = np.argsort(order, kind="stable")
     return {name: value[back] for name, value in mean.items()}

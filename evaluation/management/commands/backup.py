@@ -25,9 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument(
-            "--no-check",
-            action="store_true",
-            help="leave the trial restore away, which needs as much disk again",
+            "--no-check", action="store_true", help="leave the trial restore away, which needs as much disk again"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,12 +45,18 @@ def _restorable(archive: Path) -> None:
     """Have the restore command fill an SQLite database and a folder beside the archive, which then go again."""
     with tempfile.TemporaryDirectory(prefix=".check-", dir=archive.parent) as folder:
         environment = {
-            **os.environ, "DATABASE_URL": f"sqlite:///{folder}/check.sqlite3", "ARTIFACT_ROOT": f"{folder}/artifacts",
+            **os.environ,
+            "DATABASE_URL": f"sqlite:///{folder}/check.sqlite3",
+            "ARTIFACT_ROOT": f"{folder}/artifacts",
             "TRIPLEPOOL_VAR": f"{folder}/var",
-        }  # fmt: skip
+        }
         done = subprocess.run(
-            [sys.executable, "manage.py", "restore", str(archive)], cwd=settings.BASE_DIR, env=environment,
-            stdout=subprocess.PIPE, stderr=None, text=True,
-        )  # fmt: skip
+            [sys.executable, "manage.py", "restore", str(archive)],
+            cwd=settings.BASE_DIR,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=None,
+            text=True,
+        )
         if done.returncode:
             raise BackupError("The trial restore failed, so that no backup was kept.")

@@ -21,22 +21,28 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument(
-            "--questions", choices=["grown", "original"], default="grown",
+            "--questions",
+            choices=["grown", "original"],
+            default="grown",
             help="every question that would have an answer, or of these only the questions of the seeds",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--assumed", choices=["judged", "unjudged"], default="judged",
+            "--assumed",
+            choices=["judged", "unjudged"],
+            default="judged",
             help="whether filtered triples count as judged negatives; plain infAP alone looks at it",
-        )  # fmt: skip
+        )
         parser.add_argument("--seed", type=int, default=7, help="of the groups that the intervals leave out")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():
             found = estimate(
-                get_pool(options["pool"]), questions=options["questions"], seed=options["seed"],
+                get_pool(options["pool"]),
+                questions=options["questions"],
+                seed=options["seed"],
                 assumed_is_judged=options["assumed"] == "judged",
-            )  # fmt: skip
+            )
         if found.left_out:
             self.stderr.write(
                 f"Left out, rank rows missing: {', '.join(found.left_out)}; run score_runs {options['pool']}."
@@ -82,14 +88,20 @@ def as_json(found: Estimated) -> dict[str, Any]:
             "infap": None if found.plain is None else number(found.plain[i]),
         }
         for i, system in enumerate(found.systems)
-    }  # fmt: skip
+    }
     return {
-        "order": found.drawn.order, "strata": [one._asdict() for one in found.drawn.strata],
-        "notes": found.drawn.notes, "narrow": found.drawn.narrow, "texts": TEXTS,
-        "waiting": found.drawn.waiting, "behind": found.drawn.behind, "aside": found.drawn.aside,
+        "order": found.drawn.order,
+        "strata": [one._asdict() for one in found.drawn.strata],
+        "notes": found.drawn.notes,
+        "narrow": found.drawn.narrow,
+        "texts": TEXTS,
+        "waiting": found.drawn.waiting,
+        "behind": found.drawn.behind,
+        "aside": found.drawn.aside,
         "counts": {count.name: _interval(found.unbiased[count.name], 0) for count in COUNTS},
-        "questions_modelled": _interval(found.modelled["questions"], 0), "systems": systems,
-    }  # fmt: skip
+        "questions_modelled": _interval(found.modelled["questions"], 0),
+        "systems": systems,
+    }
 
 
 def _interval(found: Estimate, i: int) -> dict[str, float | None]:

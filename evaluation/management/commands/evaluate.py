@@ -17,18 +17,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument(
-            "--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated"
-        )
+        parser.add_argument("--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated")
         parser.add_argument("--labels", default="current", help=HELP)
         parser.add_argument(
-            "--assumed", choices=["judged", "unjudged"], default="judged",
+            "--assumed",
+            choices=["judged", "unjudged"],
+            default="judged",
             help="whether filtered triples count as judged negatives",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--questions", choices=["grown", "original"], default="grown",
+            "--questions",
+            choices=["grown", "original"],
+            default="grown",
             help="every question with an answer under these labels, or of these only the questions of the seeds",
-        )  # fmt: skip
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -63,9 +65,7 @@ class Command(BaseCommand):
         names = list(content["n"])
         self.stdout.write(f"{'system':{width}}  " + "  ".join(f"{name:>13}" for name in names))
         for system, row in content["systems"].items():
-            cells = "  ".join(
-                f"{'undefined' if row[n] is None else format(row[n], '.4f'):>13}" for n in names
-            )
+            cells = "  ".join(f"{'undefined' if row[n] is None else format(row[n], '.4f'):>13}" for n in names)
             self.stdout.write(f"{system:{width}}  {cells}")
         self.stdout.write(f"{'n':{width}}  " + "  ".join(f"{content['n'][name]:>13,}" for name in names))
         self._say_why(content["reasons"])

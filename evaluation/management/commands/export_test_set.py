@@ -29,16 +29,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--without-evidence", action="store_true", help="leave out links of evidence")
         parser.add_argument("--positives-only", action="store_true", help="only lines about positive triples")
-        parser.add_argument(
-            "--strict", action="store_true", help="leave assumed negatives unjudged (-1) in TREC qrels"
-        )
+        parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1) in TREC qrels")
 
     def handle(self, *args: Any, **options: Any) -> None:
         asked = ExportOptions(
-            not options["without_runs"],
-            not options["without_evidence"],
-            options["positives_only"],
-            options["strict"],
+            not options["without_runs"], not options["without_evidence"], options["positives_only"], options["strict"]
         )
         terms = {name: options[name] for name in ("licence", "citation")}
         if options["qrels"] and any(terms.values()):

@@ -22,10 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with user_errors():
             qrels = freeze_qrels(
-                get_pool(options["pool"]),
-                options["name"],
-                licence=options["licence"],
-                citation=options["citation"],
+                get_pool(options["pool"]), options["name"], licence=options["licence"], citation=options["citation"]
             )
         self.stdout.write(
             f"{qrels}: {qrels.num_positive:,} positive, {qrels.num_negative:,} negative, "

@@ -27,9 +27,7 @@ class Command(BaseCommand):
         file = options["file"]
         raw = file_bytes(file)
         with user_errors():
-            qrels = import_qrels(
-                get_pool(options["pool"]), options["name"], raw, file.name, options["format"]
-            )
+            qrels = import_qrels(get_pool(options["pool"]), options["name"], raw, file.name, options["format"])
         self.stdout.write(
             f"{qrels}: {qrels.num_positive:,} positive, {qrels.num_negative:,} negative, "
             f"{qrels.num_assumed_negative:,} assumed negative, {qrels.num_unjudged:,} unjudged; SHA-256 {qrels.sha256}"

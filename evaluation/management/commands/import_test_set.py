@@ -24,18 +24,24 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True)
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
         parser.add_argument(
-            "--seeds", type=Path, metavar="FILE",
+            "--seeds",
+            type=Path,
+            metavar="FILE",
             help="TSV of the test triples that were sampled; default: those that the file calls positive",
-        )  # fmt: skip
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         file = options["file"]
         raw = file_bytes(file)
         with user_errors():
             qrels = import_test_set(
-                get_graph(options["graph"]), raw, file.name, name=options["name"], format=options["format"],
+                get_graph(options["graph"]),
+                raw,
+                file.name,
+                name=options["name"],
+                format=options["format"],
                 seeds_file=options["seeds"],
-            )  # fmt: skip
+            )
         pool = qrels.pool
         for entry in pool.report:
             self.stderr.write(f"left out, {entry['kind']}: {entry['count']} lines")
@@ -48,6 +54,4 @@ class Command(BaseCommand):
         )
         for note in qrels.notes:
             self.stdout.write(note)
-        self.stdout.write(
-            f"Next: score_runs {pool.name}, then evaluate {pool.name} --labels imported:{qrels.name}"
-        )
+        self.stdout.write(f"Next: score_runs {pool.name}, then evaluate {pool.name} --labels imported:{qrels.name}")

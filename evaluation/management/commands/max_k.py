@@ -23,9 +23,11 @@ class Command(BaseCommand):
         parser.add_argument("--labels", default="current", help=HELP)
         parser.add_argument("--k", default="1,10,100", help="comma-separated, each from 1 to 100")
         parser.add_argument(
-            "--questions", choices=QUESTION_SETS, default="grown",
+            "--questions",
+            choices=QUESTION_SETS,
+            default="grown",
             help="every question with an answer, or of these only the questions of the seeds",
-        )  # fmt: skip
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -61,9 +63,7 @@ class Command(BaseCommand):
 
 
 def _row(by_k: dict[str, dict[str, float]]) -> str:
-    return "".join(
-        f"{values[part]:8.3f}" for values in by_k.values() for part in ("precision", "recall", "f1")
-    )
+    return "".join(f"{values[part]:8.3f}" for values in by_k.values() for part in ("precision", "recall", "f1"))
 
 
 def _numbers(text: str) -> list[int]:

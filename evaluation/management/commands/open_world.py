@@ -23,9 +23,7 @@ class Command(BaseCommand):
     help = "Print what the open-world theory expects, for given settings or for the systems of a judged pool."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--pool", help="a judged pool: β by relation, and reported beside expected values"
-        )
+        parser.add_argument("--pool", help="a judged pool: β by relation, and reported beside expected values")
         parser.add_argument("--labels", default="current", help="with --pool: the label set")
         usual = WorldSettings()
         for slider in SLIDERS:
@@ -35,11 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = {
-            name: options[name]
-            for name in (*(s.name for s in SLIDERS), "metric")
-            if options[name] is not None
-        }
+        given = {name: options[name] for name in (*(s.name for s in SLIDERS), "metric") if options[name] is not None}
         shown: tuple[str, ...] = SHORT
         with user_errors():
             if options["pool"] is None:
@@ -81,7 +75,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """The first column to the left, the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
-        "  ".join(text.ljust(width) if i == 0 else text.rjust(width)
-                  for i, (text, width) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            text.ljust(width) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
         for row in rows
-    ]  # fmt: skip
+    ]

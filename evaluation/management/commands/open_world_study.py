@@ -30,21 +30,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         full = StudyOptions()
         parser.add_argument("graph", help="name of the study; its graphs are called GRAPH-d95 and so on")
+        parser.add_argument("--small", action="store_true", help="two families and four systems: minutes on two cores")
         parser.add_argument(
-            "--small", action="store_true", help="two families and four systems: minutes on two cores"
-        )
-        parser.add_argument(
-            "--density", nargs="+", type=float, metavar="D",
+            "--density",
+            nargs="+",
+            type=float,
+            metavar="D",
             help=f"shares of the facts that are known (default {' '.join(f'{d:g}' for d in full.densities)})",
-        )  # fmt: skip
+        )
         parser.add_argument("--systems", help=f"comma-separated (default {','.join(full.systems)})")
         parser.add_argument(
-            "--set",
-            nargs="+",
-            action="extend",
-            default=[],
-            metavar="KEY=VALUE",
-            help="settings of the systems",
+            "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="settings of the systems"
         )
         parser.add_argument("--families", type=int, help=f"number of families (default {full.families})")
         parser.add_argument("--people", type=int, help=f"most people of one family (default {full.people})")
@@ -52,9 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("--checkpoints", type=int, help=f"of each system (default {full.checkpoints})")
         parser.add_argument("--seed", type=int, help=f"seed of everything drawn (default {full.seed})")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"])
-        parser.add_argument(
-            "--chooser", default="", help="the system whose predictions divide the open answers"
-        )
+        parser.add_argument("--chooser", default="", help="the system whose predictions divide the open answers")
         parser.add_argument("--json", action="store_true", help="print all densities and divisions as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -78,10 +72,7 @@ class Command(BaseCommand):
         chooser = chooser_of(study, options["chooser"])
         views = [View(d, division, chooser) for d in options_of(study).densities for division in DIVISIONS]
         if options["json"]:
-            shown = [
-                {**asdict(view), "sections": [s.content() for s in study_sections(study, view)]}
-                for view in views
-            ]
+            shown = [{**asdict(view), "sections": [s.content() for s in study_sections(study, view)]} for view in views]
             content = {"study": study.name, "options": options_of(study).to_json(), "views": shown}
             self.stdout.write(json.dumps(content, ensure_ascii=False, allow_nan=False))
             return
@@ -113,11 +104,9 @@ def _text(table: Table) -> str:
     """A table in columns."""
     lines = [[column.label for column in table.columns]]
     lines += [
-        [written(value, column.kind) for value, column in zip(row, table.columns, strict=True)]
-        for row in table.rows
+        [written(value, column.kind) for value, column in zip(row, table.columns, strict=True)] for row in table.rows
     ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )

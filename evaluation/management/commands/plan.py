@@ -14,9 +14,7 @@ FIRST = 10  # relations that are printed
 
 
 class Command(BaseCommand):
-    help = (
-        "Plan the judging of a pool: tau and its interval, labels and hours left, the yield of each relation."
-    )
+    help = "Plan the judging of a pool: tau and its interval, labels and hours left, the yield of each relation."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")

@@ -27,10 +27,13 @@ class Command(BaseCommand):
         for key in ("seeds", "pooled", "filtered", "to_people"):
             self.stdout.write(f"{key.replace('_', ' '):18}{report[key]:>9,}")
         for title, key in (
-            ("by reason", "by_reason"), ("left out, without a filter", "left_out"),
-            ("by relation category", "by_category"), ("by smallest depth", "by_depth"),
-            ("by system", "by_system"), ("found by one system only", "only_by"),
-        ):  # fmt: skip
+            ("by reason", "by_reason"),
+            ("left out, without a filter", "left_out"),
+            ("by relation category", "by_category"),
+            ("by smallest depth", "by_depth"),
+            ("by system", "by_system"),
+            ("found by one system only", "only_by"),
+        ):
             if report[key]:
                 self.stdout.write(f"{title}:")
                 for name, count in report[key].items():

@@ -16,21 +16,15 @@ TAKEN = ("labels", "questions", "sharpness", "robustness")
 
 
 class Command(BaseCommand):
-    help = (
-        "Score ranks more or less sharply and weigh popular answers less: values, and who is the best where."
-    )
+    help = "Score ranks more or less sharply and weigh popular answers less: values, and who is the best where."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument("--labels", default="current", help=HELP)
         parser.add_argument("--questions", default="grown", help="grown or original")
+        parser.add_argument("--sharpness", default="1", help="a, 0 to 10: how strictly a rank is scored; 1, as in MRR")
         parser.add_argument(
-            "--sharpness", default="1", help="a, 0 to 10: how strictly a rank is scored; 1, as in MRR"
-        )
-        parser.add_argument(
-            "--robustness",
-            default="0",
-            help="b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR",
+            "--robustness", default="0", help="b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
         )
         parser.add_argument("--json", action="store_true")
 

@@ -19,9 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("kind", choices=KINDS)
         parser.add_argument("name")
         parser.add_argument("--yes", action="store_true", help="delete it; without it nothing is changed")
-        parser.add_argument(
-            "--with-labels", action="store_true", help="delete labels of people and frozen qrels too"
-        )
+        parser.add_argument("--with-labels", action="store_true", help="delete labels of people and frozen qrels too")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,17 +30,13 @@ class Command(BaseCommand):
             else:
                 found = preview(subject, with_labels=options["with_labels"])
         if options["json"]:
-            self.stdout.write(
-                json.dumps({**asdict(found), "rows": dict(found.rows), "deleted": options["yes"]})
-            )
+            self.stdout.write(json.dumps({**asdict(found), "rows": dict(found.rows), "deleted": options["yes"]}))
             return
         self._write(found)
         if options["yes"]:
             self.stdout.write(f"{found.name} is deleted.")
         else:
-            self.stdout.write(
-                "Nothing was deleted." if found.refused else "Nothing was deleted: --yes deletes it."
-            )
+            self.stdout.write("Nothing was deleted." if found.refused else "Nothing was deleted: --yes deletes it.")
 
     def _write(self, found: Preview) -> None:
         self.stdout.write(f"With {found.kind} {found.name} go:")

@@ -42,15 +42,11 @@ class Command(BaseCommand):
             "--whole-groups", action="store_true", help="batches of whole questions, as people get them"
         )
         parser.add_argument(
-            "--depth-of-runs",
-            action="store_true",
-            help="depth is the best rank in the runs, not the pool's own",
+            "--depth-of-runs", action="store_true", help="depth is the best rank in the runs, not the pool's own"
         )
         parser.add_argument("--seeds", type=positive, default=5, help="replays of each order")
         parser.add_argument("--seed", type=int, default=0, help="of the first replay")
-        parser.add_argument(
-            "--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated"
-        )
+        parser.add_argument("--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -69,11 +65,16 @@ class Command(BaseCommand):
             truth = read_truth(pool, options["truth"])
             self._say_skipped(truth.notes)
             content = replay_orders(
-                pool, truth, list(dict.fromkeys(orders)), measures=list(dict.fromkeys(named)), batch=options["batch"],
-                whole_groups=options["whole_groups"], depth_of_runs=options["depth_of_runs"],
+                pool,
+                truth,
+                list(dict.fromkeys(orders)),
+                measures=list(dict.fromkeys(named)),
+                batch=options["batch"],
+                whole_groups=options["whole_groups"],
+                depth_of_runs=options["depth_of_runs"],
                 seeds=range(options["seed"], options["seed"] + options["seeds"]),
                 tell=lambda done, total: ticker("triples judged", done, total),
-            )  # fmt: skip
+            )
         if options["json"]:
             self.stdout.write(json.dumps(content))
         else:
@@ -100,9 +101,7 @@ class Command(BaseCommand):
             for i, (share, judged) in enumerate(zip(content["shares"], content["judged"], strict=True)):
                 cells = "  ".join(f"{cell(values[i], 2):>14}" for values in columns.values())
                 self.stdout.write(f"{judged:>8,} {share:>4} %  {cells}")
-        self.stdout.write(
-            f"\ntriples until {POSITIVES:.0%} of the positives are found, and until tau stays at {TAU}"
-        )
+        self.stdout.write(f"\ntriples until {POSITIVES:.0%} of the positives are found, and until tau stays at {TAU}")
         columns = {"positives": None, **dict.fromkeys(content["measures"])}
         self.stdout.write(f"{'order':>15}  " + "  ".join(f"{column:>14}" for column in columns))
         for name, found in content["orders"].items():

@@ -25,9 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--questions", default="grown", help="grown or original")
         parser.add_argument("--assumed", default="judged", help="judged or unjudged: filtered triples")
         parser.add_argument(
-            "--share",
-            default="0.9",
-            help="judged share of the first candidates from which a system is comparable",
+            "--share", default="0.9", help="judged share of the first candidates from which a system is comparable"
         )
         parser.add_argument("--json", action="store_true")
 
@@ -51,9 +49,7 @@ class Command(BaseCommand):
         for what, groups in found["without"].items():
             for measure in found["measures"]:
                 self.stdout.write(f"{measure}, without one {what}:")
-                self.stdout.write(
-                    f"  {'left out':18}{'only it':>9}{'positive':>9}{'tau':>7}  places, all and without"
-                )
+                self.stdout.write(f"  {'left out':18}{'only it':>9}{'positive':>9}{'tau':>7}  places, all and without")
                 for name, row in groups.items():
                     one = row["measures"][measure]
                     moves = ", ".join(f"{s} {b} to {a}" for s, (b, a) in one["own"].items())

@@ -49,9 +49,7 @@ def missing_share(found: Found) -> Floats:
     return np.divide(found.new, answers, out=np.full(answers.shape, np.nan), where=answers > 0)
 
 
-def mean_expected(
-    answers: NDArray[np.int64], beta: Floats, strengths: ArrayLike, f: str | RankFunction
-) -> Floats:
+def mean_expected(answers: NDArray[np.int64], beta: Floats, strengths: ArrayLike, f: str | RankFunction) -> Floats:
     """Mean of Ê over units with `answers` right answers and share `beta`, both [units], at strengths [...]: [...]."""
     levels = np.asarray(strengths, dtype=np.float64)
     kinds, counts = np.unique(np.stack([answers.astype(np.float64), beta]), axis=1, return_counts=True)

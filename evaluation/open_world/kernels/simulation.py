@@ -14,13 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.measures.rank_table import Flags, Floats
-from evaluation.open_world.kernels.theory import (
-    ENTITIES,
-    RankFunction,
-    Strengths,
-    correlated_strengths,
-    gain_of,
-)
+from evaluation.open_world.kernels.theory import ENTITIES, RankFunction, Strengths, correlated_strengths, gain_of
 
 RANDOM_BITS = 30
 BELOW = np.uint32(1 << 31)  # in a key: not recognised
@@ -79,9 +73,7 @@ def simulate(
     return [Simulated(*(np.stack(rows) for rows in zip(*of_metric, strict=True))) for of_metric in found]
 
 
-def draw(
-    n: int, beta: float, chances: Strengths, repeats: int, rng: np.random.Generator, entities: int
-) -> Drawn:
+def draw(n: int, beta: float, chances: Strengths, repeats: int, rng: np.random.Generator, entities: int) -> Drawn:
     """Questions of models, [models, repeats, n]; chances: [models] each. Answers come in the order of the model."""
     shape = (chances.test.size, repeats, n)
     missing = rng.random(shape, dtype=np.float32) < beta

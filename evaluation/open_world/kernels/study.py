@@ -28,20 +28,23 @@ METRICS = {
 }
 
 
-def prepare_answers(
-    question: Ints, entity: Ints, strict: Ints, optimistic: Ints, pessimistic: Ints
-) -> Prepared:
+def prepare_answers(question: Ints, entity: Ints, strict: Ints, optimistic: Ints, pessimistic: Ints) -> Prepared:
     """Rows [w] ordered by question, and positions [checkpoints, w] among the entities that train leaves open."""
     count = int(question.max(initial=-1)) + 1
     nothing = np.zeros(count, np.int32)
     return prepare(
         RankTable(
-            question=question.astype(np.int32), entity=entity.astype(np.int32),
-            triple=np.arange(len(question), dtype=np.int32), strict=strict.astype(np.int32),
-            optimistic=optimistic.astype(np.int32), pessimistic=pessimistic.astype(np.int32),
-            side=nothing.astype(np.int8), relation=nothing, candidates=nothing,
+            question=question.astype(np.int32),
+            entity=entity.astype(np.int32),
+            triple=np.arange(len(question), dtype=np.int32),
+            strict=strict.astype(np.int32),
+            optimistic=optimistic.astype(np.int32),
+            pessimistic=pessimistic.astype(np.int32),
+            side=nothing.astype(np.int8),
+            relation=nothing,
+            candidates=nothing,
         )
-    )  # fmt: skip
+    )
 
 
 def _labelled(prepared: Prepared, counted: Flags) -> Labelled:

@@ -65,13 +65,7 @@ def filtered_ranks(positions: ArrayLike) -> Floats:
 
 
 def expected_metric(
-    n: int,
-    beta: ArrayLike,
-    strength: ArrayLike,
-    f: str | RankFunction,
-    *,
-    rho: float = 0.0,
-    entities: int = 0,
+    n: int, beta: ArrayLike, strength: ArrayLike, f: str | RankFunction, *, rho: float = 0.0, entities: int = 0
 ) -> Floats:
     """Ê: the metric that is expected of a question, in the shape of beta and strength, broadcast.
 
@@ -85,12 +79,7 @@ def expected_metric(
 
 
 def expected_simulated(
-    n: int,
-    beta: ArrayLike,
-    strength: ArrayLike,
-    f: str | RankFunction,
-    rho: float = 0.0,
-    entities: int = ENTITIES,
+    n: int, beta: ArrayLike, strength: ArrayLike, f: str | RankFunction, rho: float = 0.0, entities: int = ENTITIES
 ) -> Floats:
     """What the mean of the simulation tends to: `expected_metric` with `entities`, for questions with a test answer.
 
@@ -178,9 +167,14 @@ def mrr_approximation_bound(n: int, beta: ArrayLike, strength: ArrayLike, rho: f
 
 
 def inconsistency_probability(
-    n: int, beta: ArrayLike, strength: ArrayLike, delta: ArrayLike, questions: ArrayLike, variance: ArrayLike,
+    n: int,
+    beta: ArrayLike,
+    strength: ArrayLike,
+    delta: ArrayLike,
+    questions: ArrayLike,
+    variance: ArrayLike,
     variance_stronger: ArrayLike | None = None,
-) -> Floats:  # fmt: skip
+) -> Floats:
     """Chance that a model of this strength has at least the MRR of one that is stronger by delta, broadcast.
 
     variance: of the MRR of one question, and that of the stronger model (the same where it is not given). nan where
@@ -197,9 +191,7 @@ def chance_to_mistake(difference: ArrayLike, questions: ArrayLike, variances: Ar
 
     variances: the sum of both variances of one question; at 0 the chance is 0, or 1/2 where there is no difference.
     """
-    difference, questions, variances = (
-        np.asarray(x, dtype=np.float64) for x in (difference, questions, variances)
-    )
+    difference, questions, variances = (np.asarray(x, dtype=np.float64) for x in (difference, questions, variances))
     if np.any(questions < 1) or np.any(variances < 0):
         raise ValueError("questions must be at least 1 and variances at least 0")
     shape = np.broadcast_shapes(difference.shape, questions.shape, variances.shape)
@@ -210,12 +202,7 @@ def chance_to_mistake(difference: ArrayLike, questions: ArrayLike, variances: Ar
 
 
 def required_questions(
-    n: int,
-    beta: ArrayLike,
-    strength: ArrayLike,
-    delta: ArrayLike,
-    probability: ArrayLike,
-    variance: ArrayLike,
+    n: int, beta: ArrayLike, strength: ArrayLike, delta: ArrayLike, probability: ArrayLike, variance: ArrayLike
 ) -> Floats:
     """Questions from which on two models delta apart are put in the wrong order with at most this probability.
 
@@ -261,9 +248,7 @@ def correlated_strengths(beta: ArrayLike, strength: ArrayLike, rho: float) -> St
         return Strengths(level, level)
     low, high = allowed_rho(share, level)
     if not (np.all(rho >= low - ROUNDING) and np.all(rho <= high + ROUNDING)):
-        raise ValueError(
-            f"a correlation of {rho:g} cannot be: here it is from {np.max(low):.4f} to {np.min(high):.4f}"
-        )
+        raise ValueError(f"a correlation of {rho:g} cannot be: here it is from {np.max(low):.4f} to {np.min(high):.4f}")
     inside = (share > 0) & (share < 1)
     odds = np.where(inside, share, 0.5) / (1.0 - np.where(inside, share, 0.5))
     spread = np.sqrt(level * (1.0 - level))
@@ -275,9 +260,7 @@ def correlated_strengths(beta: ArrayLike, strength: ArrayLike, rho: float) -> St
 
 
 def _checked(n: int, beta: ArrayLike, strength: ArrayLike) -> tuple[Floats, Floats]:
-    share, level = np.broadcast_arrays(
-        np.asarray(beta, dtype=np.float64), np.asarray(strength, dtype=np.float64)
-    )
+    share, level = np.broadcast_arrays(np.asarray(beta, dtype=np.float64), np.asarray(strength, dtype=np.float64))
     if n < 0:
         raise ValueError(f"{n} answers: give 0 or more")
     for name, given in (("beta", share), ("strength", level)):
@@ -286,9 +269,7 @@ def _checked(n: int, beta: ArrayLike, strength: ArrayLike) -> tuple[Floats, Floa
     return share, level
 
 
-def _checked_pair(
-    n: int, beta: ArrayLike, strength: ArrayLike, delta: ArrayLike
-) -> tuple[Floats, Floats, Floats]:
+def _checked_pair(n: int, beta: ArrayLike, strength: ArrayLike, delta: ArrayLike) -> tuple[Floats, Floats, Floats]:
     share, level = _checked(n, beta, strength)
     more = np.asarray(delta, dtype=np.float64)
     if np.any(more < 0) or np.any(level + more > 1 + ROUNDING):

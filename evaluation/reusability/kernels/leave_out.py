@@ -49,11 +49,7 @@ class LeaveOut:
 
 
 def leave_out(
-    prepared: Prepared,
-    state: States,
-    dropped: Sequence[Flags],
-    names: Sequence[str],
-    assumed_is_judged: bool = True,
+    prepared: Prepared, state: States, dropped: Sequence[Flags], names: Sequence[str], assumed_is_judged: bool = True
 ) -> dict[str, LeaveOut]:
     """Score all systems again without the triples bool [triples] of each group: no answers, and not filtered out."""
     states = [state, *(without_triples(state, gone) for gone in dropped)]
@@ -72,9 +68,12 @@ def _compare(mean: Floats, higher_is_better: bool) -> LeaveOut:
     merits = merit(mean, higher_is_better)
     both = np.isfinite(merits[:1]) & np.isfinite(merits[1:])  # [g, systems]
     return LeaveOut(
-        mean[0], mean[1:], kendall_tau(merits[1:], merits[:1]),
-        places(np.where(both, merits[:1], np.nan)), places(np.where(both, merits[1:], np.nan)),
-    )  # fmt: skip
+        mean[0],
+        mean[1:],
+        kendall_tau(merits[1:], merits[:1]),
+        places(np.where(both, merits[:1], np.nan)),
+        places(np.where(both, merits[1:], np.nan)),
+    )
 
 
 def largest_shift(before: Floats, after: Floats, own: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -31,9 +31,7 @@ class YieldCurve(NamedTuple):
 def enough(positive: Ints, judged: Ints) -> bool:
     """Whether judged triples [depths], `positive` of them, are enough to fit a curve to."""
     return bool(
-        judged.sum() >= LEAST_JUDGED
-        and positive.sum() >= LEAST_POSITIVE
-        and np.count_nonzero(judged) >= LEAST_DEPTHS
+        judged.sum() >= LEAST_JUDGED and positive.sum() >= LEAST_POSITIVE and np.count_nonzero(judged) >= LEAST_DEPTHS
     )
 
 

@@ -85,9 +85,7 @@ def draw_families(families: int, shape: Shape, rng: np.random.Generator) -> Fami
                 if len(tree) + len(couples) + 2 <= first + shape.people and rng.random() < shape.marriage:
                     spouse = add(number, -1, -1, not female[child])
                     couples.append((child, spouse) if female[child] else (spouse, child))
-    return Families(
-        np.array(parents, np.int32).reshape(-1, 2), np.array(female, bool), np.array(tree, np.int32)
-    )
+    return Families(np.array(parents, np.int32).reshape(-1, 2), np.array(female, bool), np.array(tree, np.int32))
 
 
 @dataclass(frozen=True)
@@ -149,8 +147,7 @@ class _Tree:
     def anybody(self) -> int | None:
         """Somebody for whose parents or child there is room, all with the same chance; None: the tree is full."""
         return next(
-            (person for person in self.rng.permutation(len(self.level)).tolist() if any(self.room(person))),
-            None,
+            (person for person in self.rng.permutation(len(self.level)).tolist() if any(self.room(person))), None
         )
 
     def room(self, person: int) -> tuple[bool, bool]:
@@ -210,9 +207,7 @@ def _kinship(parents: Parents) -> dict[str, Pairs]:
     child_id = np.flatnonzero((parents >= 0).all(axis=1))
     mother, father = parents[child_id].T
 
-    def matrix(
-        rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], width: int
-    ) -> sparse.csr_array:
+    def matrix(rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], width: int) -> sparse.csr_array:
         # [n, width], 1 where row stands in the relation to column
         return sparse.csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(n, width))
 

@@ -30,15 +30,15 @@ class Command(BaseCommand):
         seeds.add_argument("--sample", type=float, help=f"share of the test triples, default {SHARE}")
         seeds.add_argument("--count", type=int, help="number of test triples, instead of a share")
         parser.add_argument(
-            "--stratify", default="", metavar="BY",
+            "--stratify",
+            default="",
+            metavar="BY",
             help=f"as many of each stratum as is its share; {' or '.join(name for name in STRATIFY if name)}",
-        )  # fmt: skip
+        )
         parser.add_argument("--seed", type=int, default=SEED, help="of the sample")
         parser.add_argument("--depth", type=int, default=10)
         parser.add_argument("--systems", help="comma-separated; default: all trained ones")
-        parser.add_argument(
-            "--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none"
-        )
+        parser.add_argument("--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none")
         add_no_predictive(parser)
         parser.add_argument("--json", action="store_true")
 
@@ -53,15 +53,20 @@ class Command(BaseCommand):
             graph = get_graph(options["graph"])
             pool = unfinished_pool(graph, options["name"])
             if pool is not None:
-                self.stderr.write(
-                    f"{pool.name} was begun before ({pool.seed_source}, depth {pool.depth}): going on."
-                )
+                self.stderr.write(f"{pool.name} was begun before ({pool.seed_source}, depth {pool.depth}): going on.")
             else:
                 pool = create_pool(
-                    graph, name=options["name"], systems=systems or None, depth=options["depth"],
-                    sample=options["sample"], count=options["count"], stratify=options["stratify"],
-                    seed=options["seed"], seeds_file=options["seeds"], filters=filters,
-                )  # fmt: skip
+                    graph,
+                    name=options["name"],
+                    systems=systems or None,
+                    depth=options["depth"],
+                    sample=options["sample"],
+                    count=options["count"],
+                    stratify=options["stratify"],
+                    seed=options["seed"],
+                    seeds_file=options["seeds"],
+                    filters=filters,
+                )
             job = start_job(JobKind.BUILD_POOL, pool=pool, params=scoring_params(options))
             run_jobs([job], self.stderr)  # type: ignore[arg-type]
         counts = pool_counts(pool)

@@ -26,9 +26,11 @@ class Command(BaseCommand):
         seeds.add_argument("--sample", type=float, help="share of the test triples to add")
         seeds.add_argument("--count", type=int, help="number of test triples to add")
         parser.add_argument(
-            "--stratify", default="", metavar="BY",
+            "--stratify",
+            default="",
+            metavar="BY",
             help=f"as many of each stratum as is its share; {' or '.join(name for name in STRATIFY if name)}",
-        )  # fmt: skip
+        )
         parser.add_argument("--seed", type=int, default=SEED, help="of the sample")
         add_no_predictive(parser)
 
@@ -41,10 +43,16 @@ class Command(BaseCommand):
         with user_errors():
             pool = get_pool(options["pool"])
             job = extend_pool(
-                pool, depth=options["depth"], systems=systems, sample=options["sample"], count=options["count"],
-                stratify=options["stratify"], seed=options["seed"], seeds_file=options["seeds"],
+                pool,
+                depth=options["depth"],
+                systems=systems,
+                sample=options["sample"],
+                count=options["count"],
+                stratify=options["stratify"],
+                seed=options["seed"],
+                seeds_file=options["seeds"],
                 predictive=not options["no_predictive"],
-            )  # fmt: skip
+            )
             run_jobs([job], self.stderr)  # type: ignore[arg-type]
         pool.refresh_from_db()
         entry = next((entry for entry in pool.growth if entry.get("job") == job.pk), None)

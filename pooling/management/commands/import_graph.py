@@ -19,26 +19,16 @@ class Command(BaseCommand):
         default = FamilyOptions()
         parser.add_argument("name", help="what the graph is called")
         source = parser.add_mutually_exclusive_group(required=True)
-        source.add_argument(
-            "--tsv", metavar="DIR", help="folder with train, valid, test (.tsv or .txt, or .gz)"
-        )
-        source.add_argument(
-            "--pykeen", metavar="DATASET", help="a dataset that PyKEEN ships: Nations, UMLS, Kinships"
-        )
-        source.add_argument(
-            "--family-tree", action="store_true", help="draw families; all true facts are known"
-        )
+        source.add_argument("--tsv", metavar="DIR", help="folder with train, valid, test (.tsv or .txt, or .gz)")
+        source.add_argument("--pykeen", metavar="DATASET", help="a dataset that PyKEEN ships: Nations, UMLS, Kinships")
+        source.add_argument("--family-tree", action="store_true", help="draw families; all true facts are known")
         family = parser.add_argument_group("with --family-tree")
         family.add_argument("--families", type=int, help=f"number of families (default {default.families})")
-        family.add_argument(
-            "--people", type=int, help=f"most people of one family (default {default.people})"
-        )
+        family.add_argument("--people", type=int, help=f"most people of one family (default {default.people})")
         family.add_argument("--seed", type=int, help=f"seed of everything drawn (default {default.seed})")
         family.add_argument("--density", type=float, help=f"share of facts kept (default {default.density})")
         family.add_argument(
-            "--train-share",
-            type=float,
-            help=f"share of kept facts for training (default {default.train_share})",
+            "--train-share", type=float, help=f"share of kept facts for training (default {default.train_share})"
         )
         parser.add_argument(
             "--unseen",

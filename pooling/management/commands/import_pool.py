@@ -27,9 +27,12 @@ class Command(BaseCommand):
         filters = filters_named(options["filters"])
         with user_errors():
             pool = import_pool(
-                get_graph(options["graph"]), name=options["name"], file=options["file"],
-                seeds_file=options["seeds"], filters=filters,
-            )  # fmt: skip
+                get_graph(options["graph"]),
+                name=options["name"],
+                file=options["file"],
+                seeds_file=options["seeds"],
+                filters=filters,
+            )
         for entry in pool.report:
             self.stderr.write(f"left out, {entry['kind']}: {entry['count']} lines")
             for example in entry["examples"]:

@@ -32,7 +32,11 @@ class Command(BaseCommand):
         with user_errors():
             pool = get_pool(options["pool"]) if options["pool"] else None
             imported = import_run(
-                get_graph(options["graph"]), options["file"], name=options["system"], family=options["family"],
-                pool=pool, progress=Ticker(self.stderr),  # type: ignore[arg-type]
-            )  # fmt: skip
+                get_graph(options["graph"]),
+                options["file"],
+                name=options["system"],
+                family=options["family"],
+                pool=pool,
+                progress=Ticker(self.stderr),  # type: ignore[arg-type]
+            )
         self.stdout.write(f"{imported.system}: {' '.join(imported.notes)}")

@@ -42,6 +42,4 @@ class Command(BaseCommand):
         for system in systems:
             system.refresh_from_db()
             run = system.run
-            self.stdout.write(
-                f"{system.name:12} {run.num_rank_rows:,} rank rows, {run.num_questions:,} questions"
-            )
+            self.stdout.write(f"{system.name:12} {run.num_rank_rows:,} rank rows, {run.num_questions:,} questions")

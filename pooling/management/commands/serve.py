@@ -28,11 +28,23 @@ class Command(BaseCommand):
         threads = max(4, 2 * (os.cpu_count() or 1))
         web = subprocess.Popen(
             [
-                sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", options["bind"], "--workers", "1",
-                "--threads", str(threads), "--log-level", "warning", "--timeout", "120",
+                sys.executable,
+                "-m",
+                "gunicorn",
+                "config.wsgi",
+                "--bind",
+                options["bind"],
+                "--workers",
+                "1",
+                "--threads",
+                str(threads),
+                "--log-level",
+                "warning",
+                "--timeout",
+                "120",
             ],
             cwd=settings.BASE_DIR,
-        )  # fmt: skip
+        )
         worker = None if options["no_worker"] else start_worker()
         self.stdout.write(f"TriplePool is at http://{options['bind']}/ (Ctrl-C ends it)")
         try:

@@ -22,9 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph")
         parser.add_argument(
-            "--systems",
-            default=",".join(USUAL),
-            help=f"comma-separated, or all; default: {','.join(USUAL)}",
+            "--systems", default=",".join(USUAL), help=f"comma-separated, or all; default: {','.join(USUAL)}"
         )
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
         parser.add_argument(
@@ -58,9 +56,7 @@ class Command(BaseCommand):
             )
         with user_errors():
             graph = get_graph(options["graph"])
-            systems = create_systems(
-                graph, kinds, overrides, options["seeds"], options["device"], options["best"]
-            )
+            systems = create_systems(graph, kinds, overrides, options["seeds"], options["device"], options["best"])
             for kind, own in settings_of_kinds(kinds, overrides).items():
                 if other := sorted(set(overrides) - set(own)):
                     self.stderr.write(f"{kind} has no {', '.join(other)}: left as it is")

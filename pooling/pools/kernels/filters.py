@@ -49,8 +49,7 @@ class Found:
         names = sorted({*self.domains, *self.ranges} - {""})
         number = {name: i for i, name in enumerate(names)}
         domain, range_ = (
-            np.array([number.get(name, -1) for name in of], dtype=np.int64)
-            for of in (self.domains, self.ranges)
+            np.array([number.get(name, -1) for name in of], dtype=np.int64) for of in (self.domains, self.ranges)
         )
         return domain, range_, number
 

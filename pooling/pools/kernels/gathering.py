@@ -62,9 +62,7 @@ def merge(old: Gathered, fresh: Gathered) -> Gathered:
     A triple keeps every finding of both, once, in order of system, side and rank, and the smaller depth.
     """
     triples = np.concatenate([old.triples, fresh.triples])
-    keys, first, place = np.unique(
-        _triple_keys(triples, _width(triples)), return_index=True, return_inverse=True
-    )
+    keys, first, place = np.unique(_triple_keys(triples, _width(triples)), return_index=True, return_inverse=True)
     order = np.argsort(first)
     new_place = np.empty(len(order), dtype=np.int64)
     new_place[order] = np.arange(len(order))

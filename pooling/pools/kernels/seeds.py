@@ -14,9 +14,7 @@ from pooling.graphs.kernels.degrees import BAND_EDGES, band, entity_degree
 STRATIFY = {"": "nothing", "relation": "relation", "relation,popularity": "relation and popularity"}
 
 
-def strata(
-    triples: NDArray[np.int32], train: NDArray[np.int32], num_entities: int, by: str
-) -> NDArray[np.int64]:
+def strata(triples: NDArray[np.int32], train: NDArray[np.int32], num_entities: int, by: str) -> NDArray[np.int64]:
     """The stratum of each triple int32[n, 3], int64[n]; `by` is one of STRATIFY.
 
     The popularity of a triple is the band of the rarer of its two entities, by the triples of `train` it is in.

@@ -31,7 +31,5 @@ def divergence(counts: Ints, reference: Ints, smoothing: float = SMOOTHING) -> f
     p = shares(counts[either] + smoothing)
     q = shares(reference[either] + smoothing)
     used = p > 0
-    with np.errstate(
-        divide="ignore"
-    ):  # without smoothing a relation may have no share in the reference: infinite
+    with np.errstate(divide="ignore"):  # without smoothing a relation may have no share in the reference: infinite
         return float(np.sum(p[used] * np.log(p[used] / q[used])))

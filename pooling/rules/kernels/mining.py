@@ -48,9 +48,7 @@ def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tel
             confidence = support / (count.covered + laplace)
             if support >= int(settings["min_support"]) and confidence >= least:
                 forward = body if head % 2 == 0 else reverse(body)
-                rules.append(
-                    _Rule(head >> 1, 1 - confidence, -support, len(body), forward, count.covered, count.share)
-                )
+                rules.append(_Rule(head >> 1, 1 - confidence, -support, len(body), forward, count.covered, count.share))
     return _as_arrays(_best(rules, int(settings["max_rules"])), laplace)
 
 
@@ -62,9 +60,14 @@ def _heads_of_bodies(
     for relation in range(graph.num_relations):
         tell("looking for paths", relation, graph.num_relations)
         bodies = candidate_bodies(
-            graph, relation, max_length=int(settings["max_length"]), samples=int(settings["samples"]),
-            paths=int(settings["paths"]), limit=int(settings["candidates"]), rng=rng,
-        )  # fmt: skip
+            graph,
+            relation,
+            max_length=int(settings["max_length"]),
+            samples=int(settings["samples"]),
+            paths=int(settings["paths"]),
+            limit=int(settings["candidates"]),
+            rng=rng,
+        )
         for body, signed in (canonical(body, 2 * relation) for body in bodies):
             heads.setdefault(body, set()).add(signed)
     return {body: sorted(signed) for body, signed in heads.items()}

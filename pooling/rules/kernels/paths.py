@@ -14,9 +14,15 @@ from pooling.rules.kernels.signed_graph import Body, SignedGraph, reverse
 
 
 def candidate_bodies(
-    graph: SignedGraph, relation: int, *, max_length: int, samples: int, paths: int, limit: int,
+    graph: SignedGraph,
+    relation: int,
+    *,
+    max_length: int,
+    samples: int,
+    paths: int,
+    limit: int,
     rng: np.random.Generator,
-) -> list[Body]:  # fmt: skip
+) -> list[Body]:
     """Bodies of rules for `relation`, found around at most `samples` of its triples, int ids inverse-aware.
 
     Of each length the `limit` that close the most of these triples are kept.

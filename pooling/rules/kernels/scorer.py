@@ -26,9 +26,7 @@ from pooling.rules.kernels.rule_table import Rules
 from pooling.rules.kernels.signed_graph import Body, SignedGraph, Walker
 
 Path = tuple[Body, float]  # and its confidence
-Hits = Iterable[
-    tuple[np.ndarray, float]
-]  # places (row · E + entity, distinct) that a rule proposes, its confidence
+Hits = Iterable[tuple[np.ndarray, float]]  # places (row · E + entity, distinct) that a rule proposes, its confidence
 BITS = 24  # of the whole numbers that float32 holds exactly
 BLOCK = 1 << 23  # scores made at once: 64 MiB of float64
 KEPT = 1 << 27  # bytes of answers that are kept for the other entities
@@ -109,12 +107,8 @@ class RuleScorer:
         hits = ((_places(walker.along(body)), confidence) for body, confidence in paths)
         popularity = self.popularity(signed, np.arange(self.num_entities))
         shape = (len(entity), self.num_entities)
-        places, score, least = self.aggregate(
-            hits, [confidence for _, confidence in paths], popularity, shape
-        )
-        proposed = sparse.csr_array(
-            (score.astype(np.float32), np.divmod(places, self.num_entities)), shape=shape
-        )
+        places, score, least = self.aggregate(hits, [confidence for _, confidence in paths], popularity, shape)
+        proposed = sparse.csr_array((score.astype(np.float32), np.divmod(places, self.num_entities)), shape=shape)
         return _Answers(signed, rows, proposed, least)
 
     def popularity(self, signed: int, entities: np.ndarray) -> np.ndarray:
@@ -134,9 +128,7 @@ def _places(ends: sparse.csr_array) -> np.ndarray:
 Aggregated = tuple[np.ndarray, np.ndarray, float]
 
 
-def _best_two(
-    hits: Hits, confidences: Sequence[float], popularity: np.ndarray, shape: tuple[int, int]
-) -> Aggregated:
+def _best_two(hits: Hits, confidences: Sequence[float], popularity: np.ndarray, shape: tuple[int, int]) -> Aggregated:
     """The best rule, then the next best, then popularity."""
     level = {c: i for i, c in enumerate(sorted(set(confidences)), 1)}  # 0: no rule
     best, second = (np.zeros(shape[0] * shape[1], np.int32) for _ in range(2))
@@ -150,9 +142,7 @@ def _best_two(
     return found, score + np.floor(popularity[found % shape[1]] * unit) / unit, 1.0
 
 
-def _noisy_or(
-    hits: Hits, confidences: Sequence[float], popularity: np.ndarray, shape: tuple[int, int]
-) -> Aggregated:
+def _noisy_or(hits: Hits, confidences: Sequence[float], popularity: np.ndarray, shape: tuple[int, int]) -> Aggregated:
     """The sum of -log(1 - c) over the rules, and of less than the least of these for popularity."""
     total = np.zeros(shape[0] * shape[1])
     for places, confidence in hits:

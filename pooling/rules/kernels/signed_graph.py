@@ -64,8 +64,7 @@ class SignedGraph:
         bounds = np.searchsorted(self.relation[order], np.arange(2 * self.num_relations + 1))
         parts = [order[a:b] for a, b in pairwise(bounds.tolist())]
         return [
-            sparse.csr_array((np.ones(len(p), np.int32), (self.source[p], self.target[p])), shape=shape)
-            for p in parts
+            sparse.csr_array((np.ones(len(p), np.int32), (self.source[p], self.target[p])), shape=shape) for p in parts
         ]
 
     def common(self, first: int, second: int) -> sparse.csr_array | None:

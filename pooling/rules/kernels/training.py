@@ -49,10 +49,14 @@ def mine_system(
     write_rules(Path(directory) / RULES, rules)
     scorer = RuleScorer(rules, graph, str(settings["aggregation"]))
     mrr = validation_mrr(
-        scorer, train, np.asarray(valid).reshape(-1, 3), num_relations,
-        size=int(settings["validation_sample"]), seed=seed,
+        scorer,
+        train,
+        np.asarray(valid).reshape(-1, 3),
+        num_relations,
+        size=int(settings["validation_sample"]),
+        seed=seed,
         progress=lambda done, total: progress.tell(STAGES[2], done, total),
-    )  # fmt: skip
+    )
     seconds = time.monotonic() - progress.started
     progress.done(mrr)
     row = {"epoch": 1, "loss": None, "validation_mrr": mrr, "seconds": seconds}
@@ -74,10 +78,7 @@ class _Progress:
     """Reports a few times a second, and stops where it is asked to."""
 
     def __init__(
-        self,
-        name: str,
-        on_progress: Callable[[EpochReport], None] | None,
-        should_stop: Callable[[], bool] | None,
+        self, name: str, on_progress: Callable[[EpochReport], None] | None, should_stop: Callable[[], bool] | None
     ) -> None:
         self.name = name
         self.on_progress = on_progress or (lambda report: None)

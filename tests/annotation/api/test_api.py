@@ -122,18 +122,23 @@ def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
     body = post(ann, CLAIM, {"count": 2}).json()
     assert set(body) == {"campaign", "items", "sources"}
     assert body["campaign"] == {
-        "pool": "p1", "state": "open", "is_open": True, "evidence_rule": "both", "guidelines_version": 1,
+        "pool": "p1",
+        "state": "open",
+        "is_open": True,
+        "evidence_rule": "both",
+        "guidelines_version": 1,
         "lease_seconds": 900,
-    }  # fmt: skip
+    }
     assert len(body["items"]) == 3
     item = body["items"][0]
     subject, object_ = item["subject"]["label"], item["object"]["label"]
     assert item["question"] == f"Has {subject} lived in {object_}?"
     assert list(body["sources"]) == [str(item["relation"])]  # once a relation, not once an item
     assert body["sources"][str(item["relation"])][0] == {
-        "name": "Wikipedia", "host": "wikipedia.org",
+        "name": "Wikipedia",
+        "host": "wikipedia.org",
         "search": "https://en.wikipedia.org/w/index.php?search={query}",
-    }  # fmt: skip
+    }
 
 
 def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
@@ -203,16 +208,11 @@ def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) ->
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
     client.get("/campaigns/p1/annotate")
-    form = {
-        "slots": [item["slot"] for item in items],
-        "csrfmiddlewaretoken": client.cookies["csrftoken"].value,
-    }
+    form = {"slots": [item["slot"] for item in items], "csrfmiddlewaretoken": client.cookies["csrftoken"].value}
     kind = "application/x-www-form-urlencoded"
     url = "/api/v1/slots/release"
     assert (
-        client.post(
-            url, urlencode(form | {"csrfmiddlewaretoken": "x"}, doseq=True), content_type=kind
-        ).status_code
+        client.post(url, urlencode(form | {"csrfmiddlewaretoken": "x"}, doseq=True), content_type=kind).status_code
         == 403
     )
     response = client.post(url, urlencode(form, doseq=True), content_type=kind)
@@ -223,9 +223,7 @@ def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) ->
 def test_change_by_the_public_id(world, ann, items) -> None:
     label = post(ann, SUBMIT, given(items[0])).json()["label"]
     new = str(uuid4())
-    response = post(
-        ann, f"/api/v1/labels/{label}/change", {"client_id": new, "answer": "N", "source_url": LINK}
-    )
+    response = post(ann, f"/api/v1/labels/{label}/change", {"client_id": new, "answer": "N", "source_url": LINK})
     assert (response.status_code, response.json()["label"]) == (200, new)
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
     own = ann.get(OWN).json()["results"]
@@ -261,16 +259,7 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
         {"label", "question", "answer", "source_url", "comment", "created_at", "changeable"}
     ]
     text = json.dumps([claimed, told, own])
-    for secret in (
-        "secret-system",
-        "ann-was-here",
-        "rank",
-        "depth",
-        "score",
-        "provenance",
-        "disputed",
-        "settled",
-    ):
+    for secret in ("secret-system", "ann-was-here", "rank", "depth", "score", "provenance", "disputed", "settled"):
         assert secret not in text
 
 
@@ -280,9 +269,7 @@ def test_answer_to_a_submit_is_the_same_whether_the_other_agreed(world, as_user)
         if other:
             label_item(world, item, ann=other)
         slot = slot_for(world.campaign, world.ben, item)
-        body = post(
-            as_user(world.ben), SUBMIT, given({"slot": str(slot.ticket), "lease": str(slot.lease)})
-        ).json()
+        body = post(as_user(world.ben), SUBMIT, given({"slot": str(slot.ticket), "lease": str(slot.lease)})).json()
         bodies.append({key: value for key, value in body.items() if key != "label"})
     assert (
         bodies[0]

@@ -38,7 +38,7 @@ from tests.annotation.api.calls import (
     claimed,
     given,
     post,
-)  # fmt: skip
+)
 from tests.annotation.world import LINK, World, answer, make_large, slot_for, windows_closed
 
 ITEM = {
@@ -59,13 +59,7 @@ def gold(world) -> Gold:
     world.campaign.refresh_from_db()
     index = open_graph(world.pool.graph).entity_index
     return Gold.objects.create(
-        campaign=world.campaign,
-        head=index["p1"],
-        relation=0,
-        tail=index["c2"],
-        side="tail",
-        answer="Y",
-        origin="file",
+        campaign=world.campaign, head=index["p1"], relation=0, tail=index["c2"], side="tail", answer="Y", origin="file"
     )
 
 
@@ -94,17 +88,9 @@ def trace(client: Client, item: dict[str, Any], between: Any = None) -> list[tup
         mine = [one for one in client.get(OWN).json()["results"] if one["label"] in known.values()]
         for one in mine:
             one.pop("created_at"), one.pop("question")
-        seen.append(
-            (len(mine), json.dumps(mine, sort_keys=True).replace(second, "SECOND").replace(first, "FIRST"))
-        )
+        seen.append((len(mine), json.dumps(mine, sort_keys=True).replace(second, "SECOND").replace(first, "FIRST")))
 
-    flag = {
-        "slot": item["slot"],
-        "lease": item["lease"],
-        "client_id": third,
-        "kind": "words",
-        "text": "clumsy",
-    }
+    flag = {"slot": item["slot"], "lease": item["lease"], "client_id": third, "kind": "words", "text": "clumsy"}
     call(FLAG, flag)
     call(FLAG, flag)
     call(RENEW, {"slots": [item["slot"]]})
@@ -256,13 +242,7 @@ def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch
 def test_id_that_was_used_before_is_refused_for_gold_as_for_an_item(world, ann, gold) -> None:
     """The id of an answer to an item, or to gold, given to another item or gold: the same refusals."""
     other = Gold.objects.create(
-        campaign=world.campaign,
-        head=gold.head,
-        relation=0,
-        tail=gold.tail - 1,
-        side="tail",
-        answer="N",
-        origin="file",
+        campaign=world.campaign, head=gold.head, relation=0, tail=gold.tail - 1, side="tail", answer="N", origin="file"
     )
     items = claimed(ann)
     first, second = (str(Check.objects.get(gold=one).ticket) for one in (gold, other))
@@ -287,11 +267,7 @@ def test_gold_is_told_to_nobody_else(world, as_user, ann, gold) -> None:
     post(ann, SUBMIT, given(secret, comment="ann-was-here", source_url=MINE))
     for name in ("ben", "ada"):
         client = as_user(getattr(world, name))
-        seen = [
-            post(client, CLAIM, {"count": 50}).json(),
-            client.get(OWN).json(),
-            client.get(PROGRESS).json(),
-        ]
+        seen = [post(client, CLAIM, {"count": 50}).json(), client.get(OWN).json(), client.get(PROGRESS).json()]
         text = json.dumps(seen)
         assert "ann-was-here" not in text and secret["slot"] not in text
     assert post(as_user(world.ben), SUBMIT, given(secret)).status_code == 404
@@ -343,8 +319,11 @@ def test_other_answer_shows_in_nothing_that_can_be_done(world, ann, when) -> Non
             states = Item.objects.get(pk=item.pk).state, Slot.objects.filter(item=item, number=3).count()
             transaction.set_rollback(True)
         assert states == {
-            "nobody": ("open", 0), "withdrawn": ("open", 0), "decided": ("settled", 1), "reopened": ("disputed", 2),
-        }.get(what, ("disputed", 1))  # fmt: skip
+            "nobody": ("open", 0),
+            "withdrawn": ("open", 0),
+            "decided": ("settled", 1),
+            "reopened": ("disputed", 2),
+        }.get(what, ("disputed", 1))
         assert "ben-was-here" not in str(traces[what])
     assert all(traces[what] == traces["nobody"] for what in OTHERS)
 
@@ -359,8 +338,9 @@ def test_refusal_when_the_window_is_over_is_the_same(world, ann, other) -> None:
     windows_closed(item)
     refused = post(ann, change_url(body["client_id"]), changed())
     assert (refused.status_code, refused.json()) == (
-        409, {"error": "This label can no longer be changed. It stays as it is."},
-    )  # fmt: skip
+        409,
+        {"error": "This label can no longer be changed. It stays as it is."},
+    )
     assert [entry["changeable"] for entry in ann.get(OWN).json()["results"]] == [False]
 
 
@@ -372,9 +352,14 @@ def test_late_answer_tells_only_that_somebody_has_the_slot(world, ann, other) ->
     submit(world.ben, slot.ticket, lease_of(slot.ticket, world.ben.pk), uuid4(), other, LINK, "ben-was-here")
     body = post(ann, SUBMIT, given(question)).json()
     assert body | {"label": ""} == {
-        "label": "", "kept": "surplus", "repeated": False, "items": [], "sources": {}, "state": "open",
+        "label": "",
+        "kept": "surplus",
+        "repeated": False,
+        "items": [],
+        "sources": {},
+        "state": "open",
         "message": "Your time for this question was over and it went to somebody else: kept as a surplus label.",
-    }  # fmt: skip
+    }
 
 
 def test_order_and_end_of_questions_do_not_depend_on_answers(world, as_user) -> None:
@@ -406,26 +391,11 @@ def test_nothing_of_who_began_an_item_or_when_is_told(world, as_user) -> None:
         label_item(world, item, **{"ann" if number % 2 else "ben": "Y"})
     body = post(as_user(world.cleo), CLAIM, {"count": 50}).json()
     assert [set(item) for item in body["items"]] == [ITEM] * 6
-    assert set(body["campaign"]) == {
-        "pool", "state", "is_open", "evidence_rule", "guidelines_version", "lease_seconds",
-    }  # fmt: skip
+    assert set(body["campaign"]) == {"pool", "state", "is_open", "evidence_rule", "guidelines_version", "lease_seconds"}
     plain = json.dumps(
-        [
-            {key: value for key, value in item.items() if key not in ("slot", "lease", "group")}
-            for item in body["items"]
-        ]
+        [{key: value for key, value in item.items() if key not in ("slot", "lease", "group")} for item in body["items"]]
     ).lower()
-    for word in (
-        "ann",
-        "ben",
-        "order",
-        "number",
-        "state",
-        "started",
-        "secret-system",
-        "rank",
-        "gold",
-    ):
+    for word in ("ann", "ben", "order", "number", "state", "started", "secret-system", "rank", "gold"):
         assert f'"{word}' not in plain
 
 
@@ -484,9 +454,7 @@ def test_adjudicator_who_annotates_sees_no_answer_to_what_she_labelled_or_may_la
         label_item(world, item, ann="Y", ben="N")
     Label.objects.update(created_at=timezone.now() - timedelta(minutes=60))
     told_ = post(client, DISPUTED, {"count": 50}).json()
-    third = {
-        str(t) for t in Slot.objects.filter(number=3, item__in=items[3:5]).values_list("ticket", flat=True)
-    }
+    third = {str(t) for t in Slot.objects.filter(number=3, item__in=items[3:5]).values_list("ticket", flat=True)}
     assert {item["slot"] for item in told_["items"]} == third
     disputes = {item["question"] for item in told_["items"]}
     post(client, RELEASE, {"slots": list(third)})
@@ -506,12 +474,7 @@ def test_own_dispute_shows_neither_in_counts_nor_in_waiting_times(world, as_user
             for _ in range(2):
                 (mine,) = own_progress(world.ada)
                 seen.append(
-                    (
-                        post(client, DISPUTED).json(),
-                        mine.disputes,
-                        claimed(client),
-                        client.get(PROGRESS).json(),
-                    )
+                    (post(client, DISPUTED).json(), mine.disputes, claimed(client), client.get(PROGRESS).json())
                 )
                 windows_closed(item)
             transaction.set_rollback(True)
@@ -536,8 +499,9 @@ def test_dispute_shows_live_answers_only(world, as_user) -> None:
     client = as_user(world.ada)
     (dispute,) = post(client, DISPUTED).json()["items"]
     assert sorted((one["answer"], one["comment"]) for one in dispute["answers"]) == [
-        ("N", "ben-words"), ("Y", "cleo-words"),
-    ]  # fmt: skip
+        ("N", "ben-words"),
+        ("Y", "cleo-words"),
+    ]
     assert all(set(one) == {"name", "answer", "source_url", "comment", "quick"} for one in dispute["answers"])
     text = json.dumps([dispute, claimed(client), client.get(OWN).json()])
     for words in ("withdrawn", "superseded", "surplus", '"ann"', '"ben"', '"cleo"'):

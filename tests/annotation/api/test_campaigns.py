@@ -33,8 +33,9 @@ def test_stranger_and_member_of_another_campaign_see_none(world, as_user) -> Non
     stranger = as_user(world.stranger)
     assert [row["pool"] for row in stranger.get(LIST).json()["results"]] == ["large"]
     assert (stranger.get(ONE).status_code, stranger.get(ONE).json()) == (
-        404, {"error": "There is nothing here that you can see."},
-    )  # fmt: skip
+        404,
+        {"error": "There is nothing here that you can see."},
+    )
 
 
 def test_researcher_sees_all_and_their_rules(world, as_user) -> None:
@@ -45,12 +46,7 @@ def test_researcher_sees_all_and_their_rules(world, as_user) -> None:
     rows = researcher.get(LIST).json()["results"]
     assert [(row["pool"], row["roles"]) for row in rows] == [("large", []), ("p1", [])]
     rules = rows[1]["rules"]
-    assert (rules["graph"], rules["gold_percent"], rules["batch_size"], rules["budget"]) == (
-        "small",
-        20,
-        4,
-        100,
-    )
+    assert (rules["graph"], rules["gold_percent"], rules["batch_size"], rules["budget"]) == ("small", 20, 4, 100)
     assert [row["pool"] for row in researcher.get(LIST, {"state": "paused"}).json()["results"]] == ["large"]
 
 
@@ -78,17 +74,20 @@ def test_items_say_state_triple_verdict_and_batch(world, as_user) -> None:
     row = rows[first.pk]
     assert row["question"] == f"Has Person {row['head'][1:]} lived in City {row['tail'][1:]}?"
     assert (row["relation"], row["state"], row["verdict"], row["labels"], row["reports"], row["batch"]) == (
-        "lived_in", "settled", "positive", 2, 0, 1,
-    )  # fmt: skip
+        "lived_in",
+        "settled",
+        "positive",
+        2,
+        0,
+        1,
+    )
     assert (rows[second.pk]["state"], rows[second.pk]["verdict"]) == ("disputed", None)
     assert [row["id"] for row in manager.get(ITEMS, {"state": "settled"}).json()["results"]] == [first.pk]
     assert manager.get(ITEMS, {"batch": "2"}).json()["results"] == []
     assert len(manager.get(ITEMS, {"relation": "0"}).json()["results"]) == 6
 
 
-@pytest.mark.parametrize(
-    ("who", "status"), [("ann", 403), ("ada", 403), ("researcher", 403), ("stranger", 403)]
-)
+@pytest.mark.parametrize(("who", "status"), [("ann", 403), ("ada", 403), ("researcher", 403), ("stranger", 403)])
 def test_items_are_for_managers(world, as_user, who, status) -> None:
     answer = as_user(getattr(world, who)).get(ITEMS)
     assert (answer.status_code, answer.json()) == (status, {"error": "Your role may not do this."})

@@ -22,7 +22,7 @@ from tests.annotation.api.calls import (
     claimed,
     given,
     post,
-)  # fmt: skip
+)
 from tests.annotation.world import windows_closed
 
 REFUSAL = {
@@ -54,10 +54,14 @@ def test_nothing_is_done_before_consent(world, item, as_user) -> None:
     set_personal_data(world.campaign, "A new text.", by=world.manager)
     before = standing()
     calls = [
-        (CLAIM, {"count": 8}), (SUBMIT, given(question, count=8)), (change_url(label["client_id"]), changed()),
-        (FLAG, {**dispute, "client_id": label["client_id"], "kind": "words"}), (DISPUTED, {}),
-        (DECIDE, given(dispute, comment="seen")), (RETURN, dispute | {"reason": "broken"}),
-    ]  # fmt: skip
+        (CLAIM, {"count": 8}),
+        (SUBMIT, given(question, count=8)),
+        (change_url(label["client_id"]), changed()),
+        (FLAG, {**dispute, "client_id": label["client_id"], "kind": "words"}),
+        (DISPUTED, {}),
+        (DECIDE, given(dispute, comment="seen")),
+        (RETURN, dispute | {"reason": "broken"}),
+    ]
     for url, body in calls:
         response = post(client, url, body)
         assert (url, response.status_code, response.json()) == (url, 403, REFUSAL)
@@ -119,8 +123,9 @@ def test_closed_campaign_keeps_answers_apart_and_changes_nothing(world, item, as
     assert (again.status_code, again.json()["repeated"], SurplusLabel.objects.count()) == (200, True, 1)
     refused = post(client, change_url(body["client_id"]), changed())
     assert (refused.status_code, refused.json()) == (
-        409, {"error": "The campaign is closed: its labels stay as they are."},
-    )  # fmt: skip
+        409,
+        {"error": "The campaign is closed: its labels stay as they are."},
+    )
     assert list(Label.objects.values_list("answer", flat=True)) == ["Y"]
     assert {entry["changeable"] for entry in client.get(OWN).json()["results"]} == {False}
 

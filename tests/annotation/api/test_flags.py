@@ -8,18 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Flag, Item, Label, Slot
 from tests.annotation.answered import label_item, make_check, make_gold
-from tests.annotation.api.calls import (
-    DECIDE,
-    DISPUTED,
-    FLAG,
-    PROGRESS,
-    RENEW,
-    RETURN,
-    SUBMIT,
-    claimed,
-    given,
-    post,
-)  # fmt: skip
+from tests.annotation.api.calls import DECIDE, DISPUTED, FLAG, PROGRESS, RENEW, RETURN, SUBMIT, claimed, given, post
 from tests.annotation.world import windows_closed
 
 

@@ -28,7 +28,7 @@ from tests.annotation.api.calls import (
     claimed,
     given,
     post,
-)  # fmt: skip
+)
 from tests.annotation.world import answer, findings, windows_closed
 
 JSON = "application/json"
@@ -53,12 +53,16 @@ def bodies(world, ada) -> dict[str, dict[str, Any]]:
     assert post(ada, SUBMIT, body).status_code == 201
     (third,) = post(ada, DISPUTED).json()["items"]
     return {
-        CLAIM: {"count": 8}, DISPUTED: {"count": 8}, SUBMIT: given(question), DECIDE: given(third, comment="seen"),
-        change_url(body["client_id"]): changed(), RENEW: {"slots": [question["slot"]]},
+        CLAIM: {"count": 8},
+        DISPUTED: {"count": 8},
+        SUBMIT: given(question),
+        DECIDE: given(third, comment="seen"),
+        change_url(body["client_id"]): changed(),
+        RENEW: {"slots": [question["slot"]]},
         RELEASE: {"slots": [question["slot"]]},
         FLAG: {"slot": question["slot"], "lease": question["lease"], "client_id": str(uuid4()), "kind": "name"},
         RETURN: {"slot": third["slot"], "lease": third["lease"], "reason": "broken"},
-    }  # fmt: skip
+    }
 
 
 def done() -> tuple:
@@ -120,13 +124,7 @@ BAD: dict[str, list[Any]] = {
     "reason": ["", " ", None, [], "a\0b", "x" * 10_000],
 }
 # what DRF reads as a number, or what is a number of 128 bits: odd, and harmless
-ODD = {
-    "count": [True, 1.0],
-    "client_id": [7],
-    "active_ms": ["12", 3.0, 10**30],
-    "away_ms": [10**30],
-    "slots": [[7]],
-}
+ODD = {"count": [True, 1.0], "client_id": [7], "active_ms": ["12", 3.0, 10**30], "away_ms": [10**30], "slots": [[7]]}
 
 
 @pytest.mark.parametrize("field", BAD)
@@ -134,9 +132,7 @@ def test_bad_value_is_refused_and_its_field_named(world, ada, bodies, field) -> 
     before = done()
     checked = 0
     for url, body in bodies.items():
-        takes = field in body or (
-            field in ("source_url", "comment", "active_ms", "away_ms") and "answer" in body
-        )
+        takes = field in body or (field in ("source_url", "comment", "active_ms", "away_ms") and "answer" in body)
         takes = takes or (field == "count" and url in (SUBMIT, DECIDE)) or (field == "text" and url == FLAG)
         for value in BAD[field] if takes else []:
             if field == "count" and value == 0 and url in (SUBMIT, DECIDE):
@@ -162,9 +158,7 @@ def test_odd_value_never_breaks_anything(world, ada, bodies, field) -> None:
 
 
 def test_numbers_as_texts_and_unknown_fields_are_taken_as_meant(world, ada, bodies) -> None:
-    response = post(
-        ada, SUBMIT, bodies[SUBMIT] | {"active_ms": "1500", "count": "3", "annotator": 1, "number": 3}
-    )
+    response = post(ada, SUBMIT, bodies[SUBMIT] | {"active_ms": "1500", "count": "3", "annotator": 1, "number": 3})
     assert response.status_code == 201
     assert Label.objects.latest("pk").active_ms == 1500
     assert Label.objects.latest("pk").annotator == world.ada
@@ -178,10 +172,7 @@ def test_time_beyond_an_hour_of_work_and_a_day_away_is_cut(ada, bodies) -> None:
 
 def test_text_of_any_script_is_kept_as_it_is(ada, bodies) -> None:
     text = "שלום <script>alert(1)</script> {{ 7*7 }} =1+1 🦉 e\u0301 \u202e\n\ttab"
-    assert (
-        post(ada, SUBMIT, bodies[SUBMIT] | {"answer": "?", "source_url": "", "comment": text}).status_code
-        == 201
-    )
+    assert post(ada, SUBMIT, bodies[SUBMIT] | {"answer": "?", "source_url": "", "comment": text}).status_code == 201
     assert Label.objects.latest("pk").comment == text
 
 
@@ -209,13 +200,16 @@ def crowded(world) -> Any:
 
     def large(judged: int) -> list[int]:
         pool = Pool.objects.create(
-            graph=world.pool.graph, name="large", origin=PoolOrigin.BUILT, state=PoolState.READY, depth=9,
-            seed_source="test", contributors=["a"],
-        )  # fmt: skip
+            graph=world.pool.graph,
+            name="large",
+            origin=PoolOrigin.BUILT,
+            state=PoolState.READY,
+            depth=9,
+            seed_source="test",
+            contributors=["a"],
+        )
         PooledTriple.objects.bulk_create(
-            PooledTriple(
-                pool=pool, head=i % 10, relation=0, tail=i // 10, depth=1, provenance=findings((0, 1, 1))
-            )
+            PooledTriple(pool=pool, head=i % 10, relation=0, tail=i // 10, depth=1, provenance=findings((0, 1, 1)))
             for i in range(220)
         )
         campaign = open_campaign(pool, seed=1)
@@ -262,6 +256,14 @@ def test_queries_do_not_grow_with_what_is_judged(world, crowded, as_user, judged
     costs["renew"] = cost(client, "post", RENEW, {"slots": [item["slot"] for item in items]})
     costs["release"] = cost(client, "post", RELEASE, {"slots": [item["slot"] for item in items]})
     assert costs == {
-        "claim": 20, "claim again": 14, "submit": 16, "submit with next": 21, "repeated": 13, "change": 21,
-        "progress": 10, "own labels": 10, "renew": 5, "release": 4,
-    }  # fmt: skip
+        "claim": 20,
+        "claim again": 14,
+        "submit": 16,
+        "submit with next": 21,
+        "repeated": 13,
+        "change": 21,
+        "progress": 10,
+        "own labels": 10,
+        "renew": 5,
+        "release": 4,
+    }

@@ -61,9 +61,7 @@ def sign_in(live_server, browser: Browser) -> Callable[..., BrowserContext]:
         client = Client()
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         context = browser.new_context(viewport={"width": width, "height": 900}, **more)  # type: ignore[arg-type]
-        context.add_cookies(
-            [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-        )
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
         return context
 
     return opened
@@ -77,9 +75,7 @@ def open_tab(live_server) -> Iterator[Callable[..., Page]]:
     def opened(context: BrowserContext, path: str, view: str = "one") -> Page:
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on(
-            "console", lambda said: problems.append(said.text) if "Security Policy" in said.text else None
-        )
+        page.on("console", lambda said: problems.append(said.text) if "Security Policy" in said.text else None)
         page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?" while answers are unsaved
         if view != "one":
             page.add_init_script(

@@ -78,9 +78,7 @@ def test_returns_a_dispute_to_the_pool(world, disputed, open_page) -> None:
     eventually(page, Slot.objects.filter(state="withdrawn").count, 2)
     returned = Slot.objects.filter(state="withdrawn").first().item
     assert returned.state == "open"
-    assert list(returned.slots.filter(number=3).values_list("state", flat=True)) == [
-        "free"
-    ]  # given to nobody
+    assert list(returned.slots.filter(number=3).values_list("state", flat=True)) == ["free"]  # given to nobody
 
 
 def test_asking_for_other_words_sets_the_dispute_aside(world, disputed, open_page) -> None:
@@ -134,9 +132,7 @@ def test_answers_without_network_and_undo(world, disputed, open_page) -> None:
     expect(page.locator("#reason")).to_have_value("read it")
     press(page, "y")
     saved(page, 7)
-    assert Label.objects.filter(slot__number=3, superseded_by=None).values_list(
-        "answer"
-    ).distinct().get() == ("Y",)
+    assert Label.objects.filter(slot__number=3, superseded_by=None).values_list("answer").distinct().get() == ("Y",)
 
 
 def test_empty_queue_says_when_the_next_dispute_opens(world, disputed, open_page) -> None:

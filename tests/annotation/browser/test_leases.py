@@ -36,9 +36,7 @@ def test_late_answer_counts_while_nobody_took_the_question(no_links, open_page) 
 
 
 @pytest.mark.parametrize("view", ["one", "group"])
-def test_late_answer_to_a_question_that_others_took_is_kept_apart_and_said_so(
-    no_links, open_page, view: str
-) -> None:
+def test_late_answer_to_a_question_that_others_took_is_kept_apart_and_said_so(no_links, open_page, view: str) -> None:
     page = open_page(no_links.ann, view=view)
     ready(page)
     asked = question(page) if view == "one" else row_at(page).get_attribute("aria-label")
@@ -73,9 +71,7 @@ def test_answer_that_was_kept_apart_is_not_changed(no_links, open_page) -> None:
 
 
 @pytest.mark.parametrize("view", ["one", "group"])
-def test_closed_campaign_asks_nothing_more_and_still_sends_what_was_answered(
-    no_links, open_page, view: str
-) -> None:
+def test_closed_campaign_asks_nothing_more_and_still_sends_what_was_answered(no_links, open_page, view: str) -> None:
     page = open_page(no_links.ann, view=view)
     ready(page)
     press(page, "y")

@@ -45,9 +45,7 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
     saved(page, 10)
     assert len(set(seen)) == 10
     answers = list(Label.objects.order_by("id").values_list("answer", "source_url", "comment"))
-    assert answers == [
-        ("?", "", "yes no unclear") if i % 3 == 2 else ("YN"[i % 2], LINK, "") for i in range(10)
-    ]
+    assert answers == [("?", "", "yes no unclear") if i % 3 == 2 else ("YN"[i % 2], LINK, "") for i in range(10)]
     assert set(Label.objects.values_list("annotator", flat=True)) == {world.ann.pk}
     assert min(Label.objects.values_list("active_ms", flat=True)) > 100
     expect(page.locator("[data-counts]")).to_have_text("10 in this session10 today10 of 14 triples by you")
@@ -55,9 +53,7 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
 
 def test_searches_ask_for_the_names_and_only_over_https(world, open_page) -> None:
     world.campaign.sources.update(search_url="http://insecure.org/?q={query}")
-    world.campaign.sources.filter(host="wikipedia.org").update(
-        search_url="https://search.org/{query}?in=wiki"
-    )
+    world.campaign.sources.filter(host="wikipedia.org").update(search_url="https://search.org/{query}?in=wiki")
     page = open_page(world.ann)
     ready(page)
     subject, object_ = (page.locator(f"[data-{side}]").inner_text() for side in ("subject", "object"))

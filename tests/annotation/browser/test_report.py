@@ -5,17 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.messages.guidelines import save_guidelines
 from annotation.models import Flag, Label
-from tests.annotation.browser.hands import (
-    candidate,
-    eventually,
-    press,
-    question,
-    ready,
-    row_at,
-    rows,
-    saved,
-    shoot,
-)
+from tests.annotation.browser.hands import candidate, eventually, press, question, ready, row_at, rows, saved, shoot
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -39,9 +29,7 @@ def test_report_keeps_the_question_to_be_answered(no_links, open_page, view: str
     expect(page.locator("#flag-error")).to_have_text("Say in a sentence what is wrong.")
     page.keyboard.type("yes, n and s are letters")
     dialog.get_by_role("button", name="Send report").click()
-    expect(page.locator('[data-notice="info"]')).to_contain_text(
-        "Reported. The answer will be under My reports."
-    )
+    expect(page.locator('[data-notice="info"]')).to_contain_text("Reported. The answer will be under My reports.")
     sent = Flag.objects.get()
     assert (sent.kind, sent.text, sent.person) == ("other", "yes, n and s are letters", no_links.ann)
     assert Label.objects.count() == 0

@@ -61,8 +61,12 @@ def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> N
     press(page, "1", "0")
     saved(page, 5)
     assert answers() == [
-        ("Y", LINK, ""), ("N", OTHER, ""), ("?", "", "too little is known"), ("Y", LINK, ""), ("N", LINK, ""),
-    ]  # fmt: skip
+        ("Y", LINK, ""),
+        ("N", OTHER, ""),
+        ("?", "", "too little is known"),
+        ("Y", LINK, ""),
+        ("N", LINK, ""),
+    ]
 
 
 def test_all_rows_answered_leads_to_the_next_question(no_links, open_page) -> None:
@@ -105,9 +109,7 @@ def test_arrows_move_and_the_answer_goes_to_the_row_in_focus(no_links, open_page
     press(page, "n")
     saved(page, 1)
     expect(rows(page).nth(1)).to_have_attribute("data-answer", "N")
-    expect(rows(page).nth(1)).to_have_attribute(
-        "aria-label", re.compile(r"^2 of 7\. .* Answered No, saved\.$")
-    )
+    expect(rows(page).nth(1)).to_have_attribute("aria-label", re.compile(r"^2 of 7\. .* Answered No, saved\.$"))
     expect(page.locator("[data-live]")).to_have_text(f"No: {names[1]}. 6 left.")
     assert candidate(row_at(page)) == names[2]
     press(page, *"yyyyy")
@@ -194,11 +196,7 @@ def test_cant_tell_shows_the_link_that_it_was_saved_with(world, open_page) -> No
     press(page, "Enter")
     saved(page, 2)
     assert answers() == [("?", OTHER, "two of that name"), ("?", "", "unknown")]
-    shown = [
-        ("en.wikipedia.org/wiki/Bob", "own link"),
-        ("", ""),
-        ("en.wikipedia.org/wiki/Ada", "from the question"),
-    ]
+    shown = [("en.wikipedia.org/wiki/Bob", "own link"), ("", ""), ("en.wikipedia.org/wiki/Ada", "from the question")]
     for number, (link, whose) in enumerate(shown):
         expect(rows(page).nth(number).locator("[data-link]")).to_have_text(link)
         expect(rows(page).nth(number).locator("[data-whose]")).to_have_text(whose)

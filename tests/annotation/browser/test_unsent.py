@@ -10,18 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Label, SurplusLabel
-from tests.annotation.browser.hands import (
-    GUARD,
-    eventually,
-    paste,
-    press,
-    question,
-    ready,
-    row_at,
-    rows,
-    saved,
-    shoot,
-)
+from tests.annotation.browser.hands import GUARD, eventually, paste, press, question, ready, row_at, rows, saved, shoot
 from tests.annotation.world import LINK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -57,11 +46,7 @@ def test_ten_seconds_without_network_lose_nothing(no_links, open_page, view: str
     shoot(page, f"offline-{view}")
     if view == "group":
         expect(rows(page).locator("[data-said]")).to_have_text(
-            [
-                "Yes, saved",
-                "No, saved",
-                *(f"{said}, not saved yet" for said in ("No", "Yes", "No", "Yes", "No")),
-            ]
+            ["Yes, saved", "No, saved", *(f"{said}, not saved yet" for said in ("No", "Yes", "No", "Yes", "No"))]
         )
     page.wait_for_timeout(10_000 - 5 * GUARD)
     assert Label.objects.count() == 2
@@ -133,9 +118,7 @@ def test_lost_reply_makes_no_second_label(no_links, open_page) -> None:
         (200, "<p>Welcome to the hotel's network</p>", "The server cannot be reached"),
     ],
 )
-def test_answer_waits_out_a_refusal_of_the_moment(
-    no_links, open_page, status: int, body: str, says: str
-) -> None:
+def test_answer_waits_out_a_refusal_of_the_moment(no_links, open_page, status: int, body: str, says: str) -> None:
     page = open_page(no_links.ann)
     ready(page)
     page.route(SUBMIT, lambda route: route.fulfill(status=status, body=body))
@@ -144,9 +127,7 @@ def test_answer_waits_out_a_refusal_of_the_moment(
     expect(page.locator('[data-notice="error"]')).to_contain_text(says)
     expect(page.locator('[data-notice="error"]')).to_contain_text("kept in this browser")
     if "consent" in body:
-        expect(page.get_by_role("link", name="Read and agree")).to_have_attribute(
-            "href", "/campaigns/p1/consent"
-        )
+        expect(page.get_by_role("link", name="Read and agree")).to_have_attribute("href", "/campaigns/p1/consent")
     page.unroute(SUBMIT)
     page.get_by_role("button", name="Send now").click()
     saved(page, 2)
@@ -221,9 +202,7 @@ def test_leaving_with_unsent_answers_is_asked_about(no_links, open_page) -> None
 def test_browser_that_keeps_nothing_says_so_and_still_sends(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     ready(page)
-    page.evaluate(
-        "void (Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); })"
-    )
+    page.evaluate("void (Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); })")
     page.route(SUBMIT, lambda route: route.abort())
     press(page, "y")
     unsaved(page, 1)
@@ -236,9 +215,7 @@ def test_refused_answer_is_listed_until_it_is_dismissed(world, open_page) -> Non
     page = open_page(world.ann)
     ready(page)
     asked = question(page)
-    page.route(
-        SUBMIT, lambda route: route.fulfill(status=409, json={"error": "This question was withdrawn."})
-    )
+    page.route(SUBMIT, lambda route: route.fulfill(status=409, json={"error": "This question was withdrawn."}))
     paste(page, LINK)
     press(page, "y")
     page.unroute(SUBMIT)

@@ -14,20 +14,30 @@ RULES = {"evidence_rule": "both", "lease_minutes": 15, "undo_minutes": 15, "gold
 
 def test_rules_are_set_and_the_audit_log_has_old_and_new(world) -> None:
     changed = set_rules(
-        world.campaign, evidence_rule="yes", lease_minutes=30, undo_minutes=0, gold_percent=50, contact=None,
+        world.campaign,
+        evidence_rule="yes",
+        lease_minutes=30,
+        undo_minutes=0,
+        gold_percent=50,
+        contact=None,
         by=world.manager,
-    )  # fmt: skip
+    )
     assert changed == ["evidence rule", "lease minutes", "undo minutes", "gold percent"]
     assert Campaign.objects.values_list("evidence_rule", "lease_minutes", "undo_minutes", "gold_percent").get() == (
-        "yes", 30, 0, 50,
-    )  # fmt: skip
+        "yes",
+        30,
+        0,
+        50,
+    )
     assert world.campaign.lease_minutes == 30
     entry = AuditEntry.objects.get(act=AuditAct.RULES_SET)
     assert (entry.person, entry.pool, entry.subject) == (world.manager, world.pool, None)
     assert entry.details == {
-        "evidence_rule": ["both", "yes"], "lease_minutes": [15, 30], "undo_minutes": [15, 0],
+        "evidence_rule": ["both", "yes"],
+        "lease_minutes": [15, 30],
+        "undo_minutes": [15, 0],
         "gold_percent": [0, 50],
-    }  # fmt: skip
+    }
 
 
 def test_contact_is_the_subject_of_the_entry_and_in_no_detail(world) -> None:
@@ -95,8 +105,7 @@ def test_state_that_is_there_already_is_no_act(world) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "message"),
-    [("paused", "is closed: it cannot be paused before it is opened"), ("away", "not 'away'")],
+    ("state", "message"), [("paused", "is closed: it cannot be paused before it is opened"), ("away", "not 'away'")]
 )
 def test_move_that_is_none(world, state, message) -> None:
     set_state(world.campaign, "closed")

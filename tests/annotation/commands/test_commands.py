@@ -48,10 +48,7 @@ def test_unknown_pool_lists_those_there_are(world, command) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ["add_person", "x", "--role", "annotator", "--campaign", "p2"],
-        ["simulate_annotators", "p2", "--truth", "x"],
-    ],
+    [["add_person", "x", "--role", "annotator", "--campaign", "p2"], ["simulate_annotators", "p2", "--truth", "x"]],
 )
 def test_unknown_campaign_lists_those_there_are(world, command) -> None:
     with pytest.raises(CommandError, match=r"no campaign of a pool 'p2'. Campaigns: p1"):
@@ -72,9 +69,15 @@ def test_import_labels_prints_json(world, tmp_path) -> None:
     path.write_text("p1\tlived_in\tc0\tY\np1\tlived_in\tc0\n")
     report = json.loads(run("import_labels", "p1", str(path), "--json"))
     assert report == {
-        "read": 2, "imported": 1, "known": 0, "positive": 1, "negative": 0, "undecided": 0,
-        "skipped": [{"line": 2, "reason": "has no label"}], "notes": [],
-    }  # fmt: skip
+        "read": 2,
+        "imported": 1,
+        "known": 0,
+        "positive": 1,
+        "negative": 0,
+        "undecided": 0,
+        "skipped": [{"line": 2, "reason": "has no label"}],
+        "notes": [],
+    }
 
 
 def test_simulate_stops_at_its_limit(world, tmp_path) -> None:
@@ -95,15 +98,11 @@ def test_closed_world_of_a_graph_that_has_none_is_refused(world) -> None:
 
 def test_campaign_is_opened_in_batches_and_released_from_the_shell(graph) -> None:
     pool = make_pool(graph)
-    opened = run(
-        "open_campaign", "p1", "--order", "hedge", "--set", "beta=0.2", "--batch-size", "1", "--audit", "1"
-    )
+    opened = run("open_campaign", "p1", "--order", "hedge", "--set", "beta=0.2", "--batch-size", "1", "--audit", "1")
     assert opened == "p1: campaign open, 4 items in 2 questions, 3 triples to come in batches\n"
     campaign = Campaign.objects.get()
     assert (campaign.order, campaign.order_settings, campaign.batch_size) == ("hedge", {"beta": 0.2}, 1)
-    with pytest.raises(
-        CommandError, match="Its order was left as it is: change it by set_order or draw_audit"
-    ):
+    with pytest.raises(CommandError, match="Its order was left as it is: change it by set_order or draw_audit"):
         run("open_campaign", "p1", "--order", "depth")
     assert run("release_batch", "p1") == "p1: 3 triples released, 0 left\n"
     assert run("release_batch", "p1") == "p1: 0 triples released, 0 left\n"
@@ -120,8 +119,7 @@ def test_release_of_all_ends_the_batches(graph) -> None:
 def test_audit_sample_is_drawn_from_the_shell(world) -> None:
     said = run("draw_audit", "p1")
     assert said == (
-        "p1: 1 filtered triples drawn, 1 in the sample."
-        " They come among 6 others that nobody has begun, unmarked.\n"
+        "p1: 1 filtered triples drawn, 1 in the sample. They come among 6 others that nobody has begun, unmarked.\n"
     )
     assert run("draw_audit", "p1", "--share", "1") == "p1: 0 filtered triples drawn, 1 in the sample\n"
     with pytest.raises(CommandError, match="not 7"):
@@ -133,9 +131,7 @@ def test_order_and_stopping_rules_are_set_from_the_shell(world) -> None:
         fields = "order", "order_settings", "batch_size", "budget", "target_tau", "target_measure"
         return Campaign.objects.values_list(*fields).get()
 
-    said = run(
-        "set_order", "p1", "--order", "hedge", "--set", "beta=0.2", "--batch-size", "50", "--budget", "9"
-    )
+    said = run("set_order", "p1", "--order", "hedge", "--set", "beta=0.2", "--batch-size", "50", "--budget", "9")
     assert said == "p1: changed budget, order, order settings, batch size\n"
     assert now() == ("hedge", {"beta": 0.2}, 50, 9, None, "micro_mrr")
     run("set_order", "p1", "--target-tau", "0.9", "--target-measure", "map@20")

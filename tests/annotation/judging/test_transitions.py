@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.enums import CampaignState, ItemState, SlotState
-from annotation.judging.transitions import (  # fmt: skip
+from annotation.judging.transitions import (
     CAMPAIGN_MOVES,
     CHECK_MOVES,
     ITEM_MOVES,
@@ -116,8 +116,7 @@ def test_campaign_moves_by_its_table_only(world, before, after) -> None:
 
 
 @pytest.mark.parametrize(
-    "nonsense",
-    [{"state": "free"}, {"state": "leased", "annotator": None}, {"state": "lost"}, {"number": 4}],
+    "nonsense", [{"state": "free"}, {"state": "leased", "annotator": None}, {"state": "lost"}, {"number": 4}]
 )
 def test_database_refuses_a_slot_that_cannot_be(world, slot, nonsense) -> None:
     Slot.objects.filter(pk=slot.pk).update(state="leased", annotator=world.ann, leased_until=timezone.now())

@@ -103,9 +103,7 @@ def test_a_label_of_that_very_moment_counts_and_one_after_it_does_not(world: Wor
     assert verdicts_at(world.pool, noon + timedelta(hours=1)) == {}
 
 
-def test_an_import_counts_from_its_import_and_not_from_the_time_in_its_file(
-    world: World, tmp_path: Path
-) -> None:
+def test_an_import_counts_from_its_import_and_not_from_the_time_in_its_file(world: World, tmp_path: Path) -> None:
     item = items_of(world)[0]
     before = timezone.now()
     import_line(world, tmp_path, item.triple_id, "Y")
@@ -141,9 +139,7 @@ def test_labels_of_each_person_that_count(world: World) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 5])
-def test_the_number_of_queries_is_the_same_for_more_items(
-    world: World, django_assert_num_queries, count: int
-) -> None:
+def test_the_number_of_queries_is_the_same_for_more_items(world: World, django_assert_num_queries, count: int) -> None:
     for item in items_of(world)[:count]:
         label_item(world, item, ann="Y", ben="Y")
     when = timezone.now()

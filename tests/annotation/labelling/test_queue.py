@@ -58,9 +58,7 @@ def test_expired_lease_goes_to_somebody_else_and_not_before(world) -> None:
 
 def test_expired_lease_that_nobody_took_is_still_its_holders(world) -> None:
     mine = claim(world.campaign, world.ann, 1)
-    assert [slot.pk for slot in claim(world.campaign, world.ann, 1, now=later(60))] == [
-        slot.pk for slot in mine
-    ]
+    assert [slot.pk for slot in claim(world.campaign, world.ann, 1, now=later(60))] == [slot.pk for slot in mine]
 
 
 def test_unfinished_items_come_first(world) -> None:

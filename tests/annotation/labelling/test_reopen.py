@@ -51,9 +51,7 @@ def test_item_that_waits_for_labels_is_not_returned(world, item) -> None:
     assert standing(item)[2] == {1: "Y"}
 
 
-def test_who_returned_a_dispute_is_never_asked_about_it_not_even_after_another_return(
-    world, item, dan
-) -> None:
+def test_who_returned_a_dispute_is_never_asked_about_it_not_even_after_another_return(world, item, dan) -> None:
     """Ada saw the first two labels, Eve the next two: neither may be the fifth or sixth person."""
     world.dan, world.eve = dan, add_person("eve", "adjudicator", world.campaign, consented=True)[0]
     for users, judge in ((("ann", "ben"), world.ada), (("cleo", "dan"), world.eve)):
@@ -100,9 +98,7 @@ def test_reopened_judgement_needs_a_third_person_although_two_agree(world, item,
     reopen_judgement(item)
     assert standing(item) == ("disputed", "undecided", {1: "Y", 2: "Y"}, [3])
     decided(world, item, final)
-    assert standing(item) == (
-        "undecided" if final == "?" else "settled", verdict, {1: "Y", 2: "Y", 3: final}, [],
-    )  # fmt: skip
+    assert standing(item) == ("undecided" if final == "?" else "settled", verdict, {1: "Y", 2: "Y", 3: final}, [])
 
 
 def test_reopened_twice_goes_to_another_adjudicator_each_time(world, item) -> None:

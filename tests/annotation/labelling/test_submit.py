@@ -33,18 +33,8 @@ def test_submit_keeps_all_that_was_given(world, item) -> None:
     client = uuid4()
     submit(world.ann, slot.ticket, slot.lease, client, "?", " " + LINK, " hard to say ", 4321)
     label = Label.objects.get()
-    assert (label.slot_id, label.item_id, label.annotator, label.client_id) == (
-        slot.pk,
-        item.pk,
-        world.ann,
-        client,
-    )
-    assert (label.answer, label.source_url, label.comment, label.active_ms) == (
-        "?",
-        LINK,
-        "hard to say",
-        4321,
-    )
+    assert (label.slot_id, label.item_id, label.annotator, label.client_id) == (slot.pk, item.pk, world.ann, client)
+    assert (label.answer, label.source_url, label.comment, label.active_ms) == ("?", LINK, "hard to say", 4321)
     assert label.template.statement == "Has {subject} lived in {object}?"
 
 
@@ -160,11 +150,7 @@ def test_state_follows_from_the_labels(world, item, answers, expected) -> None:
 
 @pytest.mark.parametrize(
     ("decision", "expected"),
-    [
-        ("Y", ("settled", "positive", 3)),
-        ("N", ("settled", "negative", 3)),
-        ("?", ("undecided", "undecided", 3)),
-    ],
+    [("Y", ("settled", "positive", 3)), ("N", ("settled", "negative", 3)), ("?", ("undecided", "undecided", 3))],
 )
 def test_adjudicator_decides(world, item, decision, expected) -> None:
     label_item(world, item, ann="Y", ben="N")
@@ -181,10 +167,7 @@ def test_change_supersedes_and_keeps_the_old_row(world, item) -> None:
     label_item(world, item, ann="Y")
     old = label_of(world.ann, item)
     new = change(world.ann, old.client_id, uuid4(), "N", LINK).label
-    assert list(Label.objects.order_by("id").values_list("answer", "supersedes")) == [
-        ("Y", None),
-        ("N", old.pk),
-    ]
+    assert list(Label.objects.order_by("id").values_list("answer", "supersedes")) == [("Y", None), ("N", old.pk)]
     newest = change(world.ann, old.client_id, uuid4(), "?", "", "unclear").label
     assert newest.supersedes == new
 

@@ -12,13 +12,7 @@ from annotation.judging.judgements import current_verdicts, labels_version, live
 from annotation.labelling.progress import label_counts
 from annotation.labelling.queue import claim, claim_disputed
 from annotation.labelling.submit import change, changeable_tickets, own_labels
-from annotation.labelling.withdraw import (
-    Withdrawal,
-    preview_withdrawal,
-    reopen_judgement,
-    return_item,
-    withdraw_labels,
-)
+from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, reopen_judgement, return_item, withdraw_labels
 from annotation.models import Check, Gold, ImportedLabel, Item, Judgement, Label, Slot
 from annotation.people.accounts import add_person
 from core.enums import AuditAct
@@ -156,26 +150,22 @@ def test_preview_equals_what_happens(world) -> None:
         campaign=world.campaign, head=0, relation=0, tail=1, side="tail", answer="Y", origin="file"
     )
     Check.objects.create(
-        campaign=world.campaign,
-        kind="gold",
-        person=world.ada,
-        gold=gold,
-        expected="Y",
-        order=0,
-        state="leased",
+        campaign=world.campaign, kind="gold", person=world.ada, gold=gold, expected="Y", order=0, state="leased"
     )
     expected = Withdrawal(labels=5, reopened=4, to_adjudicate=1, judgements=3, positive=2, negative=1, held=2)
-    before = {
-        state: world.campaign.items.filter(state=state).count() for state in ("open", "disputed", "settled")
-    }
+    before = {state: world.campaign.items.filter(state=state).count() for state in ("open", "disputed", "settled")}
     assert before == {"open": 2, "disputed": 1, "settled": 3}
     assert preview_withdrawal(world.campaign, world.ada) == expected
     assert withdraw_labels(world.campaign, world.ada) == expected
     assert preview_withdrawal(world.campaign, world.ada) == Withdrawal(0, 0, 0, 0, 0, 0, 0)
     assert {i.order: standing(i)[:2] for i in items_of(world)} == {
-        settled.order: ("open", "undecided"), refused.order: ("open", "undecided"), disputed.order: ("open", None),
-        opened.order: ("open", None), ruled.order: ("disputed", "undecided"), other.order: ("open", None),
-    }  # fmt: skip
+        settled.order: ("open", "undecided"),
+        refused.order: ("open", "undecided"),
+        disputed.order: ("open", None),
+        opened.order: ("open", None),
+        ruled.order: ("disputed", "undecided"),
+        other.order: ("open", None),
+    }
     assert Slot.objects.filter(annotator=world.ada).exclude(state="withdrawn").count() == 0
     assert Check.objects.get().state == "free"
 
@@ -195,9 +185,7 @@ def test_labels_of_another_campaign_and_of_others_stay(world, item) -> None:
 
 def test_imported_labels_take_over(world, item) -> None:
     def imported(given: str) -> None:
-        ImportedLabel.objects.create(
-            triple=item.triple, answer=given, file_name="a.tsv", file_sha256="0", line=1
-        )
+        ImportedLabel.objects.create(triple=item.triple, answer=given, file_name="a.tsv", file_sha256="0", line=1)
 
     imported("N")
     label_item(world, item, ann="Y", ben="Y")
@@ -243,11 +231,7 @@ def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> No
     def seen() -> tuple:
         mine = own_labels(world.ann, world.campaign)[:50]
         counts = label_counts(world.ann, world.campaign)
-        return (
-            [(own.label.pk, own.ticket) for own in mine],
-            counts,
-            changeable_tickets(world.ann, world.campaign),
-        )
+        return ([(own.label.pk, own.ticket) for own in mine], counts, changeable_tickets(world.ann, world.campaign))
 
     before = seen()
     assert [len(part) for part in before] == [1, 2, 1]

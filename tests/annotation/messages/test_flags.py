@@ -43,18 +43,8 @@ def state_of(slot: Slot) -> tuple[str, int | None]:
 def test_report_keeps_what_was_shown_and_the_question_stays(world) -> None:
     slot = claim(world.campaign, world.ann, 1)[0]
     flag = send(world.ann, slot, "name", "  Which Ada?  ")
-    assert (flag.campaign, flag.person, flag.item, flag.check_item) == (
-        world.campaign,
-        world.ann,
-        slot.item,
-        None,
-    )
-    assert (flag.kind, flag.text, flag.template, flag.holds_item) == (
-        "name",
-        "Which Ada?",
-        slot.template,
-        False,
-    )
+    assert (flag.campaign, flag.person, flag.item, flag.check_item) == (world.campaign, world.ann, slot.item, None)
+    assert (flag.kind, flag.text, flag.template, flag.holds_item) == ("name", "Which Ada?", slot.template, False)
     assert flag.is_open
     assert state_of(slot) == ("leased", world.ann.pk)
     assert answer(world.ann, slot).is_surplus is False
@@ -132,12 +122,7 @@ def test_report_of_a_check_looks_as_one_of_an_item(world, item, kind) -> None:
     for place, told in ((slot, "item"), (check, "check_item")):
         flag = send(world.ann, place, "words", "clumsy")
         assert getattr(flag, told) is not None
-        assert (flag.kind, flag.text, flag.holds_item, flag.template) == (
-            "words",
-            "clumsy",
-            False,
-            slot.template,
-        )
+        assert (flag.kind, flag.text, flag.holds_item, flag.template) == ("words", "clumsy", False, slot.template)
     check.refresh_from_db()
     assert check.state == "leased"
     assert [flag.kind for flag in own_flags(world.ann, world.campaign)] == ["words", "words"]

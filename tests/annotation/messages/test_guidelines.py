@@ -116,9 +116,7 @@ def test_nothing_but_harmless_tags_and_links_is_left(text: str) -> None:
 
 
 def test_image_leaves_its_text_and_raw_html_is_shown() -> None:
-    assert str(render_markdown("![a map](https://e.org/i.png) <b>x</b>")) == (
-        "<p>a map &lt;b&gt;x&lt;/b&gt;</p>\n"
-    )
+    assert str(render_markdown("![a map](https://e.org/i.png) <b>x</b>")) == ("<p>a map &lt;b&gt;x&lt;/b&gt;</p>\n")
 
 
 @pytest.mark.parametrize("piece", ["[", "![", "`a", "*a ", "> ", "- ", "|a", "<a", "&amp", "_a__b", "[a]("])
@@ -149,18 +147,12 @@ def test_save_makes_a_new_version_and_keeps_the_old(world) -> None:
 def test_save_of_the_same_text_changes_nothing(world) -> None:
     saved = save_guidelines(world.campaign, "New", by=world.manager)
     assert save_guidelines(world.campaign, "New\n", by=world.manager, after=1) == saved
-    assert (GuidelineVersion.objects.count(), AuditEntry.objects.filter(act="guidelines-saved").count()) == (
-        2,
-        1,
-    )
+    assert (GuidelineVersion.objects.count(), AuditEntry.objects.filter(act="guidelines-saved").count()) == (2, 1)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        (" \n", "are empty"),
-        ("x" * (MAX_LENGTH + 1), "have 50,001 characters: shorten them to 50,000"),
-    ],
+    [(" \n", "are empty"), ("x" * (MAX_LENGTH + 1), "have 50,001 characters: shorten them to 50,000")],
 )
 def test_save_refuses(world, text: str, message: str) -> None:
     with pytest.raises(CampaignError, match=message):
@@ -185,12 +177,7 @@ def test_guidelines_at_a_time(world) -> None:
     for version, days in ((1, 3), (2, 1)):
         at = now - timedelta(days=days)
         GuidelineVersion.objects.filter(version=version).update(created_at=at)
-    assert [guidelines_at(world.campaign, now - timedelta(days=d)).version for d in (0, 1, 2, 9)] == [
-        2,
-        2,
-        1,
-        1,
-    ]
+    assert [guidelines_at(world.campaign, now - timedelta(days=d)).version for d in (0, 1, 2, 9)] == [2, 2, 1, 1]
     GuidelineVersion.objects.all().delete()
     assert (guidelines_at(world.campaign, now), current_guidelines(world.campaign)) == (None, None)
     assert second.version == 2
@@ -217,8 +204,14 @@ def test_labels_are_counted_under_the_version_they_were_given_under(world, djang
 def test_difference_by_lines() -> None:
     before = "a\nb\nc\nd\ne\nf\ng"
     assert difference(before, "a\nb\nc\nd\nE\nf\ng\nh") == [
-        DiffLine("…", ""), DiffLine(" ", "c"), DiffLine(" ", "d"), DiffLine("−", "e"), DiffLine("+", "E"),
-        DiffLine(" ", "f"), DiffLine(" ", "g"), DiffLine("+", "h"),
-    ]  # fmt: skip
+        DiffLine("…", ""),
+        DiffLine(" ", "c"),
+        DiffLine(" ", "d"),
+        DiffLine("−", "e"),
+        DiffLine("+", "E"),
+        DiffLine(" ", "f"),
+        DiffLine(" ", "g"),
+        DiffLine("+", "h"),
+    ]
     assert difference("--- x", "+++ x") == [DiffLine("−", "--- x"), DiffLine("+", "+++ x")]
     assert difference(before, before) == []

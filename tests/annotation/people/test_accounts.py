@@ -96,8 +96,9 @@ def test_switched_on_signs_in_with_the_same_roles_and_labels(world) -> None:
     assert world.ann.slots.filter(state="answered").count() == 1
     acts = AuditEntry.objects.filter(subject=world.ann, act__in=["deactivated", "activated"])
     assert list(acts.order_by("id").values_list("act", "person__username")) == [
-        ("deactivated", "manager"), ("activated", "manager"),
-    ]  # fmt: skip
+        ("deactivated", "manager"),
+        ("activated", "manager"),
+    ]
 
 
 def test_nobody_switches_off_themselves_or_the_last_manager(world) -> None:

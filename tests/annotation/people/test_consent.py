@@ -46,9 +46,7 @@ def test_a_changed_text_asks_everybody_again(world) -> None:
     assert fingerprint(world.campaign) != before
     assert not world.campaign.members.exclude(consented_at=None).exists()
     entry = AuditEntry.objects.get(act="rules-set")
-    assert (entry.person, entry.about, entry.details) == (
-        world.manager, "personal-data text", {"asked_again": 4},
-    )  # fmt: skip
+    assert (entry.person, entry.about, entry.details) == (world.manager, "personal-data text", {"asked_again": 4})
 
 
 def test_a_text_that_is_saved_unchanged_asks_nobody(world) -> None:

@@ -45,8 +45,7 @@ def places_of(text: str) -> set[tuple[str, str]]:
             cursor.execute(f'SELECT * FROM "{table}" LIMIT 0')
             for name in [column[0] for column in cursor.description]:
                 cursor.execute(
-                    f'SELECT COUNT(*) FROM "{table}" WHERE LOWER(CAST("{name}" AS TEXT)) LIKE %s',
-                    [f"%{text.lower()}%"],
+                    f'SELECT COUNT(*) FROM "{table}" WHERE LOWER(CAST("{name}" AS TEXT)) LIKE %s', [f"%{text.lower()}%"]
                 )
                 if cursor.fetchone()[0]:
                     found.add((table, name))
@@ -64,9 +63,7 @@ def nina(world) -> User:
     )
     nina.refresh_from_db()
     first, second, third = world.campaign.items.all()[:3]
-    answer(
-        nina, next(s for s in claim(world.campaign, nina, 50) if s.item == first), "Y", comment=f"I am {NAME}"
-    )
+    answer(nina, next(s for s in claim(world.campaign, nina, 50) if s.item == first), "Y", comment=f"I am {NAME}")
     label_item(world, first, ben="Y")
     held = Slot.objects.get(item=second, annotator=nina)
     report(nina, held.ticket, lease_of(held.ticket, nina.pk), uuid4(), kind="other", text="broken")
@@ -94,9 +91,12 @@ def nina(world) -> User:
     AccessFailureLog.objects.create(username=EMAIL, **seen)
     AccessLog.objects.create(username="ben", **seen)
     LogEntry.objects.create(
-        user=world.manager, content_type=ContentType.objects.get_for_model(User), object_id=str(nina.pk),
-        object_repr=NAME, action_flag=CHANGE,
-    )  # fmt: skip
+        user=world.manager,
+        content_type=ContentType.objects.get_for_model(User),
+        object_id=str(nina.pk),
+        object_repr=NAME,
+        action_flag=CHANGE,
+    )
     switch_off(nina, by=world.manager)
     switch_on(nina, by=world.manager)
     password_path(nina, by=world.manager)
@@ -111,12 +111,19 @@ def nina(world) -> User:
 def test_nothing_tells_who_the_person_was_but_their_own_comment(world, nina) -> None:
     before = places_of(NAME)
     assert before == {
-        ("auth_user", "username"), ("auth_user", "first_name"), ("auth_user", "last_name"),
-        ("auth_user", "email"), ("annotation_invitation", "email"), ("annotation_label", "comment"),
-        ("annotation_importedlabel", "annotator"), ("axes_accessattempt", "username"),
-        ("axes_accessattempt", "post_data"), ("axes_accesslog", "username"), ("axes_accessfailurelog", "username"),
+        ("auth_user", "username"),
+        ("auth_user", "first_name"),
+        ("auth_user", "last_name"),
+        ("auth_user", "email"),
+        ("annotation_invitation", "email"),
+        ("annotation_label", "comment"),
+        ("annotation_importedlabel", "annotator"),
+        ("axes_accessattempt", "username"),
+        ("axes_accessattempt", "post_data"),
+        ("axes_accesslog", "username"),
+        ("axes_accessfailurelog", "username"),
         ("django_admin_log", "object_repr"),
-    }  # fmt: skip
+    }
     erase(nina, by=world.manager)
     assert places_of(NAME) == {("annotation_label", "comment")}
     assert places_of(EMAIL) == set()
@@ -127,8 +134,12 @@ def test_the_account_is_a_pseudonym_that_nobody_can_use(world, nina) -> None:
     nina.refresh_from_db()
     assert pseudonym.startswith("erased-") and len(pseudonym) == len("erased-") + 8
     assert (nina.username, nina.email, nina.is_active, nina.has_usable_password(), nina.last_login) == (
-        pseudonym, "", False, False, None,
-    )  # fmt: skip
+        pseudonym,
+        "",
+        False,
+        False,
+        None,
+    )
     assert (nina.memberships.count(), nina.groups.count()) == (0, 0)
     assert is_erased(nina)
     with pytest.raises(PersonError, match="cannot be switched on again"):
@@ -141,10 +152,7 @@ def test_the_account_is_a_pseudonym_that_nobody_can_use(world, nina) -> None:
 
 def test_labels_and_judgements_stay(world, nina) -> None:
     def kept() -> list[object]:
-        return [
-            list(model.objects.order_by("pk").values())
-            for model in (Label, CheckLabel, SurplusLabel, Judgement)
-        ]
+        return [list(model.objects.order_by("pk").values()) for model in (Label, CheckLabel, SurplusLabel, Judgement)]
 
     before = kept()
     erase(nina, by=world.manager)

@@ -22,9 +22,7 @@ from tests.annotation.world import PASSWORD
 
 
 def acts() -> list[tuple[str, str | None, str | None]]:
-    rows = AuditEntry.objects.filter(
-        act__in=["invited", "invitation-used", "invitation-revoked", "consented"]
-    )
+    rows = AuditEntry.objects.filter(act__in=["invited", "invitation-used", "invitation-revoked", "consented"])
     return list(rows.order_by("id").values_list("act", "person__username", "subject__username"))
 
 
@@ -42,16 +40,10 @@ def test_new_person_gets_account_role_and_consent_and_all_is_recorded(world) -> 
     nina = accept_as_new(made, "nina", PASSWORD, email="nina@example.org", agreed=True)
     assert nina.check_password(PASSWORD)
     member = nina.memberships.get()
-    assert (member.campaign, member.role, member.consented_at is not None) == (
-        world.campaign,
-        "annotator",
-        True,
-    )
+    assert (member.campaign, member.role, member.consented_at is not None) == (world.campaign, "annotator", True)
     made.refresh_from_db()
     assert (made.used_by, made.used_at is not None) == (nina, True)
-    assert acts() == [
-        ("invited", "manager", None), ("invitation-used", "nina", "nina"), ("consented", "nina", "nina"),
-    ]  # fmt: skip
+    assert acts() == [("invited", "manager", None), ("invitation-used", "nina", "nina"), ("consented", "nina", "nina")]
 
 
 def test_known_person_gains_the_role(world) -> None:

@@ -9,10 +9,7 @@ from tests.annotation.world import label_item
 
 
 def seen(world) -> dict[str, tuple[list[str], int]]:
-    return {
-        one.person.username: ([str(role) for role in one.roles], one.labels)
-        for one in members_of(world.campaign)
-    }
+    return {one.person.username: ([str(role) for role in one.roles], one.labels) for one in members_of(world.campaign)}
 
 
 def test_members_with_the_labels_that_count(world) -> None:
@@ -20,9 +17,11 @@ def test_members_with_the_labels_that_count(world) -> None:
     label_item(world, first, ann="Y", ben="Y")
     label_item(world, second, ann="N")
     assert seen(world) == {
-        "ada": (["adjudicator"], 0), "ann": (["annotator"], 2), "ben": (["annotator"], 1),
+        "ada": (["adjudicator"], 0),
+        "ann": (["annotator"], 2),
+        "ben": (["annotator"], 1),
         "cleo": (["annotator"], 0),
-    }  # fmt: skip
+    }
     withdraw_labels(world.campaign, world.ann, by=world.manager)
     assert seen(world)["ann"] == (["annotator"], 0)
 

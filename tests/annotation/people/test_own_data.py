@@ -28,26 +28,20 @@ def told(world) -> dict:
         campaign=world.campaign, head=0, relation=0, tail=1, side="tail", answer="Y", origin="seed"
     )
     check = Check.objects.create(
-        campaign=world.campaign,
-        kind="gold",
-        person=world.ann,
-        gold=gold,
-        expected="Y",
-        order=1,
-        state="answered",
+        campaign=world.campaign, kind="gold", person=world.ann, gold=gold, expected="Y", order=1, state="answered"
     )
     old = CheckLabel.objects.create(
+        check_item=check, annotator=world.ann, answer="Y", client_id=uuid4(), template=template, source_url=LINK
+    )
+    CheckLabel.objects.create(
         check_item=check,
         annotator=world.ann,
-        answer="Y",
+        answer="N",
         client_id=uuid4(),
         template=template,
         source_url=LINK,
-    )
-    CheckLabel.objects.create(
-        check_item=check, annotator=world.ann, answer="N", client_id=uuid4(), template=template, source_url=LINK,
         supersedes=old,
-    )  # fmt: skip
+    )
     for subject in ({"item": second}, {"check_item": check}):
         SurplusLabel.objects.create(
             annotator=world.ann, answer="N", client_id=uuid4(), template=template, reason="twice", **subject

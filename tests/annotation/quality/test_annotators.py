@@ -61,9 +61,13 @@ def test_gold_accuracy_by_the_newest_answer(world, items):
         make_check(world, world.ann, given, gold=gold, active_ms=1000)
     first = CheckLabel.objects.get(check_item__gold=golds[1])
     CheckLabel.objects.create(
-        check_item=first.check_item, annotator=world.ann, answer="Y", client_id=uuid4(), supersedes=first,
+        check_item=first.check_item,
+        annotator=world.ann,
+        answer="Y",
+        client_id=uuid4(),
+        supersedes=first,
         template=first.template,
-    )  # fmt: skip
+    )
     make_check(world, world.ann, "N", item=items[0], expected="Y", active_ms=500)  # a re-check is no gold
     make_check(world, world.ben, "N", gold=golds[0])  # of somebody else
     work = work_of(world, world.ann)
@@ -73,10 +77,7 @@ def test_gold_accuracy_by_the_newest_answer(world, items):
 def test_overturn_rate(world, items):
     label_all(world, items[:4], "YY?Y", "NNNY")  # three disputes, one agreement
     decide(world, ada="N")
-    assert (work_of(world, world.ann).overturn, work_of(world, world.ben).overturn) == (
-        Share(3, 3),
-        Share(0, 3),
-    )
+    assert (work_of(world, world.ann).overturn, work_of(world, world.ben).overturn) == (Share(3, 3), Share(0, 3))
     assert (work_of(world, world.ada).decisions, work_of(world, world.ada).labels) == (3, 0)
 
 
@@ -100,9 +101,13 @@ def test_late_answers_and_reports_are_counted(world, items):
     slot = slot_for(world.campaign, world.ann, items[0])
     report(world.ann, slot.ticket, lease_of(slot.ticket, world.ann.pk), uuid4(), "question", "what?")
     SurplusLabel.objects.create(
-        item=items[1], annotator=world.ann, answer="N", client_id=uuid4(), active_ms=1500,
+        item=items[1],
+        annotator=world.ann,
+        answer="N",
+        client_id=uuid4(),
+        active_ms=1500,
         template=current_template(Relation.objects.get()),
-    )  # fmt: skip
+    )
     work = work_of(world, world.ann)
     assert (work.surplus, work.flags, work.labels, work.active_ms) == (1, 1, 0, 1500)
 
@@ -132,9 +137,7 @@ def test_detail_by_week_adds_up_to_all(world, items):
     label_item(world, items[0], ben="N")
     decide(world, ada="N")
     detail = annotator_detail(world.campaign, world.ann)
-    assert [(week, work.label_ms) for week, work in detail.weeks] == [
-        ("2026-W10", [1000, 2000]), ("2026-W11", [3000]),
-    ]  # fmt: skip
+    assert [(week, work.label_ms) for week, work in detail.weeks] == [("2026-W10", [1000, 2000]), ("2026-W11", [3000])]
     assert detail.work == work_of(world, world.ann)
     assert detail.work.overturn == Share(1, 1)
 
@@ -156,9 +159,7 @@ def test_detail_of_an_adjudicator_has_decisions(world, items):
     assert (row.is_decision, row.judgement, row.differs) == (True, "positive", False)
 
 
-@pytest.mark.parametrize(
-    ("decision", "expected"), [("Y", (False, True)), ("N", (True, False)), ("?", (False, False))]
-)
+@pytest.mark.parametrize(("decision", "expected"), [("Y", (False, True)), ("N", (True, False)), ("?", (False, False))])
 def test_detail_marks_what_was_judged_otherwise(world, items, decision, expected):
     label_item(world, items[0], ann="Y", ben="N")
     decide(world, ada=decision)
@@ -186,7 +187,5 @@ def test_detail_queries_do_not_grow(world, items, count, django_assert_num_queri
 def test_who_took_part(world, items):
     label_item(world, items[0], cleo="Y")
     world.campaign.members.filter(person=world.cleo).delete()
-    found = [
-        took_part(world.campaign, person) for person in (world.ann, world.cleo, world.stranger, world.manager)
-    ]
+    found = [took_part(world.campaign, person) for person in (world.ann, world.cleo, world.stranger, world.manager)]
     assert found == [True, True, False, False]

@@ -178,9 +178,7 @@ def test_gold_is_drawn_by_the_seed_of_the_campaign(world) -> None:
 
     def drawn(seed: int) -> list[tuple[int | None, int]]:
         claims = walked(large, world.ann, 8, gold_percent=10, seed=seed)
-        return [
-            (place.gold_id, place.order) for places in claims for place in places if isinstance(place, Check)
-        ]
+        return [(place.gold_id, place.order) for places in claims for place in places if isinstance(place, Check)]
 
     first = drawn(1)
     assert len(first) > 30
@@ -237,9 +235,16 @@ def test_check_held_from_before_joins_its_question(world, two_golds) -> None:
     others = [item.order for item in world.campaign.items.all() if question_of(item) != question]
     far = max(others) if max(others) == 5 else min(others)
     check = Check.objects.create(
-        campaign=world.campaign, kind="gold", person=world.ann, gold=two_golds[0], expected="Y", order=far,
-        state="leased", template=None, leased_until=timezone.now() + timedelta(minutes=5),
-    )  # fmt: skip
+        campaign=world.campaign,
+        kind="gold",
+        person=world.ann,
+        gold=two_golds[0],
+        expected="Y",
+        order=far,
+        state="leased",
+        template=None,
+        leased_until=timezone.now() + timedelta(minutes=5),
+    )
     places = claim_questions(world.campaign, world.ann, 50)
     assert len(questions_of(places)) == 2
     assert [asked_of(place) for place in places].count(question_of(check)) == 4
@@ -294,28 +299,20 @@ def test_gold_goes_when_its_question_went_to_others(world, two_golds) -> None:
     let_leases_end(world.ann)
     give_to_others(
         world,
-        {
-            place.asked.pk
-            for place in first
-            if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
-        },
+        {place.asked.pk for place in first if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"},
     )
     again = claim_questions(world.campaign, world.ann, 50)
     assert {asked_of(place) for place in again} == {question_of(two_golds[1])}
     assert [check.gold for check in checks_of(world.ann, state="leased")] == [two_golds[1]]
     gone = next(check for check in checks_of(world.ann) if check.gold == two_golds[0])
-    assert (
-        gone.state == "free" and not answer(world.ann, gone, "Y").is_surplus
-    )  # from a page that was left open
+    assert gone.state == "free" and not answer(world.ann, gone, "Y").is_surplus  # from a page that was left open
 
 
 def test_gold_stays_while_a_candidate_of_its_question_does(world, two_golds) -> None:
     first = claim_questions(world.campaign, world.ann, 50)
     let_leases_end(world.ann)
     items = [
-        place.asked.pk
-        for place in first
-        if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
+        place.asked.pk for place in first if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
     ]
     give_to_others(world, set(items[1:]))
     again = claim_questions(world.campaign, world.ann, 50)
@@ -383,9 +380,15 @@ def test_answers_to_gold_are_in_no_export_and_no_figure(world, two_golds) -> Non
     assert checks == []  # nothing is left to label, so that no gold comes alone
     for gold in two_golds:
         check = Check.objects.create(
-            campaign=world.campaign, kind="gold", person=world.cleo, gold=gold, expected="Y", order=0,
-            state="leased", template=Slot.objects.exclude(template=None).first().template,
-        )  # fmt: skip
+            campaign=world.campaign,
+            kind="gold",
+            person=world.cleo,
+            gold=gold,
+            expected="Y",
+            order=0,
+            state="leased",
+            template=Slot.objects.exclude(template=None).first().template,
+        )
         answer(world.cleo, check, "N")
     assert written("after") == before and CheckLabel.objects.count() == 2
 
@@ -397,8 +400,9 @@ def test_gold_from_pool_takes_seeds_and_triples_filtered_for_their_type(world) -
     assert gold_from_pool(world.campaign, positives=1, negatives=1, by=world.manager) == (2, 0)
     index = open_graph(world.pool.graph).entity_index
     assert {(g.head, g.tail, g.answer, g.origin, g.side) for g in Gold.objects.all()} == {
-        (index["p1"], index["c7"], "Y", "seed", "tail"), (index["p1"], index["c2"], "N", "filter", "tail"),
-    }  # fmt: skip
+        (index["p1"], index["c7"], "Y", "seed", "tail"),
+        (index["p1"], index["c2"], "N", "filter", "tail"),
+    }
     assert gold_from_pool(world.campaign, positives=1, negatives=1) == (0, 2)
     with pytest.raises(CampaignError, match="2 gold items of triples seed: the pool has 1 in the questions"):
         gold_from_pool(world.campaign, positives=2, negatives=0)
@@ -411,17 +415,26 @@ def test_gold_from_pool_is_of_questions_that_people_are_asked(world) -> None:
         SeedTriple.objects.create(pool=world.pool, head=index[head], relation=0, tail=index[tail])
     for head, tail in (("p2", "c2"), ("p9", "c7"), ("p9", "c1")):
         PooledTriple.objects.create(
-            pool=world.pool, head=index[head], relation=0, tail=index[tail], depth=3,
-            provenance=findings((0, 0, 3)), reason="types",
-        )  # fmt: skip
+            pool=world.pool,
+            head=index[head],
+            relation=0,
+            tail=index[tail],
+            depth=3,
+            provenance=findings((0, 0, 3)),
+            reason="types",
+        )
     for wanted in ({"positives": 3, "negatives": 0}, {"positives": 0, "negatives": 3}):
         with pytest.raises(CampaignError, match="the pool has 2 in the questions that people are asked"):
             gold_from_pool(world.campaign, **wanted)
     assert gold_from_pool(world.campaign, positives=2, negatives=2) == (4, 0)
-    assert sorted(Gold.objects.values_list("head", "tail", "side")) == sorted([
-        (index["p1"], index["c7"], "tail"), (index["p2"], index["c7"], "head"),
-        (index["p1"], index["c2"], "tail"), (index["p9"], index["c7"], "head"),
-    ])  # fmt: skip
+    assert sorted(Gold.objects.values_list("head", "tail", "side")) == sorted(
+        [
+            (index["p1"], index["c7"], "tail"),
+            (index["p2"], index["c7"], "head"),
+            (index["p1"], index["c2"], "tail"),
+            (index["p9"], index["c7"], "head"),
+        ]
+    )
 
 
 def test_gold_from_a_file_is_all_or_nothing_and_names_its_lines(world, tmp_path) -> None:
@@ -436,10 +449,12 @@ def test_gold_from_a_file_is_all_or_nothing_and_names_its_lines(world, tmp_path)
     with pytest.raises(CampaignError) as error:
         gold_from_file(world.campaign, path)
     for words in (
-        "gold.tsv:3: the graph does not have head", "gold.tsv:4: a gold item has answer Y or N",
-        "gold.tsv:5: people label this triple", "no gold item was added",
+        "gold.tsv:3: the graph does not have head",
+        "gold.tsv:4: a gold item has answer Y or N",
+        "gold.tsv:5: people label this triple",
+        "no gold item was added",
         "gold.tsv:6: no question of this campaign asks for this triple, so it would stand alone",
-    ):  # fmt: skip
+    ):
         assert words in str(error.value)
     assert Gold.objects.count() == 0
     path.write_text(good)
@@ -514,9 +529,7 @@ def test_recheck_never_offers_what_a_person_saw_labels_of(world, judged) -> None
         }
 
 
-@pytest.mark.parametrize(
-    ("size", "who", "words"), [(0, "cleo", "at least one"), (1, "stranger", "is no member")]
-)
+@pytest.mark.parametrize(("size", "who", "words"), [(0, "cleo", "at least one"), (1, "stranger", "is no member")])
 def test_recheck_refuses(world, judged, size, who, words) -> None:
     with pytest.raises(CampaignError, match=words):
         draw_recheck(world.campaign, getattr(world, who), size)
@@ -525,19 +538,13 @@ def test_recheck_refuses(world, judged, size, who, words) -> None:
 
 def test_answer_to_a_recheck_is_kept_and_the_judgement_stays(world, judged) -> None:
     draw_recheck(world.campaign, world.cleo, 5)
-    before = (
-        labels_version(world.pool),
-        list(Judgement.objects.order_by("pk").values_list("verdict", "decided_at")),
-    )
+    before = (labels_version(world.pool), list(Judgement.objects.order_by("pk").values_list("verdict", "decided_at")))
     places = [place for place in claim_questions(world.campaign, world.cleo, 50) if isinstance(place, Check)]
     assert len(places) == 5
     for check in places:
         answer(world.cleo, check, "N" if check.expected == "Y" else "Y")
     assert CheckLabel.objects.filter(annotator=world.cleo).count() == 5
-    after = (
-        labels_version(world.pool),
-        list(Judgement.objects.order_by("pk").values_list("verdict", "decided_at")),
-    )
+    after = (labels_version(world.pool), list(Judgement.objects.order_by("pk").values_list("verdict", "decided_at")))
     assert after == before
     assert live_labels().count() == 12
     assert claim_questions(world.campaign, world.cleo, 50) == []

@@ -31,15 +31,17 @@ def test_hours_are_of_everything_that_was_answered(world, items):
     change(world.ann, kept.label.client_id, uuid4(), "N", LINK, active_ms=360_000)  # no further label
     make_check(world, world.ann, "Y", gold=make_gold(world, 3), active_ms=360_000, away_ms=900_000)
     SurplusLabel.objects.create(
-        check_item=Check.objects.get(), annotator=world.ann, answer="N", client_id=uuid4(), active_ms=360_000,
+        check_item=Check.objects.get(),
+        annotator=world.ann,
+        answer="N",
+        client_id=uuid4(),
+        active_ms=360_000,
         template=slot.template,
-    )  # fmt: skip
+    )
     label_item(world, items[1], ann="Y")
     for model in (Label, CheckLabel, SurplusLabel):
         model.objects.update(created_at=MONDAY)
-    Label.objects.filter(item=items[1]).update(
-        created_at=MONDAY.replace(hour=23, minute=59) + timedelta(minutes=1)
-    )
+    Label.objects.filter(item=items[1]).update(created_at=MONDAY.replace(hour=23, minute=59) + timedelta(minutes=1))
     withdraw_labels(world.campaign, world.ann)  # it was worked, so it is paid
     assert hours(world.campaign) == [
         Hours("ann", "annotator", date(2026, 3, 2), 3, 1.3, 0.5),

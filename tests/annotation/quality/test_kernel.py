@@ -31,9 +31,7 @@ C = 3
 pairs = st.lists(st.tuples(st.integers(0, C - 1), st.integers(0, C - 1)), min_size=1, max_size=30)
 # items × up to five people, some of whom did not answer
 ratings = st.integers(1, 5).flatmap(
-    lambda people: st.lists(
-        st.lists(st.integers(-1, C - 1), min_size=people, max_size=people), min_size=1, max_size=20
-    )
+    lambda people: st.lists(st.lists(st.integers(-1, C - 1), min_size=people, max_size=people), min_size=1, max_size=20)
 )
 
 
@@ -53,8 +51,7 @@ def slow_kappa(rows: list[tuple[int, int]]) -> Fraction | None:
     n = len(rows)
     observed = Fraction(sum(a == b for a, b in rows), n)
     chance = sum(
-        Fraction(sum(a == k for a, _ in rows), n) * Fraction(sum(b == k for _, b in rows), n)
-        for k in range(C)
+        Fraction(sum(a == k for a, _ in rows), n) * Fraction(sum(b == k for _, b in rows), n) for k in range(C)
     )
     return None if chance == 1 else (observed - chance) / (1 - chance)
 
@@ -82,13 +79,10 @@ def slow_ac1(rows: list[list[int]]) -> Fraction | None:
     if not paired or len({value for values in answered for value in values}) == 1:
         return None
     agree = [
-        Fraction(sum(a == b for a, b in permutations(values, 2)), len(values) * (len(values) - 1))
-        for values in paired
+        Fraction(sum(a == b for a, b in permutations(values, 2)), len(values) * (len(values) - 1)) for values in paired
     ]
     observed = sum(agree) / len(paired)
-    shares = [
-        sum(Fraction(values.count(k), len(values)) for values in answered) / len(answered) for k in range(C)
-    ]
+    shares = [sum(Fraction(values.count(k), len(values)) for values in answered) / len(answered) for k in range(C)]
     chance = sum(share * (1 - share) for share in shares) / (C - 1)
     return (observed - chance) / (1 - chance)
 
@@ -145,12 +139,17 @@ def test_alpha_equals_krippendorff_package(rows):
 
 # four people, twelve items, five categories, some answers missing: example C of Krippendorff 2011, which is
 # also the example of Gwet's handbook and of his R package irrCAC
-FOUR = np.array([
-    [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
-    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
-    [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
-    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
-]).T - 1  # fmt: skip
+FOUR = (
+    np.array(
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
+            [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
+        ]
+    ).T
+    - 1
+)
 
 
 def test_alpha_of_published_example():

@@ -46,12 +46,7 @@ def test_agreement_equals_other_packages(world, items):
     assert (found.items, found.overall.raw) == (6, Share(4, 6))
     assert found.overall.alpha == Coefficient(pytest.approx(alpha), 6)
     assert found.overall.ac1 == Coefficient(pytest.approx(1 / 3), 6)
-    assert pair == (
-        world.ann.pk,
-        world.ben.pk,
-        Share(4, 6),
-        Coefficient(pytest.approx(cohen_kappa_score(*codes)), 6),
-    )
+    assert pair == (world.ann.pk, world.ben.pk, Share(4, 6), Coefficient(pytest.approx(cohen_kappa_score(*codes)), 6))
 
 
 def test_pairs_are_apart_and_the_larger_comes_first(world, items):
@@ -63,8 +58,9 @@ def test_pairs_are_apart_and_the_larger_comes_first(world, items):
         (world.ann.pk, world.ben.pk, Share(1, 2)),
     ]
     assert [pair.kappa.value for pair in found] == [
-        pytest.approx(cohen_kappa_score(list("YNN"), list("YNY"))), pytest.approx(0.0),
-    ]  # fmt: skip
+        pytest.approx(cohen_kappa_score(list("YNN"), list("YNY"))),
+        pytest.approx(0.0),
+    ]
 
 
 def test_kappa_does_not_depend_on_who_was_first(world, items):
@@ -97,9 +93,12 @@ def test_changed_label_counts_as_it_is_now(world, items):
 def test_checks_and_late_answers_are_not_part_of_agreement(world, items):
     label_item(world, items[0], ann="Y", ben="Y")
     SurplusLabel.objects.create(
-        item=items[0], annotator=world.cleo, answer="N", client_id=uuid4(),
+        item=items[0],
+        annotator=world.cleo,
+        answer="N",
+        client_id=uuid4(),
         template=current_template(Relation.objects.get()),
-    )  # fmt: skip
+    )
     make_check(world, world.cleo, "N", gold=make_gold(world, 3))
     assert agreement_report(world.campaign).overall.raw == Share(1, 1)
 
@@ -118,9 +117,13 @@ def test_table_of_answers_has_every_item_once(world, items, categories):
     label_all(world, items, "YNYN??", "YNNY?Y")
     found = agreement_report(world.campaign, categories=categories).answers
     assert [(pair.one, pair.other, pair.n) for pair in found] == [
-        ("yes", "yes", 1), ("yes", "no", 2), ("yes", "can't tell", 1),
-        ("no", "no", 1), ("no", "can't tell", 0), ("can't tell", "can't tell", 1),
-    ]  # fmt: skip
+        ("yes", "yes", 1),
+        ("yes", "no", 2),
+        ("yes", "can't tell", 1),
+        ("no", "no", 1),
+        ("no", "can't tell", 0),
+        ("can't tell", "can't tell", 1),
+    ]
 
 
 def test_same_answer_everywhere_is_undefined(world, items):
@@ -150,9 +153,7 @@ def test_by_week_of_the_second_label(world, items):
         Label.objects.filter(pk=first.pk).update(created_at=MONDAY - timedelta(days=90))
         Label.objects.filter(pk=second.pk).update(created_at=MONDAY + timedelta(days=days))
     weeks = agreement_report(world.campaign).weeks
-    assert [(week.name, week.agreement.raw) for week in weeks] == [
-        ("2026-W10", Share(1, 1)), ("2026-W11", Share(1, 2)),
-    ]  # fmt: skip
+    assert [(week.name, week.agreement.raw) for week in weeks] == [("2026-W10", Share(1, 1)), ("2026-W11", Share(1, 2))]
 
 
 def test_by_relation(world, items):
@@ -161,8 +162,9 @@ def test_by_relation(world, items):
     PooledTriple.objects.filter(pk=items[2].triple_id).update(relation=other.index)
     relations = agreement_report(world.campaign).relations
     assert [(group.name, group.agreement.raw) for group in relations] == [
-        ("<b>born in</b>", Share(0, 1)), ("lived_in", Share(2, 2)),
-    ]  # fmt: skip
+        ("<b>born in</b>", Share(0, 1)),
+        ("lived_in", Share(2, 2)),
+    ]
 
 
 def test_another_campaign_is_not_part_of_it(world, items, tmp_path):
@@ -206,8 +208,10 @@ def test_gold_report_by_item(world):
         make_check(world, person, one, gold=first)
         make_check(world, person, other, gold=second)
     assert gold_report(world.campaign) == [
-        (first, 3, 3, Share(1, 3), 1), (second, 3, 2, Share(1, 2), 0), (third, 0, 0, Share(0, 0), 0),
-    ]  # fmt: skip
+        (first, 3, 3, Share(1, 3), 1),
+        (second, 3, 2, Share(1, 2), 0),
+        (third, 0, 0, Share(0, 0), 0),
+    ]
 
 
 def test_recheck_report_by_sample(world, items):
@@ -225,15 +229,16 @@ def test_recheck_report_by_sample(world, items):
 
 def test_changed_answer_to_a_check_counts_once_and_as_it_is_now(world, items):
     gold = make_gold(world, 3, "Y")
-    for check in (
-        make_check(world, world.ann, "N", gold=gold),
-        make_check(world, world.ada, "N", item=items[0]),
-    ):
+    for check in (make_check(world, world.ann, "N", gold=gold), make_check(world, world.ada, "N", item=items[0])):
         first = check.labels.get()
         CheckLabel.objects.create(
-            check_item=check, annotator=check.person, answer="Y", client_id=uuid4(), supersedes=first,
+            check_item=check,
+            annotator=check.person,
+            answer="Y",
+            client_id=uuid4(),
+            supersedes=first,
             template=first.template,
-        )  # fmt: skip
+        )
     assert gold_report(world.campaign) == [(gold, 1, 1, Share(1, 1), 0)]
     (sample,) = recheck_report(world.campaign)
     assert (sample.answered, sample.both) == (1, Share(1, 1))

@@ -41,9 +41,7 @@ def test_tsv_of_a_pool_has_the_relations_that_people_are_asked_about(world) -> N
 def test_exported_file_comes_back_and_changes_nothing(two: Graph) -> None:
     save_template(two.relations.get(index=1), '"{subject}" & {object}', "'{subject}", "-{object}")
     assert read_upload(two, templates_tsv(two).encode(), "t.tsv") == []
-    assert (
-        read_upload(two, b"\xef\xbb\xbf" + templates_tsv(two).replace("\n", "\r\n").encode(), "t.tsv") == []
-    )
+    assert read_upload(two, b"\xef\xbb\xbf" + templates_tsv(two).replace("\n", "\r\n").encode(), "t.tsv") == []
 
 
 def test_import_takes_the_whole_file_or_nothing(graph: Graph, tmp_path: Path) -> None:
@@ -99,24 +97,15 @@ def test_changes_are_saved_together_with_one_entry(world) -> None:
     Relation.objects.create(graph=two, index=1, key="=works for")
     raw = NEW + "=works for\tIs {subject} at {object}?\tWhere is {subject}?\tWho is at {object}?\n"
     changes = read_upload(two, raw.encode(), "t.tsv")
-    assert [(change.relation.key, change.newest.version) for change in changes] == [
-        ("lived_in", 1),
-        ("=works for", 1),
-    ]
+    assert [(change.relation.key, change.newest.version) for change in changes] == [("lived_in", 1), ("=works for", 1)]
     assert QuestionTemplate.objects.filter(version=2).count() == 0
     assert save_changes(two, changes, by=world.manager, pool=world.pool) == 2
-    assert list(
-        QuestionTemplate.objects.filter(version=2).values_list("statement", "is_default", "created_by")
-    ) == [
+    assert list(QuestionTemplate.objects.filter(version=2).values_list("statement", "is_default", "created_by")) == [
         ("Is {subject} of {object}?", False, world.manager.pk),
         ("Is {subject} at {object}?", False, world.manager.pk),
     ]
     entry = AuditEntry.objects.get(act="questions-imported")
-    assert (entry.person, entry.about, entry.details) == (
-        world.manager,
-        "2 relations of graph small",
-        {"n": 2},
-    )
+    assert (entry.person, entry.about, entry.details) == (world.manager, "2 relations of graph small", {"n": 2})
 
 
 def test_changes_that_somebody_else_overtook_are_not_saved(two: Graph) -> None:

@@ -33,8 +33,7 @@ def pool(world) -> Pool:
         Relation.objects.create(graph=graph, index=index, key=key)
     rows = [(h, 1, t, "") for h in range(3) for t in range(3, 6)] + [(0, 3, 1, ""), (0, 2, 1, "types")]
     PooledTriple.objects.bulk_create(
-        PooledTriple(pool=world.pool, head=h, relation=r, tail=t, depth=1, reason=reason)
-        for h, r, t, reason in rows
+        PooledTriple(pool=world.pool, head=h, relation=r, tail=t, depth=1, reason=reason) for h, r, t, reason in rows
     )
     return world.pool
 

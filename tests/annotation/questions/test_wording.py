@@ -16,22 +16,14 @@ def relation(graph):
 
 def test_first_template_is_the_one_the_graph_came_with(relation) -> None:
     template = current_template(relation)
-    assert (template.version, template.statement, template.is_default) == (
-        1,
-        "Has {subject} lived in {object}?",
-        False,
-    )
+    assert (template.version, template.statement, template.is_default) == (1, "Has {subject} lived in {object}?", False)
     assert current_template(relation) == template
 
 
 def test_save_makes_a_new_version_and_keeps_the_old(relation) -> None:
     first = current_template(relation)
     new = save_template(
-        relation,
-        "Did {subject} live in {object}?",
-        "Where did {subject} live?",
-        "Who lived in {object}?",
-        None,
+        relation, "Did {subject} live in {object}?", "Where did {subject} live?", "Who lived in {object}?", None
     )
     assert (new.version, current_template(relation)) == (2, new)
     assert QuestionTemplate.objects.filter(pk=first.pk, version=1).exists()
@@ -79,8 +71,7 @@ def test_second_writer_of_a_version_is_told_and_nothing_of_theirs_is_kept(relati
 
 
 @pytest.mark.parametrize(
-    "label",
-    ["{object}", "{subject} {object}", "{{ secret }}", "{% now 'Y' %}", "<b>&amp;", r"\1 \g<0>", "{", "%s"],
+    "label", ["{object}", "{subject} {object}", "{{ secret }}", "{% now 'Y' %}", "<b>&amp;", r"\1 \g<0>", "{", "%s"]
 )
 def test_label_that_looks_like_a_template_is_shown_as_it_is(world, label: str) -> None:
     item = world.campaign.items.filter(side="tail").first()

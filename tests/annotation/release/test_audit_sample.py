@@ -22,9 +22,14 @@ SIZES = {"types": 8, "category-head": 20, "self-answer": 1}
 def pool(graph) -> Pool:
     """Ten head questions of two triples each, and filtered ones among them by SIZES."""
     pool = Pool.objects.create(
-        graph=graph, name="p1", origin=PoolOrigin.BUILT, state=PoolState.READY, depth=9, seed_source="test",
+        graph=graph,
+        name="p1",
+        origin=PoolOrigin.BUILT,
+        state=PoolState.READY,
+        depth=9,
+        seed_source="test",
         contributors=["a"],
-    )  # fmt: skip
+    )
     filtered = [reason for reason, n in SIZES.items() for _ in range(n)]
     reasons = ["", "", *[None] * 3] * CITIES
     for place, reason in enumerate(reasons):
@@ -32,12 +37,17 @@ def pool(graph) -> Pool:
             reasons[place] = filtered.pop() if filtered else "-"
     PooledTriple.objects.bulk_create(
         PooledTriple(
-            pool=pool, head=place % 5, relation=0, tail=12 + place // 5, depth=3, provenance=findings((0, 1, 3)),
+            pool=pool,
+            head=place % 5,
+            relation=0,
+            tail=12 + place // 5,
+            depth=3,
+            provenance=findings((0, 1, 3)),
             reason=reason,
         )
         for place, reason in enumerate(reasons)
         if reason != "-"
-    )  # fmt: skip
+    )
     return pool
 
 
@@ -59,8 +69,10 @@ def test_share_is_drawn_of_each_filter_and_one_at_least(pool) -> None:
     batch = campaign.batches.get(number=2)
     assert (batch.origin, batch.size, batch.settings) == ("audit", 8, {"share": 0.25, "seed": 2})
     assert set(audited(campaign).values_list("triple__reason", "probability", "place", "state")) == {
-        ("types", 0.25, None, "open"), ("category-head", 0.25, None, "open"), ("self-answer", 1.0, None, "open"),
-    }  # fmt: skip
+        ("types", 0.25, None, "open"),
+        ("category-head", 0.25, None, "open"),
+        ("self-answer", 1.0, None, "open"),
+    }
     assert Slot.objects.filter(item__batch=batch).count() == 16
 
 
@@ -88,8 +100,10 @@ def test_drawing_again_adds_only_what_is_missing_and_gives_all_the_new_chance(po
     assert draw_audit(campaign, 0.5) == (7, 15, 20)
     assert before < ids(campaign)
     assert set(audited(campaign).values_list("triple__reason", "probability")) == {
-        ("types", 0.5), ("category-head", 0.5), ("self-answer", 1.0),
-    }  # fmt: skip
+        ("types", 0.5),
+        ("category-head", 0.5),
+        ("self-answer", 1.0),
+    }
     assert draw_audit(campaign, 1) == (14, 29, 20)
 
 
@@ -100,10 +114,7 @@ def test_filter_stays_on_the_triple(pool) -> None:
 
 def test_sample_at_the_opening_is_mixed_among_the_others_in_their_groups(pool) -> None:
     campaign = open_campaign(pool, audit=1.0, seed=4)
-    assert list(campaign.batches.values_list("number", "origin", "size")) == [
-        (1, "all", 20),
-        (2, "audit", 29),
-    ]
+    assert list(campaign.batches.values_list("number", "origin", "size")) == [(1, "all", 20), (2, "audit", 29)]
     entry = AuditEntry.objects.get(act="campaign-opened")
     assert entry.about == "20 triples to judge, 29 of an audit sample"
     groups: dict[int, set[tuple[int, int]]] = {}
@@ -120,11 +131,7 @@ def test_sample_at_the_opening_is_mixed_among_the_others_in_their_groups(pool) -
 def test_later_sample_comes_with_the_next_batch_in_one_order(pool) -> None:
     campaign = open_campaign(pool, batch_size=2)
     draw_audit(campaign, 1.0)
-    assert list(campaign.batches.values_list("number", "origin")) == [
-        (1, "order"),
-        (2, "order"),
-        (3, "audit"),
-    ]
+    assert list(campaign.batches.values_list("number", "origin")) == [(1, "order"), (2, "order"), (3, "audit")]
     shared = campaign.batches.get(number=2).items.values_list("group", flat=True)
     assert campaign.batches.get(number=3).items.filter(group__in=shared).exists()
     numbers = list(campaign.items.order_by("order").values_list("batch__number", flat=True))
@@ -232,9 +239,7 @@ def test_gold_items_and_the_sample_share_no_triple(world, tmp_path) -> None:
     assert draw_audit(world.campaign, 1.0) == (0, 0, 0)
     Gold.objects.all().delete()
     assert draw_audit(world.campaign, 1.0) == (1, 1, 6)
-    with pytest.raises(
-        CampaignError, match="1 gold items of triples filtered for their type: the pool has 0"
-    ):
+    with pytest.raises(CampaignError, match="1 gold items of triples filtered for their type: the pool has 0"):
         gold_from_pool(world.campaign, positives=0, negatives=1)
     (tmp_path / "gold.tsv").write_text("p1\tlived_in\tc2\tN\n")
     with pytest.raises(CampaignError, match="people label this triple"):

@@ -9,14 +9,7 @@ from annotation.errors import CampaignError
 from annotation.labelling.progress import own_progress
 from annotation.labelling.queue import claim
 from annotation.models import Batch, Campaign, Item, Slot
-from annotation.release.next_batch import (
-    may_release,
-    next_lot,
-    progress_of,
-    release_next,
-    stop_reason,
-    unreleased,
-)
+from annotation.release.next_batch import may_release, next_lot, progress_of, release_next, stop_reason, unreleased
 from annotation.release.settings import set_order
 from annotation.signals import batch_wanted
 from pooling.enums import PoolOrigin, PoolState
@@ -34,17 +27,27 @@ HEADS = 4  # triples of one question
 def make_pool(graph, questions: int = 6) -> Pool:
     """Head questions with four triples each and one that was filtered; run 0 holds them at the rank of the head."""
     pool = Pool.objects.create(
-        graph=graph, name="p1", origin=PoolOrigin.BUILT, state=PoolState.READY, depth=9, seed_source="test",
+        graph=graph,
+        name="p1",
+        origin=PoolOrigin.BUILT,
+        state=PoolState.READY,
+        depth=9,
+        seed_source="test",
         contributors=["a"],
-    )  # fmt: skip
+    )
     PooledTriple.objects.bulk_create(
         PooledTriple(
-            pool=pool, head=head, relation=0, tail=tail, depth=head + 1, provenance=findings((0, 1, head + 1)),
+            pool=pool,
+            head=head,
+            relation=0,
+            tail=tail,
+            depth=head + 1,
+            provenance=findings((0, 1, head + 1)),
             reason="types" if head == HEADS else "",
         )
         for tail in range(questions)
         for head in range(HEADS + 1)
-    )  # fmt: skip
+    )
     return pool
 
 
@@ -58,9 +61,7 @@ def by_id(monkeypatch) -> Order:
     """An order that takes what is first in the pool: its picks are known."""
 
     def pick(pool, progress, size, seed, settings) -> Pick:
-        return Pick.of(
-            np.flatnonzero(~progress.released)[:size], np.zeros(min(size, (~progress.released).sum()), int)
-        )
+        return Pick.of(np.flatnonzero(~progress.released)[:size], np.zeros(min(size, (~progress.released).sum()), int))
 
     order = Order("by-id", "By id", "", "", "", False, pick, {"beta": 0.1})
     monkeypatch.setitem(ORDERS, order.name, order)
@@ -93,9 +94,7 @@ def test_everything_at_once_is_one_batch_without_an_order(pool) -> None:
     campaign = open_campaign(pool)
     (batch,) = campaign.batches.all()
     assert (batch.number, batch.origin, batch.order, batch.settings, batch.size) == (1, "all", "", {}, 24)
-    assert set(campaign.items.values_list("batch", "place", "probability", "arm")) == {
-        (batch.pk, None, None, None)
-    }
+    assert set(campaign.items.values_list("batch", "place", "probability", "arm")) == {(batch.pk, None, None, None)}
 
 
 def test_first_batch_is_what_the_order_chose_with_the_rest_of_its_questions(pool, by_id) -> None:
@@ -126,9 +125,7 @@ def test_batches_end_with_the_whole_pool_once(pool, by_id) -> None:
     while batch := release_next(campaign):
         sizes.append(batch.size)
     assert sizes == [8, 8, 8]
-    assert rows(campaign, "triple") == list(
-        pool.triples.filter(reason="").order_by("pk").values_list("pk", flat=True)
-    )
+    assert rows(campaign, "triple") == list(pool.triples.filter(reason="").order_by("pk").values_list("pk", flat=True))
 
 
 def test_single_triples_come_without_the_rest_of_their_questions(pool, by_id) -> None:
@@ -140,9 +137,7 @@ def test_single_triples_come_without_the_rest_of_their_questions(pool, by_id) ->
     assert sorted(campaign.items.values_list("place", flat=True)) == list(range(24))
 
 
-@pytest.mark.parametrize(
-    "order", ["depth", "random", "move-to-front", "hedge", "bandit-mm", "stratified", "mtc"]
-)
+@pytest.mark.parametrize("order", ["depth", "random", "move-to-front", "hedge", "bandit-mm", "stratified", "mtc"])
 def test_every_order_of_the_registry_ends_with_the_whole_pool(pool, order) -> None:
     campaign = open_campaign(pool, order=order, batch_size=3)
     while release_next(campaign):
@@ -347,9 +342,7 @@ def test_who_comes_second_finds_the_batch_of_the_first(world, small) -> None:
 
 
 def grow(pool: Pool) -> PooledTriple:
-    new = PooledTriple.objects.create(
-        pool=pool, head=0, relation=0, tail=8, depth=1, provenance=findings((0, 1, 1))
-    )
+    new = PooledTriple.objects.create(pool=pool, head=0, relation=0, tail=8, depth=1, provenance=findings((0, 1, 1)))
     PooledTriple.objects.create(pool=pool, head=5, relation=0, tail=8, depth=1, reason="types")
     pool_grew.send(sender=Pool, pool=pool)
     return new
@@ -359,11 +352,7 @@ def test_growth_of_a_pool_that_is_released_at_once_reaches_people(pool) -> None:
     campaign = open_campaign(pool)
     new = grow(pool)
     batch = campaign.batches.get(number=2)
-    assert (batch.origin, batch.size, list(batch.items.values_list("triple", flat=True))) == (
-        "extension",
-        1,
-        [new.pk],
-    )
+    assert (batch.origin, batch.size, list(batch.items.values_list("triple", flat=True))) == ("extension", 1, [new.pk])
     assert batch.items.get().order == 24
     assert Slot.objects.filter(item__batch=batch).count() == 2
     pool_grew.send(sender=Pool, pool=pool)
@@ -379,9 +368,7 @@ def test_growth_waits_for_the_order_where_there_are_batches(pool, by_id) -> None
 
 def test_triple_that_joins_a_released_question_comes_alone(pool, by_id) -> None:
     campaign = open_campaign(pool, order="by-id", batch_size=24)
-    PooledTriple.objects.create(
-        pool=pool, head=7, relation=0, tail=0, depth=1, provenance=findings((0, 1, 1))
-    )
+    PooledTriple.objects.create(pool=pool, head=7, relation=0, tail=0, depth=1, provenance=findings((0, 1, 1)))
     assert release_next(campaign).size == 1
     assert campaign.items.count() == 25
     assert campaign.items.get(triple__head=7).place == 21  # the last one chosen brought the three after it

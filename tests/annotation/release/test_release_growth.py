@@ -84,9 +84,7 @@ def test_growth_leaves_to_others_what_they_have_released_meanwhile(pool, monkeyp
             release_next(campaign)
 
     pool_grew.send(sender=Pool, pool=pool, tell=meanwhile)
-    assert list(campaign.batches.values_list("origin", "size")) == [
-        ("all", 24), ("extension", 4), ("all", 6),
-    ]  # fmt: skip
+    assert list(campaign.batches.values_list("origin", "size")) == [("all", 24), ("extension", 4), ("all", 6)]
     assert campaign.items.count() == 34
 
 
@@ -95,8 +93,6 @@ def test_growth_stops_where_the_campaign_changes_over_to_batches(pool, monkeypat
     add_triples(campaign.pool, range(20, 30))
     monkeypatch.setattr(next_batch, "PART", 4)
     pool_grew.send(
-        sender=Pool,
-        pool=pool,
-        tell=lambda done, total: Campaign.objects.filter(pk=campaign.pk).update(batch_size=5),
+        sender=Pool, pool=pool, tell=lambda done, total: Campaign.objects.filter(pk=campaign.pk).update(batch_size=5)
     )
     assert unreleased(pool).count() == 6

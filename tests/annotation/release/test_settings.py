@@ -21,13 +21,8 @@ def test_line_that_is_no_setting_is_named(line) -> None:
 
 
 def test_order_keeps_only_what_differs_from_its_usual_settings() -> None:
-    assert check_order("stratified", {"bounds": [2.0, 5.0], "rates": [1, 0.2, 0.1]}, 10) == {
-        "rates": [1, 0.2, 0.1]
-    }
-    assert check_order("stratified", {"bounds": 3.0, "rates": [1, 0.5]}, 10) == {
-        "bounds": [3.0],
-        "rates": [1, 0.5],
-    }
+    assert check_order("stratified", {"bounds": [2.0, 5.0], "rates": [1, 0.2, 0.1]}, 10) == {"rates": [1, 0.2, 0.1]}
+    assert check_order("stratified", {"bounds": 3.0, "rates": [1, 0.5]}, 10) == {"bounds": [3.0], "rates": [1, 0.5]}
     assert check_order("depth", {}, 0) == {}
 
 
@@ -48,22 +43,14 @@ def test_what_an_order_cannot_work_with_is_refused(name, wrong, size, told) -> N
 
 
 def test_change_of_the_order_stands_in_the_audit_log(world) -> None:
-    changed = set_order(
-        world.campaign, order="hedge", settings={"beta": 0.3}, batch_size=50, by=world.manager
-    )
+    changed = set_order(world.campaign, order="hedge", settings={"beta": 0.3}, batch_size=50, by=world.manager)
     assert changed == ["order", "order_settings", "batch_size"]
     found = Campaign.objects.get()
     assert (found.order, found.order_settings, found.batch_size) == ("hedge", {"beta": 0.3}, 50)
     assert (world.campaign.order, world.campaign.batch_size) == ("hedge", 50)
     entry = AuditEntry.objects.get(act="order-set")
-    assert (entry.person, entry.pool, entry.about) == (
-        world.manager,
-        world.pool,
-        "order, order settings, batch size",
-    )
-    assert entry.details == {
-        "order": ["depth", "hedge"], "order_settings": [{}, {"beta": 0.3}], "batch_size": [0, 50],
-    }  # fmt: skip
+    assert (entry.person, entry.pool, entry.about) == (world.manager, world.pool, "order, order settings, batch size")
+    assert entry.details == {"order": ["depth", "hedge"], "order_settings": [{}, {"beta": 0.3}], "batch_size": [0, 50]}
     assert set_order(world.campaign, order="hedge", settings={"beta": 0.3}, batch_size=50) == []
     assert AuditEntry.objects.filter(act="order-set").count() == 1
 
@@ -74,11 +61,14 @@ def test_change_of_the_stopping_rules_stands_in_the_audit_log(world) -> None:
     assert Campaign.objects.values(*wanted).get() == wanted
     entry = AuditEntry.objects.get(act="stopping-set")
     assert entry.details == {
-        "budget": [None, 500], "target_tau": [None, 0.9], "target_measure": ["micro_mrr", "map@20"],
-    }  # fmt: skip
+        "budget": [None, 500],
+        "target_tau": [None, 0.9],
+        "target_measure": ["micro_mrr", "map@20"],
+    }
     assert set_stopping(world.campaign, budget=None, target_tau=None, target_measure="map@20") == [
-        "budget", "target_tau",
-    ]  # fmt: skip
+        "budget",
+        "target_tau",
+    ]
 
 
 @pytest.mark.parametrize(

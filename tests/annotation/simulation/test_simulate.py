@@ -16,8 +16,7 @@ def test_without_errors_everything_is_settled_as_the_truth_says(world) -> None:
     done = simulate(world.campaign, Simulation(truth, error_rate=0))
     assert (done.labels, done.adjudicated) == (12, 0)
     judged = {
-        (j.triple.head, j.triple.relation, j.triple.tail): j.verdict
-        for j in Judgement.objects.select_related("triple")
+        (j.triple.head, j.triple.relation, j.triple.tail): j.verdict for j in Judgement.objects.select_related("triple")
     }
     assert judged == {t: "positive" if a == "Y" else "negative" for t, a in truth.items()}
     assert set(Item.objects.values_list("state", flat=True)) == {"settled"}
@@ -65,9 +64,7 @@ def test_simulated_people_go_on_from_batch_to_batch_to_the_end(world) -> None:
     in_batches(world)
     told = []
     done = simulate(
-        world.campaign,
-        Simulation(truth_of(world), error_rate=0),
-        lambda given, total: told.append((given, total)),
+        world.campaign, Simulation(truth_of(world), error_rate=0), lambda given, total: told.append((given, total))
     )
     assert done.labels == 12
     assert set(told) == {(given, 12) for given in range(1, 13)}
@@ -78,6 +75,4 @@ def test_simulated_people_go_on_from_batch_to_batch_to_the_end(world) -> None:
 def test_share_that_is_left_to_people_is_one_of_the_whole_pool(world) -> None:
     in_batches(world)
     simulate(world.campaign, Simulation(truth_of(world), error_rate=0, leave=0.5))
-    assert (
-        list(Item.objects.order_by("order").values_list("state", flat=True)) == ["settled"] * 3 + ["open"] * 3
-    )
+    assert list(Item.objects.order_by("order").values_list("state", flat=True)) == ["settled"] * 3 + ["open"] * 3

@@ -110,9 +110,7 @@ def test_other_links_are_refused_with_the_allowed_hosts(url: str, why: str) -> N
     with pytest.raises(EvidenceError) as refused:
         check_evidence(url, HOSTS, "never", "Y")
     assert why in str(refused.value)
-    assert str(refused.value).endswith(
-        "Links may go to: strasse.example, wikipedia.org, xn--mller-kva.example."
-    )
+    assert str(refused.value).endswith("Links may go to: strasse.example, wikipedia.org, xn--mller-kva.example.")
 
 
 @pytest.mark.parametrize("answer", ["Y", "N", "?"])
@@ -124,9 +122,7 @@ def test_link_that_need_not_be_there_is_checked_all_the_same(answer: str) -> Non
 def test_without_sources_every_link_is_refused() -> None:
     with pytest.raises(EvidenceError, match="This campaign has no verified sources yet"):
         check_evidence("https://wikipedia.org/", [], "both", "Y")
-    assert problem_of("https://wikipedia.org/", []) == (
-        "goes to wikipedia.org, which is not a verified source"
-    )
+    assert problem_of("https://wikipedia.org/", []) == ("goes to wikipedia.org, which is not a verified source")
 
 
 def test_ascii_host_refuses_what_browsers_read_in_another_way() -> None:

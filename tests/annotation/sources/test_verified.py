@@ -66,9 +66,7 @@ def test_usual_source_searches_at_its_own_host(source: dict[str, str]) -> None:
 
 
 def test_usual_sources_differ() -> None:
-    assert (
-        len({source["host"] for source in USUAL}) == len({source["name"] for source in USUAL}) == len(USUAL)
-    )
+    assert len({source["host"] for source in USUAL}) == len({source["name"] for source in USUAL}) == len(USUAL)
     assert {"wikipedia.org", "wikidata.org", "imdb.com", "allmusic.com", "musicbrainz.org"} <= {
         source["host"] for source in USUAL
     }
@@ -192,10 +190,7 @@ def test_relation_takes_all_sources_until_some_are_chosen(campaign, second, worl
     assert [source.name for source in known.of(0)] == ["Wikidata", "IMDb"]
     assert known.hosts(1) == everywhere == known.hosts(99)
     entry = AuditEntry.objects.get(act="sources-chosen")
-    assert (entry.about, entry.details) == (
-        "lived_in",
-        {"n": 1, "sources": ["wikidata.org", "imdb.com"]},
-    )
+    assert (entry.about, entry.details) == ("lived_in", {"n": 1, "sources": ["wikidata.org", "imdb.com"]})
 
 
 def test_choice_of_several_relations_replaces_the_one_before(campaign, second) -> None:
@@ -267,9 +262,11 @@ def test_labels_are_counted_by_source(campaign, world) -> None:
     for item in items:
         label_item(world, item, ann="Y")
     links = (
-        "https://EN.wikipedia.org/wiki/Ada", "https://de.wikipedia.org", "https://imdb.com?x=1",
+        "https://EN.wikipedia.org/wiki/Ada",
+        "https://de.wikipedia.org",
+        "https://imdb.com?x=1",
         "https://notwikipedia.org/imdb.com",
-    )  # fmt: skip
+    )
     for item, link in zip(items, links, strict=True):
         Label.objects.filter(item=item).update(source_url=link)
     counts = labels_by_source(campaign)

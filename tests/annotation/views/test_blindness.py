@@ -14,13 +14,7 @@ from tests.annotation.world import LINK, label_item
 
 URL = "/pools/p1/campaign/checks"
 MARKERS = re.compile(r"gold|re-?check|expected|known answer|\bcheck\b|check_item", re.IGNORECASE)
-PAGES = (
-    "/",
-    "/campaigns/p1/annotate",
-    "/campaigns/p1/labels",
-    "/campaigns/p1/messages",
-    "/campaigns/p1/guidelines",
-)
+PAGES = ("/", "/campaigns/p1/annotate", "/campaigns/p1/labels", "/campaigns/p1/messages", "/campaigns/p1/guidelines")
 
 
 def api(client, url: str, body: dict | None = None) -> list | dict:
@@ -53,18 +47,32 @@ def test_nothing_that_an_annotator_reads_tells_of_checks(world, as_user, kind) -
     report_of(world, world.cleo, asked=Check.objects.filter(person=world.cleo).first())
     for number, item in enumerate(items):
         given = {
-            "slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "answer": "Y",
-            "source_url": LINK, "comment": "", "active_ms": 5000, "away_ms": 0, "count": 0,
-        }  # fmt: skip
+            "slot": item["slot"],
+            "lease": item["lease"],
+            "client_id": str(uuid4()),
+            "answer": "Y",
+            "source_url": LINK,
+            "comment": "",
+            "active_ms": 5000,
+            "away_ms": 0,
+            "count": 0,
+        }
         answers.append(api(client, "labels", given))
         assert answers[-1] | {"label": "", "items": [], "sources": {}} == {
-            "label": "", "kept": "label", "repeated": False, "message": "", "items": [],
-            "sources": {}, "state": "open",
-        }  # fmt: skip
+            "label": "",
+            "kept": "label",
+            "repeated": False,
+            "message": "",
+            "items": [],
+            "sources": {},
+            "state": "open",
+        }
         progress = api(client, "campaigns/p1/progress")
         assert (progress["today"], progress["total"], progress["items"]) == (
-            number + 1, number + 1, 6 + Gold.objects.count(),
-        )  # fmt: skip
+            number + 1,
+            number + 1,
+            6 + Gold.objects.count(),
+        )
         answers.append(progress)
     answers.append(api(client, "campaigns/p1/labels"))
     assert CheckLabel.objects.count() == len(tickets)

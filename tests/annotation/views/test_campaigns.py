@@ -12,13 +12,7 @@ from tests.annotation.flags import report_of
 from tests.annotation.world import label_item
 
 URL, RULES = "/pools/p1/campaign", "/pools/p1/campaign/rules"
-SAME = {
-    "evidence_rule": "both",
-    "lease_minutes": "15",
-    "undo_minutes": "15",
-    "gold_percent": "0",
-    "contact": "",
-}
+SAME = {"evidence_rule": "both", "lease_minutes": "15", "undo_minutes": "15", "gold_percent": "0", "contact": ""}
 
 
 @pytest.fixture
@@ -40,10 +34,16 @@ def test_overview_has_the_figures(world, manager) -> None:
     label_item(world, one, ann="Y", ben="N")
     label_item(world, two, ann="Y", ben="Y")
     assert figures(manager.get(URL).content.decode()) == {
-        "labels": "4", "held by somebody now": "8", "settled": "1", "waiting for adjudication": "1",
-        "undecided": "0", "people who may label": "4",
-        "adjudicators, of these": "1", "reports to answer": "0", "work left, for labels": "–",
-    }  # fmt: skip
+        "labels": "4",
+        "held by somebody now": "8",
+        "settled": "1",
+        "waiting for adjudication": "1",
+        "undecided": "0",
+        "people who may label": "4",
+        "adjudicators, of these": "1",
+        "reports to answer": "0",
+        "work left, for labels": "–",
+    }
 
 
 def test_campaign_without_anything_to_do_has_no_steps(world, manager) -> None:
@@ -66,9 +66,7 @@ def test_warning_counts_items_that_nobody_here_can_finish(world, manager) -> Non
         label_item(world, item, ada="Y", ben="N")
     Membership.objects.filter(person=world.cleo).delete()
     html = manager.get(URL).content.decode()
-    assert steps(html) == [
-        "2 disputes wait in vain: every adjudicator has labelled them. Add an adjudicator."
-    ]
+    assert steps(html) == ["2 disputes wait in vain: every adjudicator has labelled them. Add an adjudicator."]
     assert html.count("notice-warn next-step") == 1
     withdraw_labels(world.campaign, world.ben)
     Membership.objects.filter(person=world.ann).delete()
@@ -82,8 +80,9 @@ def test_researcher_reads_the_overview_and_changes_nothing(world, as_user) -> No
     html = as_user(world.researcher).get(URL).content.decode()
     assert (steps(html), '<form method="post" action="#state"' in html) == ([], False)
     assert re.findall(r'<li><a href="([^"]*)"', html.split('class="tabs"')[1].split("</nav>")[0]) == [
-        URL, "/pools/p1/campaign/quality",
-    ]  # fmt: skip
+        URL,
+        "/pools/p1/campaign/quality",
+    ]
     assert as_user(world.researcher).post(URL, {"act": "state", "state": "paused"}).status_code == 403
     assert Campaign.objects.get().state == "open"
 
@@ -94,10 +93,7 @@ def test_pause_and_open_again(world, manager) -> None:
         assert (response.status_code, response["Location"]) == (302, URL)
         assert Campaign.objects.get().state == state
     acts = AuditEntry.objects.filter(act="campaign-state").order_by("pk")
-    assert list(acts.values_list("person__username", "about")) == [
-        ("manager", "paused"),
-        ("manager", "opened again"),
-    ]
+    assert list(acts.values_list("person__username", "about")) == [("manager", "paused"), ("manager", "opened again")]
 
 
 @pytest.mark.parametrize("typed", ["", "P1", "p1x", "<b>p1</b>"])
@@ -120,10 +116,7 @@ def test_move_that_is_none_says_so(world, manager) -> None:
 
 def test_unknown_act_is_404_and_unknown_state_changes_nothing(world, manager) -> None:
     assert manager.post(URL, {"act": "person", "username": "x"}).status_code == 404
-    assert (
-        "is not one of the available choices"
-        in manager.post(URL, {"act": "state", "state": "x"}).content.decode()
-    )
+    assert "is not one of the available choices" in manager.post(URL, {"act": "state", "state": "x"}).content.decode()
     assert Campaign.objects.get().state == "open"
 
 
@@ -141,15 +134,21 @@ def test_queries_of_the_overview_do_not_grow(world, manager, labelled, django_as
 
 def test_rules_are_saved(world, manager) -> None:
     asked = {
-        "evidence_rule": "never", "lease_minutes": "30", "undo_minutes": "0", "gold_percent": "5",
+        "evidence_rule": "never",
+        "lease_minutes": "30",
+        "undo_minutes": "0",
+        "gold_percent": "5",
         "contact": world.manager.pk,
-    }  # fmt: skip
+    }
     response = manager.post(RULES, asked)
     assert (response.status_code, response["Location"]) == (302, RULES)
     campaign = Campaign.objects.get()
     assert (campaign.evidence_rule, campaign.lease_minutes, campaign.undo_minutes, campaign.gold_percent) == (
-        "never", 30, 0, 5,
-    )  # fmt: skip
+        "never",
+        30,
+        0,
+        5,
+    )
     assert campaign.contact == world.manager
     assert (
         "Saved: evidence rule, lease minutes, undo minutes, gold percent, contact."

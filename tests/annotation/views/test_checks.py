@@ -41,10 +41,7 @@ def table(html: str, part: str = "gold") -> list[list[str]]:
     if "<tbody>" not in section:
         return []
     return [
-        [
-            " ".join(re.sub(r"<[^>]*>", " ", cell).split())
-            for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
-        ]
+        [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
         for row in re.findall(r"<tr.*?</tr>", section.split("<tbody>")[1].split("</tbody>")[0], re.DOTALL)
     ]
 
@@ -65,8 +62,9 @@ def test_gold_items_are_drawn_from_the_pool(world, manager) -> None:
     response = manager.post(URL, {"act": "draw", "positives": "1", "negatives": "1", "seed": "0"})
     assert (response.status_code, response["Location"]) == (302, URL)
     assert list(Gold.objects.values_list("answer", "origin", "created_by")) == [
-        ("Y", "seed", world.manager.pk), ("N", "filter", world.manager.pk),
-    ]  # fmt: skip
+        ("Y", "seed", world.manager.pk),
+        ("N", "filter", world.manager.pk),
+    ]
     html = manager.get(URL).content.decode()
     assert "2 gold items added." in html
     assert [row[:6] for row in table(html)] == [
@@ -123,14 +121,13 @@ def test_gold_item_is_taken_out_and_given_out_again(world, manager, gold) -> Non
     assert Gold.objects.get().is_active
     acts = AuditEntry.objects.filter(person=world.manager).values_list("act", "about")
     assert list(acts.order_by("pk")) == [
-        ("gold-added", "1 gold items"), ("gold-removed", "1 gold items taken out"),
+        ("gold-added", "1 gold items"),
+        ("gold-removed", "1 gold items taken out"),
         ("gold-added", "1 gold items given out"),
-    ]  # fmt: skip
+    ]
 
 
-@pytest.mark.parametrize(
-    "asked", [{"gold": "x"}, {"gold": "999999", "active": "1"}, {"active": "0"}, {"act": "none"}]
-)
+@pytest.mark.parametrize("asked", [{"gold": "x"}, {"gold": "999999", "active": "1"}, {"active": "0"}, {"act": "none"}])
 def test_nonsense_is_404(world, manager, gold, asked) -> None:
     assert manager.post(URL, {"act": "gold"} | asked).status_code == 404
     assert Gold.objects.get().is_active
@@ -142,9 +139,7 @@ def upload(manager, content: bytes, name: str = "gold.tsv") -> str:
 
 
 def test_gold_items_of_a_file(world, manager) -> None:
-    html = upload(
-        manager, "\ufeffp1\tlived_in\tc1\tN\r\np2\tlived_in\tc7\tY\r\n".encode(), "../../etc/passwd"
-    )
+    html = upload(manager, "\ufeffp1\tlived_in\tc1\tN\r\np2\tlived_in\tc7\tY\r\n".encode(), "../../etc/passwd")
     assert "2 gold items added." in html
     assert list(Gold.objects.values_list("answer", "origin")) == [("N", "file"), ("Y", "file")]
 
@@ -211,13 +206,12 @@ def test_sample_is_drawn_and_its_progress_shown(world, manager, judged) -> None:
     response = manager.post(URL, asked)
     assert (response.status_code, response["Location"]) == (302, URL)
     assert sorted(Check.objects.values_list("kind", "person", "expected")) == [
-        ("recheck", world.cleo.pk, "N"), ("recheck", world.cleo.pk, "Y"),
-    ]  # fmt: skip
+        ("recheck", world.cleo.pk, "N"),
+        ("recheck", world.cleo.pk, "Y"),
+    ]
     entry = AuditEntry.objects.get(act="recheck-drawn")
     assert (entry.person, entry.subject, entry.details) == (world.manager, world.cleo, {"seed": 3})
-    for check in [
-        asked for asked in claim_questions(world.campaign, world.cleo, 50) if isinstance(asked, Check)
-    ]:
+    for check in [asked for asked in claim_questions(world.campaign, world.cleo, 50) if isinstance(asked, Check)]:
         submit(world.cleo, check.ticket, check.lease, uuid4(), "Y", LINK)
     html = manager.get(URL).content.decode()
     assert "cleo gets 2 judgements again, among other questions." in html
@@ -246,9 +240,7 @@ def test_managers_and_strangers_are_no_choice(world, manager, judged) -> None:
         assert "Select a valid choice" in manager.post(URL, asked).content.decode()
     assert (
         "There is no final judgement that ann could re-check."
-        in manager.post(
-            URL, {"act": "recheck", "person": world.ann.pk, "size": "2", "seed": "3"}
-        ).content.decode()
+        in manager.post(URL, {"act": "recheck", "person": world.ann.pk, "size": "2", "seed": "3"}).content.decode()
     )
 
 

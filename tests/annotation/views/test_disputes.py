@@ -80,12 +80,7 @@ def test_disputes_in_the_order_in_which_they_are_given_out(world, ada, items) ->
 
 def test_item_labelled_more_often_comes_first_and_a_change_is_no_label(world, ada, items) -> None:
     label_item(world, items[0], ann="Y", ben="N")
-    label_item(
-        world,
-        items[1],
-        ann="Y",
-        ben="Y",
-    )
+    label_item(world, items[1], ann="Y", ben="Y")
     reopen_judgement(items[1], by=world.manager)
     old = Label.objects.filter(item=items[1], annotator=world.ann).get()
     from uuid import uuid4
@@ -128,9 +123,7 @@ def test_dispute_whose_labels_can_be_changed_is_only_counted(world, ada, items) 
     windows_closed(items[1])
     html = ada.get(URL).content.decode()
     assert len(rows(html)) == 1
-    assert re.search(
-        r"1 more cannot be opened yet: its labels can still be changed. The next opens in 1[45] min", html
-    )
+    assert re.search(r"1 more cannot be opened yet: its labels can still be changed. The next opens in 1[45] min", html)
 
 
 def test_time_to_the_next_is_of_those_that_still_wait(world, items) -> None:
@@ -143,9 +136,7 @@ def test_time_to_the_next_is_of_those_that_still_wait(world, items) -> None:
     assert 230 <= (found.seconds_to_next or 0) <= 241
 
 
-def test_dispute_in_own_hands_is_marked_and_one_in_those_of_others_is_gone(
-    world, as_user, ada, items
-) -> None:
+def test_dispute_in_own_hands_is_marked_and_one_in_those_of_others_is_gone(world, as_user, ada, items) -> None:
     label_item(world, items[0], ann="Y", ben="N")
     windows_closed(items[0])
     add_person("eva", "adjudicator", world.campaign)

@@ -50,13 +50,8 @@ def test_old_version_and_what_changed_since(world, as_user) -> None:
     assert "Paste its address." in old and "not the newest" in old and "since=" not in old
     html = page(client.get(READ, {"version": "2", "since": "1"}))
     lines = re.findall(r'<li class="(line-came|line-went)"><span>(.)</span><span>([^<]*)</span></li>', html)
-    assert lines == [
-        ("line-went", "−", "3. Paste its address."),
-        ("line-came", "+", "3. Paste &lt;b&gt;it&lt;/b&gt;."),
-    ]
-    assert "Nothing: both versions have the same text." in page(
-        client.get(READ, {"version": "2", "since": "2"})
-    )
+    assert lines == [("line-went", "−", "3. Paste its address."), ("line-came", "+", "3. Paste &lt;b&gt;it&lt;/b&gt;.")]
+    assert "Nothing: both versions have the same text." in page(client.get(READ, {"version": "2", "since": "2"}))
 
 
 def test_annotator_does_not_read_who_wrote_it(world, as_user) -> None:
@@ -65,9 +60,7 @@ def test_annotator_does_not_read_who_wrote_it(world, as_user) -> None:
         assert "manager" not in page(as_user(world.ann).get(READ, query))
 
 
-@pytest.mark.parametrize(
-    "query", [{"version": "7"}, {"since": "x"}, {"version": "-1"}, {"version": "9" * 30}]
-)
+@pytest.mark.parametrize("query", [{"version": "7"}, {"since": "x"}, {"version": "-1"}, {"version": "9" * 30}])
 def test_version_that_is_not_there_is_404(world, as_user, query: dict[str, str]) -> None:
     assert as_user(world.ann).get(READ, query).status_code == 404
 

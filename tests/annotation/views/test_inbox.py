@@ -117,8 +117,7 @@ def test_open_reports_come_first_and_can_be_filtered(world, manager) -> None:
     report_of(world, world.ann, "source", "three")
     answer_flag(old, "done", by=world.manager)
     texts = lambda query: re.findall(  # noqa: E731
-        r'<blockquote class="lines break">(one|two|three)</blockquote>',
-        manager.get(URL, query).content.decode(),
+        r'<blockquote class="lines break">(one|two|three)</blockquote>', manager.get(URL, query).content.decode()
     )
     assert texts({}) == ["two", "three", "one"]
     assert texts({"state": "open"}) == ["two", "three"]
@@ -134,9 +133,7 @@ def test_report_of_a_check_leads_to_the_checks(world, manager) -> None:
     from annotation.models import Check
     from annotation.quality.checks import claim_questions
 
-    asked = next(
-        found for found in claim_questions(world.campaign, world.ann, 50) if isinstance(found, Check)
-    )
+    asked = next(found for found in claim_questions(world.campaign, world.ann, 50) if isinstance(found, Check))
     report_of(world, world.ann, asked=asked)
     html = manager.get(URL).content.decode()
     assert '<a href="/pools/p1/campaign/checks">The answer is known: see checks</a>' in html
@@ -170,9 +167,7 @@ def test_comments_newest_first_with_filter(world, manager) -> None:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_queries_do_not_grow(world, manager, count, django_assert_num_queries) -> None:
-    for person, item in zip(
-        (world.ann, world.ben, world.ann), world.campaign.items.all()[:count], strict=False
-    ):
+    for person, item in zip((world.ann, world.ben, world.ann), world.campaign.items.all()[:count], strict=False):
         report_of(world, person)
         label_item(world, item, ann="Y")
     manager.get(URL)

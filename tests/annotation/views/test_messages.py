@@ -22,11 +22,7 @@ def test_own_reports_newest_first_with_their_answers(world, as_user) -> None:
     report_of(world, world.ann, "name", "two")
     html = as_user(world.ann).get(URL).content.decode()
     assert texts(html) == ["two", "one", "it is so"]
-    assert (
-        "manager answered" in html
-        and html.count("new answer") == 1
-        and html.count("waits for an answer") == 1
-    )
+    assert "manager answered" in html and html.count("new answer") == 1 and html.count("waits for an answer") == 1
 
 
 def test_reports_of_others_are_not_there(world, as_user) -> None:
@@ -57,9 +53,7 @@ def test_who_may_read(world, as_user, who, status) -> None:
 
 
 def test_answers_are_text(world, as_user) -> None:
-    answer_flag(
-        report_of(world, world.ann, "other", "<i>x</i>"), "{{ 1 }}<script>x</script>", by=world.manager
-    )
+    answer_flag(report_of(world, world.ann, "other", "<i>x</i>"), "{{ 1 }}<script>x</script>", by=world.manager)
     html = as_user(world.ann).get(URL).content.decode()
     assert texts(html) == ["&lt;i&gt;x&lt;/i&gt;", "{{ 1 }}&lt;script&gt;x&lt;/script&gt;"]
 

@@ -37,9 +37,18 @@ def test_loop_page_tells_its_script_where_to_go_and_no_more(world, as_user, page
     config = json.loads(found[1])
     assert set(config) == {"person", "pool", "role", "evidence_rule", "guidelines_version", "urls"}
     assert set(config["urls"]) == {
-        "claim", "submit", "change", "renew", "release", "progress", "flag", "give_back", "messages",
-        "guidelines", "login",
-    }  # fmt: skip
+        "claim",
+        "submit",
+        "change",
+        "renew",
+        "release",
+        "progress",
+        "flag",
+        "give_back",
+        "messages",
+        "guidelines",
+        "login",
+    }
     assert config["urls"]["change"] == "/api/v1/labels/{label}/change"
     assert "secret-system" not in html
 

@@ -64,22 +64,14 @@ def test_manager_reads_names_and_a_researcher_numbers(world, items, as_user):
     User.objects.filter(pk=world.ben.pk).update(username="benedikt")
     label_item(world, items[0], ben="N", ann="Y")  # ben is number 1
     label_item(world, items[1], cleo="Y", ann="Y")
-    for_manager, for_researcher = (
-        page(as_user(user), "quality") for user in (world.manager, world.researcher)
-    )
+    for_manager, for_researcher = (page(as_user(user), "quality") for user in (world.manager, world.researcher))
     assert "annalena and benedikt" in text(for_manager)
     assert f"/campaign/annotators/{world.ann.pk}" in for_manager
     assert rows(for_researcher)[-4:-2] == [
         "annotator 1 and annotator 2 1 0.0 % 0.000",
         f"annotator 2 and annotator 3 1 100.0 % undefined {ONE_CATEGORY}",
     ]
-    for secret in (
-        "annalena",
-        "benedikt",
-        "cleo",
-        f"annotators/{world.ann.pk}",
-        f"annotators/{world.ben.pk}",
-    ):
+    for secret in ("annalena", "benedikt", "cleo", f"annotators/{world.ann.pk}", f"annotators/{world.ben.pk}"):
         assert secret not in for_researcher
 
 
@@ -87,9 +79,7 @@ def test_names_and_relations_are_text(world, items, as_user):
     User.objects.filter(pk=world.ann.pk).update(username=EVIL)
     Relation.objects.update(key=EVIL)
     label_item(world, items[0], ann="Y", ben="N")
-    Label.objects.filter(annotator=world.ann).update(
-        comment=EVIL, source_url=f"https://en.wikipedia.org/{EVIL}"
-    )
+    Label.objects.filter(annotator=world.ann).update(comment=EVIL, source_url=f"https://en.wikipedia.org/{EVIL}")
     client = as_user(world.manager)
     for path, shown in (("quality", 2), ("annotators", 1), (f"annotators/{world.ann.pk}", 5)):
         found = page(client, path)
@@ -99,10 +89,7 @@ def test_names_and_relations_are_text(world, items, as_user):
 
 def test_person_who_is_not_of_the_campaign_has_no_page(world, as_user):
     client = as_user(world.manager)
-    urls = [
-        f"/pools/p1/campaign/annotators/{pk}"
-        for pk in (world.ann.pk, world.stranger.pk, world.manager.pk, 10**9)
-    ]
+    urls = [f"/pools/p1/campaign/annotators/{pk}" for pk in (world.ann.pk, world.stranger.pk, world.manager.pk, 10**9)]
     assert [client.get(url).status_code for url in urls] == [200, 404, 404, 404]
 
 
@@ -155,9 +142,7 @@ def test_agreement_of_nothing_says_what_is_needed(world, as_user):
 
 @pytest.mark.parametrize(("who", "queries"), [("manager", 7), ("researcher", 7)])
 @pytest.mark.parametrize("people", [2, 3])
-def test_agreement_page_queries_do_not_grow(
-    world, items, as_user, who, queries, people, django_assert_num_queries
-):
+def test_agreement_page_queries_do_not_grow(world, items, as_user, who, queries, people, django_assert_num_queries):
     for item, pair in zip(items, combinations(("ann", "ben", "cleo")[:people], 2), strict=False):
         label_item(world, item, **dict.fromkeys(pair, "Y"))
     client = as_user(getattr(world, who))
@@ -179,9 +164,8 @@ def test_annotators_page_has_a_row_for_each_person(world, items, as_user):
         "ada adjudicator 0 0 s – – – of 0 – of 0 – of 0 – of 0 2 decisions",
         "ann annotator 3 1 min 07 s 3.0 1,543 33.3 % 1 of 3 33.3 % 1 of 3 0.0 % 0 of 1 0.0 % to 79.3 % 1 can’t tell "
         "50.0 % 1 of 2 9.5 % to 90.5 %",
-        "ben annotator 3 9 s 3.0 1,200 0.0 % 0 of 3 0.0 % 0 of 3 – of 0 "
-        "50.0 % 1 of 2 9.5 % to 90.5 %",
-    ]  # fmt: skip
+        "ben annotator 3 9 s 3.0 1,200 0.0 % 0 of 3 0.0 % 0 of 3 – of 0 50.0 % 1 of 2 9.5 % to 90.5 %",
+    ]
 
 
 def test_annotators_page_of_nobody(world, as_user):

@@ -90,9 +90,7 @@ def test_list_is_filtered(world, manager, query: dict[str, str], expected: list[
 
 def test_three_examples_and_others_on_asking(manager) -> None:
     asked = re.compile(r'<p class="(?:large)?">(Has [^<]+ lived in [^<]+\?)</p>')
-    first, other, again = (
-        asked.findall(read(manager, QUESTIONS, {"offset": offset})) for offset in ("0", "1", "2")
-    )
+    first, other, again = (asked.findall(read(manager, QUESTIONS, {"offset": offset})) for offset in ("0", "1", "2"))
     assert len(set(first)) == 3 and len(set(first + other)) == 6
     assert again == first
     assert f'href="{QUESTIONS}?offset=1#r0"' in read(manager, QUESTIONS)
@@ -177,9 +175,7 @@ def test_unknown_relation_is_404(manager, relation: str) -> None:
 
 def test_versions_of_a_relation_with_their_labels(world, manager) -> None:
     label_item(world, world.campaign.items.first(), ann="Y")
-    save_template(
-        world.pool.graph.relations.get(), "{subject} & {object}?", "{subject}?", "{object}?", world.manager
-    )
+    save_template(world.pool.graph.relations.get(), "{subject} & {object}?", "{subject}?", "{object}?", world.manager)
     html = read(manager, f"{QUESTIONS}/0")
     rows = re.findall(r'<tr><th scope="row">(\d+)</th>.*?<td class="number">(\d+)</td></tr>', html)
     assert rows == [("2", "0"), ("1", "1")]
@@ -190,9 +186,7 @@ def test_versions_of_a_relation_with_their_labels(world, manager) -> None:
 @pytest.mark.parametrize("count", [1, 3])
 def test_queries_of_the_versions_do_not_grow(world, manager, count: int, django_assert_num_queries) -> None:
     for n in range(1, count):
-        save_template(
-            world.pool.graph.relations.get(), f"{n} {{subject}} {{object}}?", "{subject}?", "{object}?"
-        )
+        save_template(world.pool.graph.relations.get(), f"{n} {{subject}} {{object}}?", "{subject}?", "{object}?")
     read(manager, f"{QUESTIONS}/0")
     with django_assert_num_queries(9):
         assert read(manager, f"{QUESTIONS}/0").count('<tr><th scope="row">') == count
@@ -237,10 +231,7 @@ def test_import_shows_what_changes_and_then_changes_it(world, manager) -> None:
         ({}, "Choose a file."),
         (upload(b""), "The submitted file is empty."),
         (upload(b"x" * 1_048_577), "The file has 1,048,577 bytes: at most 1,048,576 are taken."),
-        (
-            upload(NEW.encode() + b"nope\ta\tb\tc\n"),
-            "my.tsv:2: the graph does not have relation &#x27;nope&#x27;",
-        ),
+        (upload(NEW.encode() + b"nope\ta\tb\tc\n"), "my.tsv:2: the graph does not have relation &#x27;nope&#x27;"),
         (upload(b"\xff\xfe"), "my.tsv:1: is not UTF-8; save the file as UTF-8."),
         (upload(b"<b>\tc\n", "../../<i>.tsv"), "&lt;i&gt;.tsv:1: has 2 columns"),
         ({"text": "lived_in\tno\tno\tno\n", "file_name": "my.tsv"}, "my.tsv:1: the statement has no"),

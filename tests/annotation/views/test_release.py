@@ -34,7 +34,7 @@ def table(html: str) -> list[list[str]]:
     return [
         [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
         for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)
-    ]  # fmt: skip
+    ]
 
 
 def said(html: str) -> str:
@@ -46,9 +46,7 @@ def test_page_shows_batches_and_what_is_left(world, manager, batches) -> None:
     label_item(world, one, ann="Y", ben="Y")
     label_item(world, two, ann="N", ben="N")
     release_next(batches)
-    Batch.objects.filter(number=1).update(
-        settings={"seed": 0, "size": 1}
-    )  # as of a version that did not note it
+    Batch.objects.filter(number=1).update(settings={"seed": 0, "size": 1})  # as of a version that did not note it
     rows = table(manager.get(URL).content.decode())
     assert [[row[0], *row[2:]] for row in rows] == [
         ["2", "next in the order of judging: depth, whole questions", "3", "1", "0", "–"],
@@ -108,18 +106,15 @@ def test_closed_campaign_offers_no_release(world, manager, batches) -> None:
 
 
 def test_order_is_changed(world, manager) -> None:
-    data = {
-        "act": "order",
-        "order": "stratified",
-        "batch_size": "50",
-        "settings": "bounds = 3\nrates = 1, 0.5",
-    }
+    data = {"act": "order", "order": "stratified", "batch_size": "50", "settings": "bounds = 3\nrates = 1, 0.5"}
     response = manager.post(URL, data, follow=True)
     assert "Saved: order, order settings, batch size." in response.content.decode()
     found = Campaign.objects.get()
     assert (found.order, found.batch_size, found.order_settings) == (
-        "stratified", 50, {"bounds": [3.0], "rates": [1.0, 0.5]},
-    )  # fmt: skip
+        "stratified",
+        50,
+        {"bounds": [3.0], "rates": [1.0, 0.5]},
+    )
     html = manager.get(URL).content.decode()
     assert "bounds = 3\nrates = 1, 0.5</textarea>" in html
     assert '<option value="stratified" selected>' in html
@@ -156,9 +151,7 @@ def test_order_that_cannot_be_changes_nothing_and_says_why(world, manager, wrong
     assert Campaign.objects.filter(order="depth", batch_size=0).exists()
 
 
-def test_so_many_that_a_page_cannot_release_them_are_left_to_the_server(
-    world, manager, batches, monkeypatch
-) -> None:
+def test_so_many_that_a_page_cannot_release_them_are_left_to_the_server(world, manager, batches, monkeypatch) -> None:
     monkeypatch.setattr("annotation.views.release.RELEASE_IN_BROWSER", 2)
     html = manager.post(URL, {"act": "order", "order": "depth", "batch_size": "0"}).content.decode()
     assert "So many are released on the server: release_batch p1 --all" in html
@@ -169,11 +162,7 @@ def test_stopping_rules_are_changed(world, manager) -> None:
     data = {"act": "stopping", "budget": "900", "target_tau": "0.9", "target_measure": "map@20"}
     response = manager.post(URL, data, follow=True)
     assert "Saved: budget, target tau, target measure." in response.content.decode()
-    assert Campaign.objects.values_list("budget", "target_tau", "target_measure").get() == (
-        900,
-        0.9,
-        "map@20",
-    )
+    assert Campaign.objects.values_list("budget", "target_tau", "target_measure").get() == (900, 0.9, "map@20")
     html = manager.post(URL, data | {"target_tau": "2"}).content.decode()
     assert "less than or equal to 1" in html
     assert Campaign.objects.get().target_tau == 0.9
@@ -200,9 +189,7 @@ def test_unknown_act_is_404(world, manager) -> None:
 def test_page_is_for_managers(world, as_user) -> None:
     people = (None, world.stranger, world.ann, world.ada, world.researcher, world.manager)
     assert [as_user(person).get(URL).status_code for person in people] == [302, 403, 403, 403, 403, 200]
-    assert [as_user(person).post(URL, {"act": "release"}).status_code for person in people[:5]] == [302] + [
-        403
-    ] * 4
+    assert [as_user(person).post(URL, {"act": "release"}).status_code for person in people[:5]] == [302] + [403] * 4
     assert not AuditEntry.objects.filter(act="batch-released").exists()
 
 
@@ -220,9 +207,7 @@ def test_queries_do_not_grow_with_batches(world, manager, count, django_assert_n
 
 def test_campaign_is_opened_in_batches_with_an_audit_sample(world, manager) -> None:
     make_pool(world.pool.graph, "p2")
-    data = {
-        "act": "open", "order": "random", "batch_size": "1", "settings": "", "audit_percent": "100",
-    }  # fmt: skip
+    data = {"act": "open", "order": "random", "batch_size": "1", "settings": "", "audit_percent": "100"}
     manager.post("/pools/p2/campaign", data)
     found = Campaign.objects.get(pool__name="p2")
     assert (found.order, found.batch_size) == ("random", 1)

@@ -33,10 +33,7 @@ def cells(html: str, caption: str = "Labels") -> list[list[str]]:
     part = html.split(f"<h2>{caption}</h2>")[1].split("</section>")[0]
     rows = re.findall(r"<tr.*?</tr>", part.split("<tbody>")[1], re.DOTALL)
     return [
-        [
-            " ".join(re.sub(r"<[^>]*>", " ", cell).split())
-            for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
-        ]
+        [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
         for row in rows
     ]
 
@@ -118,14 +115,7 @@ def item(world) -> Item:
 
 
 def test_history_has_every_label_and_says_which_count(world, manager, item) -> None:
-    answer(
-        world.ann,
-        slot_for(world.campaign, world.ann, item),
-        "Y",
-        active_ms=4200,
-        away_ms=61_000,
-        comment="sure",
-    )
+    answer(world.ann, slot_for(world.campaign, world.ann, item), "Y", active_ms=4200, away_ms=61_000, comment="sure")
     label = Label.objects.get()
     change(world.ann, label.client_id, uuid4(), "N", LINK, "not so sure", 1500)
     label_item(world, item, ben="Y")
@@ -135,9 +125,11 @@ def test_history_has_every_label_and_says_which_count(world, manager, item) -> N
     html = manager.get(f"{URL}/{item.pk}").content.decode()
     rows = [row[:5] + row[5:8] for row in cells(html)]
     assert [row[:3] for row in rows] == [
-        ["ann", "annotator 1", "yes"], ["ann", "annotator 1", "no"], ["ben", "annotator 2", "yes"],
+        ["ann", "annotator 1", "yes"],
+        ["ann", "annotator 1", "no"],
+        ["ben", "annotator 2", "yes"],
         ["ada", "adjudicator", "no"],
-    ]  # fmt: skip
+    ]
     assert [re.sub(r"back \d.*", "back", row[3]) for row in rows] == [
         "no: changed later",
         "yes",

@@ -81,9 +81,7 @@ def test_of_two_systems_that_are_added_at_once_the_second_is_refused(town, meanw
     assert str(caught.value) == "Graph town has a system theirs already: choose another name."
 
 
-def test_of_two_runs_that_are_imported_at_once_the_second_is_refused(
-    town, meanwhile, tmp_path, artifact_root
-):
+def test_of_two_runs_that_are_imported_at_once_the_second_is_refused(town, meanwhile, tmp_path, artifact_root):
     head, relation, tail = facts()["test"][0]
     (tmp_path / "run.txt").write_text(f"{question_id(0, head, relation)} Q0 {trec_word(tail)} 1 0.5 them\n")
     meanwhile(imports, "write_run", lambda: system_of(town))

@@ -95,9 +95,14 @@ def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_o
         for kind in JobKind:
             start_job(kind)
     assert {kind: queue for kind, (_, queue) in zip(JobKind, sent, strict=True)} == {
-        "train": "gpu", "build-pool": "gpu", "extend-pool": "gpu", "score": "gpu", "evaluate": "cpu", "export": "cpu",
+        "train": "gpu",
+        "build-pool": "gpu",
+        "extend-pool": "gpu",
+        "score": "gpu",
+        "evaluate": "cpu",
+        "export": "cpu",
         "open-world": "gpu",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.django_db
@@ -193,10 +198,7 @@ def test_two_workers_that_claim_at_once_do_each_job_once(tmp_path, monkeypatch):
     done = tmp_path / "done"
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", CLAIM_ALL, str(done), name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            **base,
+            [sys.executable, "-c", CLAIM_ALL, str(done), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **base
         )
         for name in ("a", "b")
     ]
@@ -245,8 +247,7 @@ def test_any_other_error_is_named_and_its_trace_is_in_the_log(work):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("error", "system_state"),
-    [(ValueError("x"), SystemState.FAILED), (JobCancelled(), SystemState.CANCELLED)],
+    ("error", "system_state"), [(ValueError("x"), SystemState.FAILED), (JobCancelled(), SystemState.CANCELLED)]
 )
 def test_a_system_whose_training_ended_does_not_say_that_it_trains(monkeypatch, town, error, system_state):
     def fail(job: Job, progress: Progress) -> None:
@@ -357,9 +358,7 @@ def test_what_is_over_cannot_be_cancelled(state):
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.CANCELLED])
 def test_a_failed_or_cancelled_job_starts_again(state, work, sent, django_capture_on_commit_callbacks):
-    job = make_job(
-        JobKind.EXPORT, state, error="x", attempts=5, cancel_requested=True, finished_at=timezone.now()
-    )
+    job = make_job(JobKind.EXPORT, state, error="x", attempts=5, cancel_requested=True, finished_at=timezone.now())
     with django_capture_on_commit_callbacks(execute=True):
         retry(job)
     assert sent == [(job.pk, "cpu")]
@@ -386,9 +385,7 @@ def test_no_other_job_starts_again(state, sent):
     job = make_job(JobKind.EXPORT, state)
     with pytest.raises(JobError) as caught:
         retry(job)
-    assert str(caught.value) == (
-        f"Job {job.pk} is {state}: only a failed or cancelled job can be started again."
-    )
+    assert str(caught.value) == (f"Job {job.pk} is {state}: only a failed or cancelled job can be started again.")
     assert again(job).state == state
 
 
@@ -462,10 +459,7 @@ def test_a_job_that_kills_its_workers_is_given_up(sent, town, settings):
     job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=settings.JOB_MAX_ATTEMPTS, system=system)
     silence(job)
     assert sweep() == []
-    assert (again(job).state, job.error) == (
-        "failed",
-        "Its worker died 5 times. See the log, then start it again.",
-    )
+    assert (again(job).state, job.error) == ("failed", "Its worker died 5 times. See the log, then start it again.")
     system.refresh_from_db()
     assert (system.state, sent) == (SystemState.FAILED, [])
 
@@ -550,9 +544,7 @@ def test_the_heart_beats_while_the_work_runs(work, settings):
 def test_live_workers_are_those_that_were_seen_lately(settings):
     now = timezone.now()
     Worker.objects.create(name="alive", queues="cpu", seen_at=now)
-    Worker.objects.create(
-        name="dead", queues="cpu", seen_at=now - timedelta(seconds=settings.JOB_SILENT_SECONDS + 1)
-    )
+    Worker.objects.create(name="dead", queues="cpu", seen_at=now - timedelta(seconds=settings.JOB_SILENT_SECONDS + 1))
     assert [worker.name for worker in live_workers()] == ["alive"]
 
 

@@ -52,10 +52,7 @@ class Site:
             database.close()
 
     def write(self, statement: str) -> None:
-        with (
-            contextlib.closing(sqlite3.connect(self.folder / "triplepool.sqlite3", timeout=30)) as database,
-            database,
-        ):
+        with contextlib.closing(sqlite3.connect(self.folder / "triplepool.sqlite3", timeout=30)) as database, database:
             database.execute(statement)
 
     @property
@@ -167,9 +164,7 @@ def processes_of(worker: subprocess.Popen[bytes]) -> set[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_jobs(site: Site):
-    made = subprocess.run(
-        [sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"1"')], cwd=settings.BASE_DIR
-    )
+    made = subprocess.run([sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"1"')], cwd=settings.BASE_DIR)
     assert made.returncode == 0
     first = site.start()
     site.wait(lambda: site.job["state"] == "done", 300, "the end of training")
@@ -178,9 +173,7 @@ def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_job
         os.kill(pid, signal.SIGKILL)
     assert first.wait(timeout=60) == 1
     site.wait(lambda: not group_members(first.pid), 60, "the end of every process")
-    assert (
-        site.row("SELECT count(*) AS n FROM pooling_worker")["n"] == 0
-    )  # commands that need one see it at once
+    assert site.row("SELECT count(*) AS n FROM pooling_worker")["n"] == 0  # commands that need one see it at once
 
     site.write("UPDATE pooling_job SET state = 'queued', attempts = 0, heartbeat_at = '2001-01-01 00:00:00'")
     site.start()

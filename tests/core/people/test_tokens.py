@@ -7,15 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from core.enums import AuditAct
-from core.people.tokens import (
-    MOST_TOKENS,
-    TokenError,
-    create_token,
-    revoke_all,
-    revoke_token,
-    scopes_for,
-    tokens_of,
-)
+from core.people.tokens import MOST_TOKENS, TokenError, create_token, revoke_all, revoke_token, scopes_for, tokens_of
 from pooling.models import ApiToken, AuditEntry
 from tests.pages.world import make_person
 
@@ -28,8 +20,7 @@ def rita() -> User:
 
 
 @pytest.mark.parametrize(
-    ("site", "scopes"),
-    [("manager", ["read", "run", "manage"]), ("researcher", ["read", "run"]), ("", ["label"])],
+    ("site", "scopes"), [("manager", ["read", "run", "manage"]), ("researcher", ["read", "run"]), ("", ["label"])]
 )
 def test_scopes_follow_the_role(site, scopes):
     assert scopes_for(make_person("somebody", site=site)) == scopes

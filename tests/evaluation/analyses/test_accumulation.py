@@ -54,8 +54,7 @@ def test_each_step_is_the_labels_until_then(labelled: Pool, in_time: list[Judgem
     steps = list(columns["judgements"])
     assert steps[0] == 0 and steps[-1] == len(in_time) and len(steps) == 40
     states = [
-        state_of(table, [one.triple_id for one in in_time[:n]], [one.verdict for one in in_time[:n]])
-        for n in steps
+        state_of(table, [one.triple_id for one in in_time[:n]], [one.verdict for one in in_time[:n]]) for n in steps
     ]
     found = {name: np.array([means(table.pool, state, [name])[name] for state in states]) for name in names}
     for s, system in enumerate(table.systems):
@@ -111,9 +110,7 @@ def test_imported_judgements_of_one_moment_are_told(labelled: Pool):
 def test_without_judgements_there_are_the_seeds(pool: Pool):
     sections = sections_of(ANALYSIS, context_of(pool))
     assert list(columns_of(sections["accumulation-values"].tables[0])["judgements"]) == [0]
-    assert (
-        sections["accumulation-values"].finding == "Nothing is judged yet: there are seeds and filters only."
-    )
+    assert sections["accumulation-values"].finding == "Nothing is judged yet: there are seeds and filters only."
     assert sections["accumulation-tau"].finding == sections["accumulation-yield"].finding == ""
 
 

@@ -36,9 +36,7 @@ def or_none(value: float) -> float | None:
 
 
 def test_coefficients_between_label_sets_are_those_of_scipy(labelled: Pool):
-    table = sections_of(ANALYSIS, context_of(labelled, measures=NAMES, against="full-test"))[
-        "between"
-    ].tables[0]
+    table = sections_of(ANALYSIS, context_of(labelled, measures=NAMES, against="full-test"))["between"].tables[0]
     shown = columns_of(table)
     for name, row in zip(NAMES, table.rows, strict=True):
         one, other = merits(labelled, "full-test", name), merits(labelled, "current", name)
@@ -61,30 +59,20 @@ def test_interval_depends_on_the_seed_and_the_value_does_not(labelled: Pool):
 def test_matrix_of_measures_is_tau_of_every_two(labelled: Pool):
     section = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))["measures"]
     expected = [
-        [
-            or_none(kendalltau(merits(labelled, "current", a), merits(labelled, "current", b)).statistic)
-            for b in NAMES
-        ]
+        [or_none(kendalltau(merits(labelled, "current", a), merits(labelled, "current", b)).statistic) for b in NAMES]
         for a in NAMES
     ]
     assert section.chart.data["values"] == expected
-    assert [
-        [c["value"] if isinstance(c, dict) else c for c in row[1:]] for row in section.tables[0].rows
-    ] == expected
+    assert [[c["value"] if isinstance(c, dict) else c for c in row[1:]] for row in section.tables[0].rows] == expected
 
 
 def test_matrix_of_label_sets_has_each_once_in_order(labelled: Pool):
-    section = sections_of(
-        ANALYSIS, context_of(labelled, labels="depth:2", against="current", measures=NAMES)
-    )["sets"]
+    section = sections_of(ANALYSIS, context_of(labelled, labels="depth:2", against="current", measures=NAMES))["sets"]
     keys = [column.key for column in section.tables[0].columns][1:]
     assert keys == ["seeds", "current", "depth-2", "full-test"]
     names = ["seeds", "current", "depth:2", "full-test"]
     assert section.chart.data["values"] == [
-        [
-            or_none(kendalltau(merits(labelled, a, "micro_mr"), merits(labelled, b, "micro_mr")).statistic)
-            for b in names
-        ]
+        [or_none(kendalltau(merits(labelled, a, "micro_mr"), merits(labelled, b, "micro_mr")).statistic) for b in names]
         for a in names
     ]
 
@@ -182,9 +170,7 @@ def test_first_measure_is_compared_with_each_other_one_as_scipy_does(labelled: P
     for row in table.rows:
         assert all(c["low"] <= c["high"] for c in row[1:5])
     by_tau = {label: round(shown["tau_b"][label], 12) for label in labels[1:]}
-    low, high = (
-        words([label for label in by_tau if by_tau[label] == end(by_tau.values())]) for end in (min, max)
-    )
+    low, high = (words([label for label in by_tau if by_tau[label] == end(by_tau.values())]) for end in (min, max))
     least, most = (f"{end(by_tau.values()):.2f}".replace("-", "−") for end in (min, max))
     assert low != high
     assert section.finding == f"Micro MR agrees least with {low} (tau-b {least}), most with {high} ({most})."
@@ -220,9 +206,7 @@ def test_places_by_two_measures_turn_each_by_its_own_direction(labelled: Pool):
     assert [line["right"] for line in lines] == list(shown["map_place"].values())
     assert (section.chart.data["left"], section.chart.data["right"]) == ("Micro MR", "MAP")
     turned = sum(
-        (a["left"] - b["left"]) * (a["right"] - b["right"]) < 0
-        for i, a in enumerate(lines)
-        for b in lines[:i]
+        (a["left"] - b["left"]) * (a["right"] - b["right"]) < 0 for i, a in enumerate(lines) for b in lines[:i]
     )
     assert section.finding == f"{turned} of 3 pairs of systems turn{'s' if turned == 1 else ''} round."
 

@@ -72,10 +72,7 @@ def test_chart_has_a_line_for_each_system_and_for_each_measure(labelled: Pool):
     assert all(line["y"] == list(columns[line["name"]].values()) for line in chart.data["series"])
     taus = sections["depth-seeds"].chart
     assert taus is not None
-    assert [(line["measure"], line["name"]) for line in taus.data["series"]] == [
-        (0, "MAP@20"),
-        (1, "Micro MRR"),
-    ]
+    assert [(line["measure"], line["name"]) for line in taus.data["series"]] == [(0, "MAP@20"), (1, "Micro MRR")]
 
 
 def test_depth_0_is_not_called_the_seeds_alone(labelled: Pool):
@@ -137,9 +134,7 @@ def test_systems_that_tie_have_no_tau(labelled: Pool):
 
 def test_mean_rank_of_a_system_that_returned_nothing_says_why(labelled: Pool):
     chosen = nothing_returned(context_of(labelled).labels, 1)
-    table = sections_of(ANALYSIS, context_of(labelled, chosen, measures=("micro_mr",)))[
-        "depth-values"
-    ].tables[0]
+    table = sections_of(ANALYSIS, context_of(labelled, chosen, measures=("micro_mr",)))["depth-values"].tables[0]
     why = chosen.values(["micro_mr"])["micro_mr"].reasons()[1]
     assert "98 of 98" in why
     assert [row[4] for row in table.rows] == [{"value": None, "reason": why}] * len(table.rows)

@@ -68,11 +68,17 @@ def test_row_of_a_macro_measure_is_the_paired_t_test(labelled: Pool, alpha: floa
     (row,) = rows_of(sections_of(ANALYSIS, context)["discriminative-curve"])
     p = t_tests(context, "ndcg@20")
     assert row == {
-        "measure": "nDCG@20", "test": "paired", "unit": "question", "clusters": "", "pairs": 3,
-        "n": context.labels.question_counts().answered, "area": pytest.approx(np.mean(p)),
-        "raw": np.mean([value < alpha for value in p]), "holm": np.mean([value < alpha for value in holm(p)]),
+        "measure": "nDCG@20",
+        "test": "paired",
+        "unit": "question",
+        "clusters": "",
+        "pairs": 3,
+        "n": context.labels.question_counts().answered,
+        "area": pytest.approx(np.mean(p)),
+        "raw": np.mean([value < alpha for value in p]),
+        "holm": np.mean([value < alpha for value in holm(p)]),
         "bh": np.mean([value < alpha for value in benjamini_hochberg(p)]),
-    }  # fmt: skip
+    }
     assert row["raw"] > 0
 
 
@@ -153,9 +159,7 @@ def test_tukey_hsd_is_that_of_the_kernel_with_the_seed_of_the_page(labelled: Poo
 def test_captions_name_the_corrections(labelled: Pool):
     sections = sections_of(ANALYSIS, context_of(labelled, measures=("map@20", "micro_mrr")))
     for key in ("discriminative-curve", "discriminative-hsd"):
-        assert (
-            "Corrections over the pairs of a measure: Holm; Benjamini-Hochberg (BH)." in sections[key].caption
-        )
+        assert "Corrections over the pairs of a measure: Holm; Benjamini-Hochberg (BH)." in sections[key].caption
     assert "Correction over the pairs: Holm, bold" in sections["discriminative-matrix"].caption
 
 

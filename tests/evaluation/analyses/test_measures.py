@@ -49,14 +49,10 @@ def test_change_is_the_difference_and_the_places_gained(labelled: Pool):
     systems = list(new)
     for column, name in enumerate(NAMES, 1):
         sign = 1 if name == "micro_mr" else -1  # a small mean rank is a good one
-        places = [
-            rankdata([sign * round(of[s][name], 12) for s in systems], method="min") for of in (old, new)
-        ]
+        places = [rankdata([sign * round(of[s][name], 12) for s in systems], method="min") for of in (old, new)]
         moved = (places[0] - places[1]).astype(int).tolist()
         cells = [row[column] for row in change.rows]
-        assert [cell["value"] for cell in cells] == pytest.approx(
-            [new[s][name] - old[s][name] for s in systems]
-        )
+        assert [cell["value"] for cell in cells] == pytest.approx([new[s][name] - old[s][name] for s in systems])
         assert [cell["moved"] for cell in cells] == moved
         assert change.foot[column] == sum(map(bool, moved))
 
@@ -127,9 +123,7 @@ def test_one_system_alone_has_values_and_no_order(town):
     sections = sections_of(ANALYSIS, context_of(make_pool(town)))
     assert len(sections["labels"].tables[0].rows) == 1
     assert sections["labels"].tables[0].best == []
-    assert (
-        sections["change"].finding.startswith("Both are") or "One system only" in sections["change"].finding
-    )
+    assert sections["change"].finding.startswith("Both are") or "One system only" in sections["change"].finding
 
 
 def test_many_measures_are_counted_and_not_listed(labelled: Pool):
@@ -147,9 +141,7 @@ def test_change_is_written_with_its_sign_and_its_places(labelled: Pool):
     assert cell({"value": 0.0312, "moved": 2}, "change") == '+0.0312 <span class="muted">(▲ 2)</span>'
     assert cell({"value": -12.34, "moved": -1}, "change") == '−12.3 <span class="muted">(▼ 1)</span>'
     assert cell({"value": 0.5, "moved": 0}, "change") == "+0.5000"
-    change = sections_of(ANALYSIS, context_of(labelled, measures=("micro_mr",)))["change"].content()[
-        "tables"
-    ][0]
+    change = sections_of(ANALYSIS, context_of(labelled, measures=("micro_mr",)))["change"].content()["tables"][0]
     head, *lines = csv_text(change).splitlines()
     assert head == "system,micro_mr,micro_mr_moved"
     assert lines[:3] == [f"{row[0]},{row[1]['value']!r},{row[1]['moved']}" for row in change["rows"]]

@@ -46,11 +46,17 @@ def counted(questions, answers: Answers):
     for sides in ((0,), (1,), (0, 1)):
         numbers = sorted(len(answers.get(q, ())) for q in questions if q[0] in sides)
         bins = [sum(low <= n <= high for n in numbers) for low, high in BOUNDS.values()]
-        rows.append([
-            *bins, sum(n > 50 for n in numbers), len(numbers), round(sum(numbers) / len(numbers), 9),
-            round((numbers[(len(numbers) - 1) // 2] + numbers[len(numbers) // 2]) / 2, 9), numbers[-1],
-            round(statistics.pstdev(numbers), 9),
-        ])  # fmt: skip
+        rows.append(
+            [
+                *bins,
+                sum(n > 50 for n in numbers),
+                len(numbers),
+                round(sum(numbers) / len(numbers), 9),
+                round((numbers[(len(numbers) - 1) // 2] + numbers[len(numbers) // 2]) / 2, 9),
+                numbers[-1],
+                round(statistics.pstdev(numbers), 9),
+            ]
+        )
     return rows
 
 
@@ -91,10 +97,7 @@ def test_a_label_changes_the_pool_and_nothing_of_the_graph(pool: Pool):
     after = sections_of(ANALYSIS, context_of(pool))
     changed = {key for key in before if told(before[key]) != told(after[key])}
     assert changed == {"multiplicities-labels"}
-    answers = [
-        sum(row[-5] * row[-4] for row in told(found["multiplicities-labels"])[:2])
-        for found in (before, after)
-    ]
+    answers = [sum(row[-5] * row[-4] for row in told(found["multiplicities-labels"])[:2]) for found in (before, after)]
     assert answers[1] - answers[0] == pytest.approx(2)  # one answer on each of its two sides
 
 

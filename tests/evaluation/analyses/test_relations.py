@@ -160,9 +160,7 @@ def test_weight_of_relations_without_an_answer_is_dropped_and_told(labelled: Poo
     seeds, table = context.against, context.table
     relation = table.triples[:, 1]
     gone = relation[seeds.state == LabelState.POSITIVE][0]
-    left = replace(
-        seeds, state=np.where(relation == gone, LabelState.NOT_POOLED, seeds.state).astype(np.int8)
-    )
+    left = replace(seeds, state=np.where(relation == gone, LabelState.NOT_POOLED, seeds.state).astype(np.int8))
     section = sections_of(ANALYSIS, context_of(labelled, labels=left))["reweighted"]
     counts = Counter(relation[seeds.state == LabelState.POSITIVE].tolist())
     dropped = counts[int(gone)] / sum(counts.values())
@@ -211,9 +209,11 @@ def test_divergence_of_the_seeds_from_the_test_set_is_there_whatever_is_chosen(l
 
     other = rows(labels="depth:2", against="current")
     assert list(other) == [
-        "labels to depth 2 ‖ current labels", "current labels ‖ full test", "seeds only ‖ full test",
+        "labels to depth 2 ‖ current labels",
+        "current labels ‖ full test",
+        "seeds only ‖ full test",
         "full test ‖ all triples of the graph",
-    ]  # fmt: skip
+    ]
     of_seeds = rows()
     for name in ("seeds only ‖ full test", "full test ‖ all triples of the graph"):
         assert other[name] == of_seeds[name] > 0
@@ -223,10 +223,7 @@ def test_labels_without_a_positive_are_undefined_with_a_reason_everywhere(labell
     nothing = without_positives(context_of(labelled).labels)
     sections = sections_of(ANALYSIS, context_of(labelled, against=nothing))
     assert columns_of(sections["category-tau"].tables[0])["tau"]["all"] is None
-    assert sections["shares"].tables[0].rows[0][1] == {
-        "value": None,
-        "reason": "one of the two has no positive triple",
-    }
+    assert sections["shares"].tables[0].rows[0][1] == {"value": None, "reason": "one of the two has no positive triple"}
     assert sections["reweighted"].tables[0].rows[0][3] == {
         "value": None,
         "reason": "nothing has no positive triple to take shares from",

@@ -40,13 +40,24 @@ def test_undefined_pairs_say_why_whether_or_not_the_size_exists(labelled: Pool):
     reasons = [row[3]["reason"] for row in section.tables[0].rows]
     assert reasons == [NO_TWO] * 11 + [NO_DISJOINT] * 9  # 1, 5, … 50 %, and above
     few = curve(True, [[np.nan, np.nan], [np.nan, 1.0]], [0, 4])
-    rows = stability._section(
-        context_of(labelled, measures=("map",)), "k", "t",
-        curve(False, [[1.0, 1.0]] * 3, [2, 4, 6]), few, "questions", "",
-    ).tables[0].rows  # fmt: skip
+    rows = (
+        stability._section(
+            context_of(labelled, measures=("map",)),
+            "k",
+            "t",
+            curve(False, [[1.0, 1.0]] * 3, [2, 4, 6]),
+            few,
+            "questions",
+            "",
+        )
+        .tables[0]
+        .rows
+    )
     assert [row[3] for row in rows] == [
-        {"value": None, "reason": NO_DISJOINT}, 1.0, {"value": None, "reason": NO_DISJOINT},
-    ]  # fmt: skip
+        {"value": None, "reason": NO_DISJOINT},
+        1.0,
+        {"value": None, "reason": NO_DISJOINT},
+    ]
 
 
 def test_caption_counts_subsets_by_size_and_questions_in_all(labelled: Pool):

@@ -89,12 +89,7 @@ def test_a_part_that_takes_long_is_a_job(researcher):
         (f"{URL}/none", {"part": "labels"}, 404, "There is nothing here"),
         ("/api/v1/pools/none/evaluations/stability", {"part": "labels"}, 404, "There is nothing here"),
         (f"{URL}/stability", {}, 400, "part: This field is required."),
-        (
-            f"{URL}/stability",
-            {"part": "questions"},
-            400,
-            "Parts of this analysis that a job computes: labels",
-        ),
+        (f"{URL}/stability", {"part": "questions"}, 400, "Parts of this analysis that a job computes: labels"),
         (f"{URL}/measures", {"part": "x"}, 400, "computes: "),
         (f"{URL}/stability?labels=none", {"part": "labels"}, 400, "Unknown label set 'none'"),
         (f"{URL}/stability?robustness=1", {"part": "labels"}, 400, "This analysis has no such parameter"),
@@ -114,8 +109,9 @@ def test_registries_are_lists(researcher):
     assert next(row for row in analyses if row["key"] == "stability")["by_job"][0] == "labels"
     wrong = researcher.get("/api/v1/measures?page_size=5")
     assert (wrong.status_code, wrong.json()["error"]) == (
-        400, "page_size: This list has no such parameter: it has none.",
-    )  # fmt: skip
+        400,
+        "page_size: This list has no such parameter: it has none.",
+    )
     one = researcher.get("/api/v1/measures/micro_hits@7").json()
     assert (one["label"], one["k"]) == ("Micro Hits@7", 7)
     for name in ("none", "micro_hits@0", "a b", "x'\"", "ü"):

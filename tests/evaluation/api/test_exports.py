@@ -41,8 +41,9 @@ def test_asked_for_written_and_taken_away(sign_in, qrels: Qrels):
     assert (before["is_written"], before["download"], before["strict"]) == (False, None, True)
     early = researcher.get(f"{one}/download")
     assert (early.status_code, early.json()) == (
-        409, {"error": "This archive is not written: wait for its job, or ask for it again."},
-    )  # fmt: skip
+        409,
+        {"error": "This archive is not written: wait for its job, or ask for it again."},
+    )
     write_archive(export)
     after = researcher.get(one).json()
     assert (after["is_written"], after["download"]) == (True, f"http://testserver{one}/download")
@@ -60,8 +61,9 @@ def test_a_pool_that_is_deleted_at_that_moment_is_not_found(sign_in, qrels: Qrel
     monkeypatch.setattr(exports, "request_export", gone_meanwhile)
     answer = sign_in("researcher").post(URL, {"qrels": "v1"}, content_type="application/json")
     assert (answer.status_code, answer.json()) == (
-        404, {"error": "Pool p was deleted in the meantime, so nothing was changed."},
-    )  # fmt: skip
+        404,
+        {"error": "Pool p was deleted in the meantime, so nothing was changed."},
+    )
 
 
 def test_download_is_taken_up_where_it_broke_off(sign_in, qrels: Qrels):

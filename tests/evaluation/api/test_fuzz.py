@@ -30,9 +30,16 @@ def known(labelled: Pool) -> dict[str, Any]:
     write_archive(export)
     assert job is not None
     return {
-        "pool": "p", "graph": "town", "system": "transe", "qrels": "v1", "measure": "micro_mrr", "file": "qrels.txt",
-        "analysis": "measures", "export": export.pk, "job": job.pk,
-    }  # fmt: skip
+        "pool": "p",
+        "graph": "town",
+        "system": "transe",
+        "qrels": "v1",
+        "measure": "micro_mrr",
+        "file": "qrels.txt",
+        "analysis": "measures",
+        "export": export.pk,
+        "job": job.pk,
+    }
 
 
 OTHERS = [pytest.param(role, marks=pytest.mark.slow) for role in ("researcher", "adjudicator")]
@@ -46,9 +53,7 @@ def test_no_operation_fails_or_answers_what_is_not_documented(labelled: Pool, kn
         campaign.members.create(person=person, role=role, consented_at=timezone.now())
     scopes = [scope.value for scope in scopes_for(person)]
     token = create_token(person, "fuzz", scopes, 1)[1]
-    schema = schemathesis.openapi.from_wsgi(
-        "/api/v1/schema", application, headers={"Authorization": f"Token {token}"}
-    )
+    schema = schemathesis.openapi.from_wsgi("/api/v1/schema", application, headers={"Authorization": f"Token {token}"})
     seen = ask_every_operation(schema, token, known)
     assert len(seen) == 43
     assert seen["GET /api/v1/campaigns/{pool}"] == {200, 404}  # what is there is found

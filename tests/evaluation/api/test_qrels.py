@@ -33,11 +33,21 @@ def test_frozen_by_a_manager_read_by_a_researcher(sign_in, labelled: Pool):
     qrels = Qrels.objects.get()
     assert made.status_code == 201
     assert made.json() | {"created_at": "", "systems": []} == {
-        "pool": "p", "name": "v1", "origin": "frozen", "num_positive": qrels.num_positive,
-        "num_negative": qrels.num_negative, "num_assumed_negative": qrels.num_assumed_negative,
-        "num_unjudged": qrels.num_unjudged, "notes": [], "licence": qrels.licence, "citation": "", "systems": [],
-        "sha256": qrels.sha256, "created_at": "", "created_by": "manager",
-    }  # fmt: skip
+        "pool": "p",
+        "name": "v1",
+        "origin": "frozen",
+        "num_positive": qrels.num_positive,
+        "num_negative": qrels.num_negative,
+        "num_assumed_negative": qrels.num_assumed_negative,
+        "num_unjudged": qrels.num_unjudged,
+        "notes": [],
+        "licence": qrels.licence,
+        "citation": "",
+        "systems": [],
+        "sha256": qrels.sha256,
+        "created_at": "",
+        "created_by": "manager",
+    }
     researcher = sign_in("researcher")
     assert researcher.get(f"{URL}/v1").json() == made.json()
     assert researcher.get(URL).json()["results"] == [made.json()]
@@ -55,9 +65,10 @@ def test_names_are_used_once_and_checked(sign_in, labelled: Pool):
     manager = sign_in("manager")
     for name, words in (
         ("v1", "Pool p has qrels 'v1' already; frozen qrels never change: choose a new name."),
-        ("a b", 'name: Enter a valid "slug"'), ("", "name: This field may not be blank."),
+        ("a b", 'name: Enter a valid "slug"'),
+        ("", "name: This field may not be blank."),
         ("x" * 81, "name: Ensure this field has no more than 80 characters."),
-    ):  # fmt: skip
+    ):
         answer = manager.post(URL, {"name": name}, content_type="application/json")
         assert answer.status_code == 400 and words in answer.json()["error"]
     assert Qrels.objects.count() == 1

@@ -124,9 +124,7 @@ def test_version_follows_the_size_of_the_sample(labelled: Pool) -> None:
     assert sample_version(labelled) == str(drawn.total) != "0"
 
 
-def test_filtered_triple_that_came_to_people_in_another_way_is_no_part_of_the_sample(
-    audited_pool: Pool,
-) -> None:
+def test_filtered_triple_that_came_to_people_in_another_way_is_no_part_of_the_sample(audited_pool: Pool) -> None:
     before = sum(one.drawn for one in audited_filters(audited_pool))
     item = audited(audited_pool.campaign).first()
     item.batch = audited_pool.campaign.batches.get(origin="all")

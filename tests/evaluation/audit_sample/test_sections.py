@@ -58,11 +58,18 @@ def test_table_of_filters_has_the_figures_of_the_report(sampled: Pool) -> None:
     rows = section.tables[0].rows
     assert [[*row[:5], row[5]["value"], row[5]["low"], row[5]["high"], row[6]["value"]] for row in rows] == [
         [
-            one.reason.label, one.filtered, one.drawn, one.errors.n, one.errors.hits, one.rates["rate"],
-            one.rates["low"], one.rates["high"], one.missed["rate"],
+            one.reason.label,
+            one.filtered,
+            one.drawn,
+            one.errors.n,
+            one.errors.hits,
+            one.rates["rate"],
+            one.rates["low"],
+            one.rates["high"],
+            one.missed["rate"],
         ]
         for one in filters
-    ]  # fmt: skip
+    ]
     sums = [sum(row[i] for row in rows) for i in range(1, 5)]
     assert list(section.tables[0].foot) == ["all filters", *sums, "", ""]
     assert section.finding.startswith(f"{sums[3]} of {sums[2]} judged filtered triples are positive: about ")
@@ -107,7 +114,4 @@ def test_pool_without_filters_has_an_empty_table(labelled: Pool) -> None:
     sections = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))
     assert (sections["audit-no-rates"].tables[0].rows, sections["audit-no-rates"].tables[0].foot) == ([], [])
     assert list(sections) == ["audit-no-rates"]
-    assert (
-        sections["audit-no-rates"].finding
-        == "No filter took a triple of this pool: there is nothing to audit."
-    )
+    assert sections["audit-no-rates"].finding == "No filter took a triple of this pool: there is nothing to audit."

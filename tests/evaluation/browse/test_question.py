@@ -157,9 +157,7 @@ def test_known_facts_are_named_and_seeds_are_none(labelled: Pool):
     facts = [tuple(t) for split in (graph.train, graph.valid, graph.test) for t in split.tolist()]
     for side, relation, entity in questions(labelled)[::5]:
         expected = {
-            (h if side else t)
-            for h, r, t in set(facts) - seeds
-            if r == relation and (t if side else h) == entity
+            (h if side else t) for h, r, t in set(facts) - seeds if r == relation and (t if side else h) == entity
         }
         assert known_answers(labelled, graph, side, relation, entity) == sorted(expected)
         detail = inspected(labelled, (side, relation, entity))

@@ -65,9 +65,7 @@ def triples_found(pool: Pool, **wanted) -> list[tuple[int, int, int]]:
 
 def test_every_triple_has_the_state_of_its_rows(labelled: Pool):
     held = inventory(labelled)
-    shown = {
-        tuple(t): Shown(s) for t, s in zip(held.stock.triples.tolist(), held.shown.tolist(), strict=True)
-    }
+    shown = {tuple(t): Shown(s) for t, s in zip(held.stock.triples.tolist(), held.shown.tolist(), strict=True)}
     assert shown == states_of(labelled)
     assert set(shown.values()) == set(Shown) - {Shown.NOT_POOLED}
 

@@ -56,9 +56,7 @@ def test_positions_are_the_three_ranks_of_both_questions(labelled: Pool):
     for triple in held.stock.triples.tolist()[::9]:
         systems, places = systems_and_places(labelled, held, tuple(triple))
         assert systems == ["transe", "distmult", "complex"]
-        assert [(p.side, p.entity, p.in_pool) for p in places] == [
-            ("tail", triple[0], True), ("head", triple[2], True)
-        ]  # fmt: skip
+        assert [(p.side, p.entity, p.in_pool) for p in places] == [("tail", triple[0], True), ("head", triple[2], True)]
         assert [p.positions for p in places] == [told[tuple(triple), 0], told[tuple(triple), 1]]
 
 
@@ -66,9 +64,7 @@ def test_a_triple_outside_the_pool_has_questions_and_no_position(labelled: Pool)
     graph, held = open_graph(labelled.graph), inventory(labelled)
     known = tuple(graph.train[0].tolist())
     detail = inspect_triple(labelled, held, known)
-    assert (detail.shown, detail.known_in, detail.depth, detail.found_by) == (
-        Shown.NOT_POOLED, ["train"], 0, []
-    )  # fmt: skip
+    assert (detail.shown, detail.known_in, detail.depth, detail.found_by) == (Shown.NOT_POOLED, ["train"], 0, [])
     assert detail.settled == "It is not in the pool: nobody is asked."
     systems, places = systems_and_places(labelled, held, known)
     assert [place.positions for place in places] == [[None] * len(systems)] * 2
@@ -81,9 +77,7 @@ def test_seed_and_filtered_triples_say_where_they_come_from(labelled: Pool):
     assert told.settled == "A seed triple is positive by definition; nobody is asked."
     triple = labelled.triples.filter(reason="types").order_by("-id")[0]
     told = inspected(labelled, triple)
-    assert (told.shown, told.reason) == (
-        Shown.ASSUMED_NEGATIVE, "entity type not consistent with the relation"
-    )  # fmt: skip
+    assert (told.shown, told.reason) == (Shown.ASSUMED_NEGATIVE, "entity type not consistent with the relation")
     assert told.found_by == unpack_provenance(triple.provenance, labelled.contributors) != []
     assert (told.depth, told.settled) == (triple.depth, "A filter took it; nobody was asked.")
 
@@ -95,10 +89,7 @@ def test_without_runs_the_questions_are_still_in_words(world: World):
         systems_and_places(world.pool, held, triple)
     words = [place.words for place in questions_without_runs(world.pool, held, triple)]
     graph = open_graph(world.pool.graph)
-    assert words == [
-        f"Where has {graph.label(triple[0])} lived?",
-        f"Who has lived in {graph.label(triple[2])}?",
-    ]
+    assert words == [f"Where has {graph.label(triple[0])} lived?", f"Who has lived in {graph.label(triple[2])}?"]
 
 
 # -- labels -----------------------------------------------------------------------------------------------------
@@ -139,8 +130,10 @@ def test_changed_and_withdrawn_labels_stay_and_count_no_more(world: World):
     withdraw_labels(world.campaign, world.ben)
     told = inspected(world.pool, item.triple)
     assert [(row.answer, row.counts) for row in label_rows(told, names=True)] == [
-        ("yes", "no: changed later"), ("yes", "no: taken back"), ("no", "yes")
-    ]  # fmt: skip
+        ("yes", "no: changed later"),
+        ("yes", "no: taken back"),
+        ("no", "yes"),
+    ]
     assert told.settled == "Undecided: labels were reopened, taken back, or differ."
     assert evidence_of([item.triple_id]) == {item.triple_id: [Evidence("no", LINK, True, False)]}
 
@@ -167,8 +160,9 @@ def test_imported_labels_keep_names_from_researchers_and_bad_links_from_everybod
     told.imported[1].source_url = "javascript:alert(1)"
     assert told.shown == Shown.NEW and told.settled == "By the majority of 2 imported labels."
     assert imported_rows(told, names=True) == [
-        ("zoe", "yes", LINK, True, "labels.tsv", 1), ("yan", "yes", "javascript:alert(1)", False, "labels.tsv", 2)
-    ]  # fmt: skip
+        ("zoe", "yes", LINK, True, "labels.tsv", 1),
+        ("yan", "yes", "javascript:alert(1)", False, "labels.tsv", 2),
+    ]
     assert [row.who for row in imported_rows(told, names=False)] == ["", ""]
     assert label_rows(told, names=True) == []
 

@@ -56,12 +56,7 @@ def test_every_chart_is_drawn_and_axe_finds_nothing_serious(page: Page, labelled
 
     compute_all(labelled)
     found = {}
-    for path in (
-        PAGE,
-        *(f"{PAGE}/{analysis.key}" for analysis in ANALYSES),
-        f"{PAGE}/questions",
-        f"{PAGE}/labels",
-    ):
+    for path in (PAGE, *(f"{PAGE}/{analysis.key}" for analysis in ANALYSES), f"{PAGE}/questions", f"{PAGE}/labels"):
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.goto(path)
@@ -138,15 +133,11 @@ def test_a_system_stands_out_on_every_chart_and_again_it_does_not(page: Page):
     chart = page.locator("[data-chart].js-plotly-plot").first
     opacities = "one => one.data.map(trace => trace.opacity ?? 1)"
     chart.locator(".legendtoggle").first.click()
-    page.wait_for_function(
-        "() => document.querySelector('[data-chart]').data.some(trace => trace.opacity === 0.15)"
-    )
+    page.wait_for_function("() => document.querySelector('[data-chart]').data.some(trace => trace.opacity === 0.15)")
     found = chart.evaluate(opacities)
     assert found[0] == 1 and set(found[1:]) == {0.15}
     chart.locator(".legendtoggle").first.click()
-    assert becomes_true(
-        page, "document.querySelector('[data-chart]').data.every(trace => trace.opacity === 1)"
-    )
+    assert becomes_true(page, "document.querySelector('[data-chart]').data.every(trace => trace.opacity === 1)")
 
 
 TRACES = "document.querySelector('[data-chart=surface]').data.map(trace => [trace.type, trace.name])"

@@ -47,7 +47,7 @@ def test_evaluate_with_filtered_triples_as_unjudged(labelled: Pool):
     values = [
         json.loads(run("evaluate", "p", "--measures", "judged@10", "--assumed", how, "--json")[0])["systems"]["transe"]
         for how in ("judged", "unjudged")
-    ]  # fmt: skip
+    ]
     assert values[0]["judged@10"] > values[1]["judged@10"]
 
 
@@ -56,9 +56,7 @@ def test_evaluate_the_original_questions(labelled: Pool):
     content = figure_cache.metrics(labelled, "current", ["micro_mrr"], questions="original")
     assert json.loads(out)["systems"] == content["systems"]
     assert content["systems"] != figure_cache.metrics(labelled, "current", ["micro_mrr"])["systems"]
-    first, *_, last = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original")[
-        0
-    ].splitlines()
+    first, *_, last = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original")[0].splitlines()
     assert first.startswith("current labels, questions of the seeds only: ")
     assert last.split() == ["n", f"{content['n']['micro_mrr']:,}"]
 
@@ -72,17 +70,13 @@ def test_evaluate_says_why_a_value_is_undefined(labelled: Pool, tmp_path: Path):
     out, _ = run("evaluate", "p", "--measures", "micro_mrr,map", "--labels", "imported:none", "--json")
     content = figure_cache.metrics(labelled, "imported:none", ["micro_mrr", "map"])
     found = json.loads(out)
-    assert found["systems"] == {
-        name: {"micro_mrr": None, "map": None} for name in ("transe", "distmult", "complex")
-    }
+    assert found["systems"] == {name: {"micro_mrr": None, "map": None} for name in ("transe", "distmult", "complex")}
     why = content["reasons"]["transe"]["map"]
     assert found["reasons"] == {name: {"micro_mrr": why, "map": why} for name in found["systems"]}
     assert why
     out, err = run("evaluate", "p", "--measures", "micro_mrr,map", "--labels", "imported:none")
     assert out.count("undefined") == 6
-    assert err == (
-        f"Undefined, since {why}: micro_mrr of transe, map of transe, micro_mrr of distmult and 3 more.\n"
-    )
+    assert err == (f"Undefined, since {why}: micro_mrr of transe, map of transe, micro_mrr of distmult and 3 more.\n")
 
 
 def test_import_qrels_prints_counts_and_what_is_odd(labelled: Pool, tmp_path: Path):
@@ -162,9 +156,17 @@ def test_pool_report_json_has_the_keys_of_the_contract(labelled: Pool):
     report = json.loads(run("pool_report", "p", "--json")[0])
     assert report == pool_report(labelled)
     assert {
-        "seeds", "pooled", "filtered", "to_people", "by_reason", "by_category", "positive", "negative",
-        "assumed_negative", "unjudged",
-    } <= set(report)  # fmt: skip
+        "seeds",
+        "pooled",
+        "filtered",
+        "to_people",
+        "by_reason",
+        "by_category",
+        "positive",
+        "negative",
+        "assumed_negative",
+        "unjudged",
+    } <= set(report)
 
 
 def test_pool_report_in_words(labelled: Pool):

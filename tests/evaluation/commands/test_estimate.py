@@ -33,9 +33,7 @@ def test_json_has_every_estimate_with_its_interval(sampled: Pool):
     given = json.loads(run("p", "--json", "--questions", "original", "--seed", "5", "--assumed", "unjudged"))
     found = estimate(sampled, questions="original", assumed_is_judged=False, seed=5)
     triples = sampled.triples.filter(reason="").count()
-    assert given["strata"] == [
-        {"name": "all triples", "triples": triples, "judged": 27, "positive": 9, "undecided": 0}
-    ]
+    assert given["strata"] == [{"name": "all triples", "triples": triples, "judged": 27, "positive": 9, "undecided": 0}]
     assert (given["order"], given["waiting"], given["behind"], given["aside"]) == ("Random", 0, 0, 0)
     assert (given["notes"], given["narrow"], given["texts"]) == ([], "", TEXTS)
     assert list(given["systems"]) == found.systems and found.plain is not None
@@ -55,9 +53,11 @@ def test_json_has_every_estimate_with_its_interval(sampled: Pool):
                 for name in names
             }
     counts = {
-        "positives": found.unbiased["positives"], "answers": found.unbiased["answers"],
-        "questions": found.unbiased["questions"], "modelled": found.modelled["questions"],
-    }  # fmt: skip
+        "positives": found.unbiased["positives"],
+        "answers": found.unbiased["answers"],
+        "questions": found.unbiased["questions"],
+        "modelled": found.modelled["questions"],
+    }
     for name, one in counts.items():
         shown = given["questions_modelled"] if name == "modelled" else given["counts"][name]
         assert shown == {"value": one.value[0], "low": one.low[0], "high": one.high[0]}, name

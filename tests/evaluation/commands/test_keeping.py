@@ -34,9 +34,14 @@ def test_remove_shows_first_and_deletes_when_told(town: Graph):
     assert out.splitlines()[-1] == "Nothing was deleted: --yes deletes it."
     asked = json.loads(run("remove", "pool", "old", "--json"))
     assert asked == {
-        "kind": "pool", "name": "old", "rows": {"pools": 1, "seed triples": 2, "pooled triples": 7}, "files": 0,
-        "bytes": 0, "refused": [], "deleted": False,
-    }  # fmt: skip
+        "kind": "pool",
+        "name": "old",
+        "rows": {"pools": 1, "seed triples": 2, "pooled triples": 7},
+        "files": 0,
+        "bytes": 0,
+        "refused": [],
+        "deleted": False,
+    }
     assert Pool.objects.count() == 1
     assert run("remove", "pool", "old", "--yes").splitlines()[-1] == "old is deleted."
     assert Pool.objects.count() == 0
@@ -45,10 +50,7 @@ def test_remove_shows_first_and_deletes_when_told(town: Graph):
 def test_remove_refuses_with_an_error(town: Graph):
     make_pool(town, "old", systems=[make_system(town, "transe", run=False)])
     out = run("remove", "system", "town/transe")
-    assert out.splitlines()[-2:] == [
-        "It stays: Pool old uses it: archive it instead.",
-        "Nothing was deleted.",
-    ]
+    assert out.splitlines()[-2:] == ["It stays: Pool old uses it: archive it instead.", "Nothing was deleted."]
     with pytest.raises(CommandError) as caught:
         run("remove", "system", "town/transe", "--yes")
     assert str(caught.value) == "town/transe stays. Pool old uses it: archive it instead."
@@ -77,9 +79,7 @@ def test_archive_refuses_with_an_error(town: Graph):
     with pytest.raises(CommandError) as caught:
         run("archive", "system", "town/transe")
     assert str(caught.value) == (f"Job {job.pk} is at work on transe: cancel it first, or wait for its end.")
-    with pytest.raises(
-        CommandError, match=r"There is no system 'town/none'\. Systems of town: town/transe\."
-    ):
+    with pytest.raises(CommandError, match=r"There is no system 'town/none'\. Systems of town: town/transe\."):
         run("archive", "system", "town/none")
     assert System.objects.get().archived is False
 
@@ -103,8 +103,9 @@ def test_backup_and_restore_name_what_is_missing(town: Graph, tmp_path: Path, mo
     found = Written(1, 2, 3, {"exports/1.zip": "export 1 of p/v1"})
     monkeypatch.setattr(restore, "restore", lambda path, tell: found)
     assert run("restore", str(tmp_path / "b.tar")).splitlines() == [
-        "Restored b.tar: 1 rows, 2 files, all as in the backup.", *found.notes,
-    ]  # fmt: skip
+        "Restored b.tar: 1 rows, 2 files, all as in the backup.",
+        *found.notes,
+    ]
 
 
 def test_the_trial_restore_is_of_the_archive(tmp_path: Path):
@@ -121,12 +122,8 @@ def test_import_test_set_prints_counts_and_what_comes_next(town: Graph, tmp_path
     file = tmp_path / "t.tsv"
     file.write_text("".join("\t".join([*names_of(town, t), label]) + "\n" for t, label in rows))
     lines = run("import_test_set", "town", str(file), "--name", "theirs").splitlines()
-    assert lines[:2] == [
-        "left out, known fact (train): 1 lines", f"  t.tsv:2: {' '.join(names_of(town, rows[1][0]))}",
-    ]  # fmt: skip
-    assert lines[2] == (
-        "theirs: 1 seeds, 1 pooled triples; 1 positive, 1 negative, 0 assumed negative, 0 unjudged"
-    )
+    assert lines[:2] == ["left out, known fact (train): 1 lines", f"  t.tsv:2: {' '.join(names_of(town, rows[1][0]))}"]
+    assert lines[2] == ("theirs: 1 seeds, 1 pooled triples; 1 positive, 1 negative, 0 assumed negative, 0 unjudged")
     assert lines[-1] == "Next: score_runs theirs, then evaluate theirs --labels imported:theirs"
     with pytest.raises(CommandError, match=r"none\.tsv: No such file or directory"):
         run("import_test_set", "town", str(tmp_path / "none.tsv"), "--name", "other")

@@ -15,8 +15,10 @@ def test_open_world_study_finished_is_printed_and_nothing_is_trained(capsys):
     printed = capsys.readouterr().out
     titles = [line.split(". ")[0] for line in printed.splitlines() if ". " in line]
     assert sorted(titles) == [
-        "Degradation and inconsistency", "What it rests on", *["When predictions decide what is missing"] * 2,
-    ]  # fmt: skip
+        "Degradation and inconsistency",
+        "What it rests on",
+        *["When predictions decide what is missing"] * 2,
+    ]
     call_command("open_world_study", "tiny", "--json", "--chooser", "transe")
     found = json.loads(capsys.readouterr().out)
     assert {view["chooser"] for view in found["views"]} == {"transe"}

@@ -20,14 +20,14 @@ def test_plan(labelled: Pool):
     out = run("plan", "p")[0].splitlines()
     assert out[:2] == found["says"]
     assert out[3].split()[0] == "micro_mrr" and out[3].split()[4:] == [
-        str(found["order"]["micro_mrr"]["undecided"]), "of", "3",
-    ]  # fmt: skip
+        str(found["order"]["micro_mrr"]["undecided"]),
+        "of",
+        "3",
+    ]
     left = found["left"]["pool"]["labels"]
     row = next(line for line in out if line.startswith("to the pool"))
     assert row.split()[3:] == [*(f"{left[key]:,.0f}" for key in ("value", "low", "high")), "–"]
-    assert next(line for line in out if line.startswith("to the budget")).endswith(
-        "the campaign has no budget"
-    )
+    assert next(line for line in out if line.startswith("to the budget")).endswith("the campaign has no budget")
     assert out[-1].endswith(found["relations"][-1]["relation"])
 
 

@@ -26,13 +26,33 @@ def labels(pool: Pool, tmp_path: Path) -> str:
 
 def test_json_is_what_the_domain_says(pool: Pool, labels: str):
     out, err = run(
-        "p", "--truth", labels, "--order", "hedge,mtc,hedge", "--batch", "4", "--whole-groups", "--seeds", "2",
-        "--seed", "3", "--measures", "micro_mrr, macro_mrr,micro_mrr", "--depth-of-runs", "--json",
-    )  # fmt: skip
+        "p",
+        "--truth",
+        labels,
+        "--order",
+        "hedge,mtc,hedge",
+        "--batch",
+        "4",
+        "--whole-groups",
+        "--seeds",
+        "2",
+        "--seed",
+        "3",
+        "--measures",
+        "micro_mrr, macro_mrr,micro_mrr",
+        "--depth-of-runs",
+        "--json",
+    )
     expected = replay_orders(
-        pool, read_truth(pool, labels), ["hedge", "mtc"], measures=["micro_mrr", "macro_mrr"], batch=4,
-        whole_groups=True, depth_of_runs=True, seeds=[3, 4],
-    )  # fmt: skip
+        pool,
+        read_truth(pool, labels),
+        ["hedge", "mtc"],
+        measures=["micro_mrr", "macro_mrr"],
+        batch=4,
+        whole_groups=True,
+        depth_of_runs=True,
+        seeds=[3, 4],
+    )
     assert json.loads(out) == expected
     assert "labels.tsv:" in err
     assert "the graph does not have head 'nobody' (skipped)" in err

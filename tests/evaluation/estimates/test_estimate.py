@@ -79,9 +79,7 @@ def test_sample_is_what_the_random_order_drew(pool: Pool):
     assert in_sample(pool, found) == drawn == {triple.pk for triple in in_order(pool)[: len(drawn)]}
     positive = sum(answer(triple) == "positive" for triple in people(pool) if triple.pk in drawn)
     assert positive > 0
-    assert [tuple(one) for one in found.strata] == [
-        ("all triples", len(people(pool)), len(drawn), positive, 0)
-    ]
+    assert [tuple(one) for one in found.strata] == [("all triples", len(people(pool)), len(drawn), positive, 0)]
     assert (found.waiting, found.behind, found.aside, found.order) == (0, 0, 0, "Random")
     might = found.sample.stratum != CERTAIN
     assert set(table.pooled_id[might].tolist()) == {triple.pk for triple in people(pool)}
@@ -104,9 +102,7 @@ def test_triples_that_came_with_a_question_are_left_out_and_counted(pool: Pool):
 
 
 def test_strata_are_those_of_depth(pool: Pool):
-    opened(
-        pool, order="stratified", order_settings={"bounds": [1, 3], "rates": [1.0, 0.5, 0.5]}, batch_size=20
-    )
+    opened(pool, order="stratified", order_settings={"bounds": [1, 3], "rates": [1.0, 0.5, 0.5]}, batch_size=20)
     judge_drawn(pool)
     found = pool_sample(pool, pool_table(pool))
     drawn = drawn_of(pool)
@@ -122,9 +118,7 @@ def test_strata_are_those_of_depth(pool: Pool):
 
 
 def test_a_stratum_without_a_triple_is_none(pool: Pool):
-    opened(
-        pool, order="stratified", order_settings={"bounds": [1, 90], "rates": [1.0, 0.5, 0.5]}, batch_size=20
-    )
+    opened(pool, order="stratified", order_settings={"bounds": [1, 90], "rates": [1.0, 0.5, 0.5]}, batch_size=20)
     judge_drawn(pool)
     found = pool_sample(pool, pool_table(pool))
     assert [one.name for one in found.strata] == ["depth 1", "depth 2 to 90"]
@@ -185,9 +179,7 @@ def test_undecided_is_drawn_and_not_positive(pool: Pool):
 
 def imported(triple: PooledTriple, *, before: bool) -> None:
     judge(triple, answer(triple))
-    label = ImportedLabel.objects.create(
-        triple=triple, answer="Y", file_name="f", file_sha256="0", line=triple.pk
-    )
+    label = ImportedLabel.objects.create(triple=triple, answer="Y", file_name="f", file_sha256="0", line=triple.pk)
     made = timezone.now() + timedelta(days=-1 if before else 1)
     ImportedLabel.objects.filter(pk=label.pk).update(created_at=made)
 
@@ -291,9 +283,7 @@ def test_an_order_that_is_no_sample_is_named(pool: Pool):
 
 
 def test_a_stratum_of_which_nothing_was_drawn_is_named(pool: Pool):
-    opened(
-        pool, order="stratified", order_settings={"bounds": [1, 3], "rates": [1.0, 0.5, 0.5]}, batch_size=2
-    )
+    opened(pool, order="stratified", order_settings={"bounds": [1, 3], "rates": [1.0, 0.5, 0.5]}, batch_size=2)
     judge_drawn(pool)
     deep = sum(triple.depth > 3 for triple in people(pool))
     assert refusal(pool) == (
@@ -326,9 +316,7 @@ def test_a_pool_that_is_judged_to_the_end_has_the_values_of_the_measures(pool: P
     opened(pool, whole_questions=True)
     while release_next(pool.campaign):
         pass
-    assert len(drawn_of(pool)) < len(
-        people(pool)
-    )  # the others came with a question, and the order has no more to do
+    assert len(drawn_of(pool)) < len(people(pool))  # the others came with a question, and the order has no more to do
     judge_these(people(pool))
     found = estimate(pool, questions=questions)
     assert (found.drawn.aside, found.drawn.strata[0].judged) == (0, len(people(pool)))

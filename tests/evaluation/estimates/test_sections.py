@@ -101,9 +101,7 @@ def test_values_and_intervals_are_those_of_the_estimate(sampled: Pool, questions
 def test_unbiased_values_that_say_nothing_are_named(sampled: Pool):
     section = sections_of(ANALYSIS, context_of(sampled))["estimates-unbiased"]
     found = estimate(sampled)
-    wide = [
-        name for name in MEASURED if (found.unbiased[name].high - found.unbiased[name].value).max() > 0.25
-    ]
+    wide = [name for name in MEASURED if (found.unbiased[name].high - found.unbiased[name].value).max() > 0.25]
     assert 0 < len(wide) < len(MEASURED)
     assert section.finding.startswith("Too wide to use here: ")
     assert section.finding.count("Micro") + section.finding.count("Macro") == len(wide)
@@ -156,13 +154,12 @@ def test_without_a_sample_the_page_says_why_and_counts(labelled: Pool):
     sections = sections_of(ANALYSIS, context_of(labelled))
     assert list(sections) == ["no-sample"]
     section = sections["no-sample"]
-    assert section.finding.startswith(
-        "No estimates: Pool p has no campaign, so nothing was drawn for judging."
-    )
+    assert section.finding.startswith("No estimates: Pool p has no campaign, so nothing was drawn for judging.")
     assert section.tables[0].rows == [
-        ["triples for people", labelled.triples.filter(reason="").count()], ["given to people", 0],
+        ["triples for people", labelled.triples.filter(reason="").count()],
+        ["given to people", 0],
         ["judged", labelled.judgements.count()],
-    ]  # fmt: skip
+    ]
 
 
 def test_a_batch_makes_the_page_stale(sampled: Pool):
@@ -174,8 +171,7 @@ def test_a_batch_makes_the_page_stale(sampled: Pool):
 
 def test_values_beyond_a_measure_stand_and_are_named_while_intervals_are_cut(sampled: Pool, monkeypatch):
     monkeypatch.setattr(
-        "evaluation.estimates.kernels.estimator.ratio",
-        lambda total, units: 2.0 + total / units if units else total,
+        "evaluation.estimates.kernels.estimator.ratio", lambda total, units: 2.0 + total / units if units else total
     )
     found = estimate(sampled)
     for name in MEASURED:

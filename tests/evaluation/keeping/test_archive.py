@@ -46,9 +46,7 @@ def test_not_while_a_job_is_at_work(pool: Pool):
 
 def test_not_while_people_label(pool: Pool):
     campaign = open_campaign(pool)
-    with pytest.raises(
-        KeepingError, match=r"^People are labelling p: pause or close its campaign before archiving it"
-    ):
+    with pytest.raises(KeepingError, match=r"^People are labelling p: pause or close its campaign before archiving it"):
         archive(pool, None)
     type(campaign).objects.update(state=CampaignState.PAUSED)
     archive(pool, None)

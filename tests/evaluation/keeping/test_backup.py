@@ -41,16 +41,13 @@ def silent(stage: str, done: int, total: int) -> None: ...
 def rows() -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table, by primary key."""
     return {
-        table.name: list(table.model._base_manager.order_by("pk").values_list(*table.columns))
-        for table in tables()
+        table.name: list(table.model._base_manager.order_by("pk").values_list(*table.columns)) for table in tables()
     }
 
 
 def files() -> dict[str, bytes]:
     root = Path(settings.ARTIFACT_ROOT)
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
-    }
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def empty() -> None:
@@ -86,8 +83,9 @@ def test_a_round_trip_changes_no_row_and_no_file(full: World, tmp_path: Path):
     connection.check_constraints()
     assert rows() == before
     assert files() == kept
-    made = Graph.objects.create(name="next", source="tsv", num_entities=1, num_relations=1, num_train=1, num_valid=0,
-                                num_test=0)  # fmt: skip
+    made = Graph.objects.create(
+        name="next", source="tsv", num_entities=1, num_relations=1, num_train=1, num_valid=0, num_test=0
+    )
     assert made.pk > max(row[0] for row in before["pooling.Graph"])
     assert list(tmp_path.glob(".*")) == []
 
@@ -133,9 +131,7 @@ def test_a_damaged_file_is_named_and_no_backup_is_written(full: World, tmp_path:
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []
 
 
-def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_again(
-    full: World, tmp_path: Path
-):
+def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_again(full: World, tmp_path: Path):
     """It is written again from its qrels; the backup and its restore say which it is."""
     export, _ = request_export(Qrels.objects.get(), ExportOptions(), None)
     path = write_archive(export)
@@ -184,11 +180,7 @@ def test_a_file_that_a_job_has_just_replaced_is_read_again(full: World, tmp_path
 
     monkeypatch.setattr(backup_module, "_add_files", grown)
     write_backup(tmp_path / "b.tar", silent)
-    names = {
-        name.split("/")[2]
-        for name in read_manifest(tmp_path / "b.tar", silent)["members"]
-        if "/runs/" in name
-    }
+    names = {name.split("/")[2] for name in read_manifest(tmp_path / "b.tar", silent)["members"] if "/runs/" in name}
     assert len(begun) == 1 and names == {Path(new).name}
 
 
@@ -293,23 +285,13 @@ def test_a_member_that_is_missing_or_too_many_is_found(archive: Path):
     label = "database/annotation.Label/000000.jsonl"
     gone = rewritten(archive, lambda name, content: None if name == label else (name, content))
     assert refused(gone).startswith(f"changed.tar is damaged: {label} missing or changed")
-    more = rewritten(
-        archive, lambda name, content: ("artifacts/more", content) if name == label else (name, content)
-    )
+    more = rewritten(archive, lambda name, content: ("artifacts/more", content) if name == label else (name, content))
     assert refused(more).startswith("changed.tar is damaged: artifacts/more and 1 more missing or changed")
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "../evil",
-        "artifacts/../../evil",
-        "/etc/evil",
-        "artifacts",
-        "other/evil",
-        "artifacts//evil",
-        "artifacts/a\\b",
-    ],
+    ["../evil", "artifacts/../../evil", "/etc/evil", "artifacts", "other/evil", "artifacts//evil", "artifacts/a\\b"],
 )
 def test_a_path_that_leads_elsewhere_is_refused(archive: Path, name: str):
     label = "database/annotation.Label/000000.jsonl"
@@ -425,9 +407,7 @@ def test_a_place_that_is_not_empty_is_refused(full: World, tmp_path: Path):
     for table in tables():
         if not table.comes_with_migrations:
             table.model._base_manager.all()._raw_delete("default")
-    assert refused(tmp_path / "b.tar").startswith(
-        f"The artifact folder {settings.ARTIFACT_ROOT} is not empty ("
-    )
+    assert refused(tmp_path / "b.tar").startswith(f"The artifact folder {settings.ARTIFACT_ROOT} is not empty (")
 
 
 def test_what_a_killed_restore_left_is_in_nobodys_way(archive: Path):
@@ -453,16 +433,22 @@ def test_the_order_of_rows_does_not_change_a_checksum(db):
 
 def run(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", *command], cwd=settings.BASE_DIR, env={**os.environ, **environment},
-        capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
+        [sys.executable, "manage.py", *command],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
 
 
 def place(folder: Path, database: str) -> dict[str, str]:
     return {
-        "DATABASE_URL": database, "TRIPLEPOOL_VAR": str(folder / "var"), "ARTIFACT_ROOT": str(folder / "artifacts"),
+        "DATABASE_URL": database,
+        "TRIPLEPOOL_VAR": str(folder / "var"),
+        "ARTIFACT_ROOT": str(folder / "artifacts"),
         "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+    }
 
 
 def sums(archive: Path) -> dict[str, Any]:
@@ -505,9 +491,7 @@ def test_from_sqlite_to_postgresql_and_back(full: World, tmp_path: Path):
     with own_database("backup") as url:
         there = place(tmp_path / "there", url)
         refused = run(there, "restore", str(tmp_path / "long.tar"))
-        assert (
-            "The database refused long.tar: value too long for type character varying(150)" in refused.stderr
-        )
+        assert "The database refused long.tar: value too long for type character varying(150)" in refused.stderr
         assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
         done = run(there, "restore", str(first))
         assert done.returncode == 0, done.stderr
@@ -518,9 +502,7 @@ def test_from_sqlite_to_postgresql_and_back(full: World, tmp_path: Path):
         again = run(there, "restore", str(first))
         assert (again.returncode, "The database is not empty" in again.stderr) == (1, True)
         with psycopg.connect(url) as database:
-            row = database.execute(
-                "SELECT nextval(pg_get_serial_sequence('annotation_label', 'id'))"
-            ).fetchone()
+            row = database.execute("SELECT nextval(pg_get_serial_sequence('annotation_label', 'id'))").fetchone()
             assert row is not None and row[0] > Label.objects.latest("id").pk
     assert sums(second) == sums(first)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

@@ -49,9 +49,13 @@ def test_a_pool_goes_with_all_of_its_own_and_nothing_else(labelled: Pool, django
     gone = committed(django_capture_on_commit_callbacks, lambda: remove(other, boss))
     assert gone == seen
     assert gone.rows == [  # the subject first, then in the order of the apps
-        ("pools", 1), ("seed triples", labelled.seeds.count()), ("pooled triples", labelled.triples.count()),
-        ("jobs", 1), ("qrels", 1), ("figures", 1),
-    ]  # fmt: skip
+        ("pools", 1),
+        ("seed triples", labelled.seeds.count()),
+        ("pooled triples", labelled.triples.count()),
+        ("jobs", 1),
+        ("qrels", 1),
+        ("figures", 1),
+    ]
     assert (gone.files, gone.bytes) == (1, artifact_size(gone))
     assert not artifact_path(qrels.artifact).exists() and run.exists()
     after = counts()
@@ -179,9 +183,7 @@ def test_a_system_that_an_extension_is_adding_stays(labelled: Pool):
     with pytest.raises(UserError) as caught:
         archive_system(system, None)
     assert str(caught.value) == message
-    assert preview(labelled.graph.systems.get(name="transe")).refused == [
-        "Pool p uses it: archive it instead."
-    ]
+    assert preview(labelled.graph.systems.get(name="transe")).refused == ["Pool p uses it: archive it instead."]
     Job.objects.update(state=JobState.DONE)
     assert preview(system).refused == []
 

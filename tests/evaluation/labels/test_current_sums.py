@@ -60,14 +60,8 @@ def test_a_label_touches_its_own_questions_only(labelled: Pool, monkeypatch):
 def test_few_tables_are_kept(labelled: Pool, monkeypatch):
     monkeypatch.setattr(current_sums, "KEPT", 2)
     chosen = label_set(labelled, pool_table(labelled), "current")
-    tables = [
-        chosen.prepared,
-        pool_table(labelled).full_test,
-        pool_table(labelled).full_test.only(chosen.state > 0),
-    ]
+    tables = [chosen.prepared, pool_table(labelled).full_test, pool_table(labelled).full_test.only(chosen.state > 0)]
     for prepared in tables:
         found = live_sums(prepared, chosen.state, ["micro_mrr"], True)["micro_mrr"]
-        np.testing.assert_allclose(
-            found.mean(), values(prepared, chosen.state, ["micro_mrr"])["micro_mrr"].mean()
-        )
+        np.testing.assert_allclose(found.mean(), values(prepared, chosen.state, ["micro_mrr"])["micro_mrr"].mean())
     assert [kept.prepared for kept in current_sums._kept.values()] == tables[1:]

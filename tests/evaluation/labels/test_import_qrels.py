@@ -56,11 +56,18 @@ def refused(pool: Pool, text: str, format: str = "tsv") -> str:
 
 def test_every_word_for_a_state(labelled: Pool):
     words = {
-        "1": LabelState.POSITIVE, "Y": LabelState.POSITIVE, "positive": LabelState.POSITIVE,
-        "0": LabelState.NEGATIVE, "N": LabelState.NEGATIVE, "negative": LabelState.NEGATIVE,
-        "-1": LabelState.UNJUDGED, "?": LabelState.UNJUDGED, "unjudged": LabelState.UNJUDGED,
-        "assumed_negative": LabelState.ASSUMED_NEGATIVE, " 1 ": LabelState.POSITIVE,
-    }  # fmt: skip
+        "1": LabelState.POSITIVE,
+        "Y": LabelState.POSITIVE,
+        "positive": LabelState.POSITIVE,
+        "0": LabelState.NEGATIVE,
+        "N": LabelState.NEGATIVE,
+        "negative": LabelState.NEGATIVE,
+        "-1": LabelState.UNJUDGED,
+        "?": LabelState.UNJUDGED,
+        "unjudged": LabelState.UNJUDGED,
+        "assumed_negative": LabelState.ASSUMED_NEGATIVE,
+        " 1 ": LabelState.POSITIVE,
+    }
     triples, seeds = triples_of(labelled), seeds_of(labelled)
     text = "".join(line(labelled, t, word) for t, word in zip(triples, words, strict=False))
     qrels = given(labelled, text + "".join(line(labelled, t, "1") for t in seeds))
@@ -68,9 +75,7 @@ def test_every_word_for_a_state(labelled: Pool):
     assert states(qrels) == wanted | dict(zip(triples, words.values(), strict=False))
     assert qrels.origin == "imported"
     rest = len(triples) - len(words)
-    assert qrels.notes == [
-        f"{rest} of {len(triples)} pooled triples are not in the file and count as unjudged."
-    ]
+    assert qrels.notes == [f"{rest} of {len(triples)} pooled triples are not in the file and count as unjudged."]
 
 
 def test_our_own_judgements_come_back_as_they_went(labelled: Pool, tmp_path: Path):
@@ -81,9 +86,7 @@ def test_our_own_judgements_come_back_as_they_went(labelled: Pool, tmp_path: Pat
         qrels = import_qrels(labelled, name, content, "judgements.tsv")
         assert states(qrels) == states(frozen)
         assert qrels.notes == []
-        assert (qrels.num_positive, qrels.num_assumed_negative) == (
-            frozen.num_positive, frozen.num_assumed_negative,
-        )  # fmt: skip
+        assert (qrels.num_positive, qrels.num_assumed_negative) == (frozen.num_positive, frozen.num_assumed_negative)
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -93,9 +96,7 @@ def test_our_own_trec_qrels_come_back(labelled: Pool, tmp_path: Path, strict: bo
     export_test_set(frozen, tmp_path / "out", ExportOptions(strict=strict))
     qrels = given(labelled, (tmp_path / "out" / "qrels.txt").read_text(), "trec")
     assumed = LabelState.UNJUDGED if strict else LabelState.NEGATIVE
-    assert states(qrels) == {
-        t: assumed if s == LabelState.ASSUMED_NEGATIVE else s for t, s in states(frozen).items()
-    }
+    assert states(qrels) == {t: assumed if s == LabelState.ASSUMED_NEGATIVE else s for t, s in states(frozen).items()}
     by_people = labelled.judgements.filter(verdict="negative").exclude(triple__reason="").count()
     n = by_people + (0 if strict else frozen.num_assumed_negative)
     assert frozen.num_assumed_negative > by_people > 0
@@ -109,10 +110,12 @@ def test_one_side_of_a_triple_is_enough_in_trec(labelled: Pool):
     head, relation, tail = next(t for t in triples_of(labelled) if t[0] != t[2])
     names = names_of(labelled.graph, (head, relation, tail))
     assert "%" not in names[1] and ":" not in names[1]
-    for i, text in enumerate((
-        f"{question_id(0, names[0], names[1])} 0 {names[2].replace('%', '%25').replace(' ', '%20')} 1\n",
-        f"{question_id(1, names[2], names[1])}\tQ0\t{names[0].replace('%', '%25').replace(' ', '%20')}\t1\n",
-    )):  # fmt: skip
+    for i, text in enumerate(
+        (
+            f"{question_id(0, names[0], names[1])} 0 {names[2].replace('%', '%25').replace(' ', '%20')} 1\n",
+            f"{question_id(1, names[2], names[1])}\tQ0\t{names[0].replace('%', '%25').replace(' ', '%20')}\t1\n",
+        )
+    ):
         qrels = import_qrels(labelled, f"n{i}", text.encode(), "file", "trec")
         positive = {t for t, s in states(qrels).items() if s == LabelState.POSITIVE}
         assert positive == {*seeds_of(labelled), (head, relation, tail)}
@@ -123,9 +126,7 @@ def test_what_the_file_says_of_seeds_holds_and_is_told(labelled: Pool):
     text = line(labelled, one, "1") + line(labelled, two, "N") + line(labelled, three, "-1")
     qrels = given(labelled, text)
     found = states(qrels)
-    assert [found[t] for t in (one, two, three)] == [
-        LabelState.POSITIVE, LabelState.NEGATIVE, LabelState.UNJUDGED,
-    ]  # fmt: skip
+    assert [found[t] for t in (one, two, three)] == [LabelState.POSITIVE, LabelState.NEGATIVE, LabelState.UNJUDGED]
     assert {found[t] for t in rest} == {LabelState.POSITIVE}
     n = len(rest) + 3
     assert qrels.notes == [
@@ -172,9 +173,15 @@ def test_bad_lines_are_all_named_and_nothing_is_imported(labelled: Pool):
     good = line(labelled, triples_of(labelled)[0], "1")
     names = names_of(labelled.graph, triples_of(labelled)[1])
     text = (
-        good + "\n" + f"nobody\t{names[1]}\t{names[2]}\t1\n" + f"{names[0]}\tno such\t{names[2]}\t1\n"
-        + "\t".join([*names, "yes"]) + "\n" + "\t".join(names) + "\n"
-    )  # fmt: skip
+        good
+        + "\n"
+        + f"nobody\t{names[1]}\t{names[2]}\t1\n"
+        + f"{names[0]}\tno such\t{names[2]}\t1\n"
+        + "\t".join([*names, "yes"])
+        + "\n"
+        + "\t".join(names)
+        + "\n"
+    )
     assert refused(labelled, text).splitlines() == [
         "file.tsv:3: the graph does not have head 'nobody'",
         "file.tsv:4: the graph does not have relation 'no such'",
@@ -228,15 +235,11 @@ def test_a_name_is_used_once_for_frozen_and_imported_together(labelled: Pool):
     freeze_qrels(labelled, "theirs")
     with pytest.raises(EvaluationError) as caught:
         given(labelled, text)
-    assert str(caught.value) == (
-        "Pool p has qrels 'theirs' already; frozen qrels never change: choose a new name."
-    )
+    assert str(caught.value) == ("Pool p has qrels 'theirs' already; frozen qrels never change: choose a new name.")
     import_qrels(labelled, "second", text.encode(), "f")
     with pytest.raises(EvaluationError) as caught:
         freeze_qrels(labelled, "second")
-    assert str(caught.value) == (
-        "Pool p has qrels 'second' already; imported qrels never change: choose a new name."
-    )
+    assert str(caught.value) == ("Pool p has qrels 'second' already; imported qrels never change: choose a new name.")
 
 
 def test_a_pool_that_is_not_ready_takes_no_qrels(pool: Pool):

@@ -41,9 +41,7 @@ def expected(pool: Pool, deepest: int = 1000) -> dict[Triple, LabelState]:
     test = map(tuple, open_graph(pool.graph).test.tolist())
     found = dict.fromkeys(test, LabelState.NOT_POOLED)
     verdicts = dict(pool.judgements.values_list("triple_id", "verdict"))
-    by_verdict = {
-        "positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED,
-    }  # fmt: skip
+    by_verdict = {"positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED}
     for row in pool.triples.all():
         state = LabelState.ASSUMED_NEGATIVE if row.reason else LabelState.UNJUDGED
         state = by_verdict[verdicts[row.pk]] if row.pk in verdicts else state
@@ -105,9 +103,11 @@ def test_counts_are_those_of_the_states(labelled: Pool):
     table = pool_table(labelled)
     count = Counter(states(labelled, "current").values())
     assert label_set(labelled, table, "current").counts() == {
-        "positive": count[LabelState.POSITIVE], "negative": count[LabelState.NEGATIVE],
-        "assumed_negative": count[LabelState.ASSUMED_NEGATIVE], "unjudged": count[LabelState.UNJUDGED],
-    }  # fmt: skip
+        "positive": count[LabelState.POSITIVE],
+        "negative": count[LabelState.NEGATIVE],
+        "assumed_negative": count[LabelState.ASSUMED_NEGATIVE],
+        "unjudged": count[LabelState.UNJUDGED],
+    }
     total = labelled.seeds.count() + labelled.triples.count()
     assert sum(label_set(labelled, table, "current").counts().values()) == total
 
@@ -115,9 +115,21 @@ def test_counts_are_those_of_the_states(labelled: Pool):
 def test_an_unknown_key_is_refused_with_those_that_there_are(pool: Pool):
     table = pool_table(pool)
     for key in (
-        "", "all", "depth", "depth:", "depth:x", "depth:-1", "depth:²", "qrels:", "Seeds", "until:", "annotator:",
-        "annotator:ann", "annotator:-1", "imported:",
-    ):  # fmt: skip
+        "",
+        "all",
+        "depth",
+        "depth:",
+        "depth:x",
+        "depth:-1",
+        "depth:²",
+        "qrels:",
+        "Seeds",
+        "until:",
+        "annotator:",
+        "annotator:ann",
+        "annotator:-1",
+        "imported:",
+    ):
         with pytest.raises(EvaluationError) as caught:
             label_set(pool, table, key)
         assert str(caught.value) == (
@@ -163,16 +175,22 @@ def test_labels_of_one_annotator(pool: Pool, campaign: Campaign, people: dict[st
     one, two, three = campaign.items.order_by("order").select_related("triple")[:3]
     nothing = unlabelled(pool)
     for person, item, given in (
-        ("ben", one, "Y"), ("ann", one, "N"), ("ann", two, "?"), ("ben", two, "N"), ("ann", three, "Y"),
-    ):  # fmt: skip
+        ("ben", one, "Y"),
+        ("ann", one, "N"),
+        ("ann", two, "?"),
+        ("ben", two, "N"),
+        ("ann", three, "Y"),
+    ):
         give(campaign, people[person], item, given)
     assert states(pool, "annotator:1") == nothing | {
-        triple_of(one): LabelState.POSITIVE, triple_of(two): LabelState.NEGATIVE,
-    }  # fmt: skip
+        triple_of(one): LabelState.POSITIVE,
+        triple_of(two): LabelState.NEGATIVE,
+    }
     assert states(pool, "annotator:2") == nothing | {
-        triple_of(one): LabelState.NEGATIVE, triple_of(two): LabelState.UNJUDGED,
+        triple_of(one): LabelState.NEGATIVE,
+        triple_of(two): LabelState.UNJUDGED,
         triple_of(three): LabelState.POSITIVE,
-    }  # fmt: skip
+    }
     assert label_set(pool, pool_table(pool), "annotator:2").name == "labels of annotator 2"
 
 
@@ -222,9 +240,7 @@ def test_labels_until_a_time(pool: Pool, campaign: Campaign, people: dict[str, U
     now = f"until:{timezone.now().replace(tzinfo=None).isoformat()}"
     assert states(pool, now) == states(pool, "current")
     assert states(pool, now)[triple] == LabelState.POSITIVE
-    early, late = (
-        label_set(pool, pool_table(pool), f"until:2026-03-02T{t}") for t in ("09:00", "14:00:05+02:00")
-    )
+    early, late = (label_set(pool, pool_table(pool), f"until:2026-03-02T{t}") for t in ("09:00", "14:00:05+02:00"))
     assert (early.key, early.name) == ("until:2026-03-02T09:00:00Z", "labels until 2026-03-02 09:00 UTC")
     assert (late.key, late.name) == ("until:2026-03-02T12:00:05Z", "labels until 2026-03-02 12:00:05 UTC")
     assert (early.note, late.note) == ("No triple had been judged by then.", "")
@@ -302,18 +318,16 @@ def test_values_and_sums_are_those_of_the_questions_that_are_asked(labelled: Poo
         mean = everything[name].per_unit[:, kept].mean(axis=1)
         assert np.array_equal(values[name].mean(), mean)
         assert np.allclose(sums[name].mean(), mean, rtol=1e-12, atol=0)
-        assert np.array_equal(
-            grown.sums([name])[name].mean(), grown.values([name])[name].mean()
-        ) or np.allclose(grown.sums([name])[name].mean(), everything[name].mean(), rtol=1e-12, atol=0)
+        assert np.array_equal(grown.sums([name])[name].mean(), grown.values([name])[name].mean()) or np.allclose(
+            grown.sums([name])[name].mean(), everything[name].mean(), rtol=1e-12, atol=0
+        )
     # chance is that among the questions that are asked
     assert np.allclose(sums["amr"].mean(), values["amr"].mean(), rtol=1e-12, atol=0)
 
 
 def test_assumed_negatives_count_as_asked_for(labelled: Pool):
     chosen = label_set(labelled, pool_table(labelled), "current", "original")
-    with_them, without = (
-        chosen.values(["judged@10"], judged)["judged@10"].mean() for judged in (True, False)
-    )
+    with_them, without = (chosen.values(["judged@10"], judged)["judged@10"].mean() for judged in (True, False))
     assert (with_them > without).all()
     assert np.allclose(chosen.sums(["judged@10"], False)["judged@10"].mean(), without, rtol=1e-12, atol=0)
 
@@ -322,9 +336,7 @@ def test_the_full_test_set_has_its_own_questions(labelled: Pool):
     table = pool_table(labelled)
     grown, original = (label_set(labelled, table, "full-test", q) for q in ("grown", "original"))
     assert original.asked is None
-    assert original.note == (
-        "The full test set has its own questions; original and grown are the same for it."
-    )
+    assert original.note == ("The full test set has its own questions; original and grown are the same for it.")
     assert np.array_equal(original.values(["map"])["map"].per_unit, grown.values(["map"])["map"].per_unit)
 
 
@@ -362,19 +374,21 @@ def test_choices_of_a_pool_name_annotators_to_managers_only(labelled: Pool, djan
     import_qrels(labelled, "theirs", line.encode(), "file")
     boss, guest = make_person("boss", "manager"), make_person("guest", "researcher")
     common = [
-        ("seeds", "seeds only", "Labels"), ("current", "current labels", "Labels"),
+        ("seeds", "seeds only", "Labels"),
+        ("current", "current labels", "Labels"),
         ("full-test", "full test", "Labels"),
         *((f"depth:{d}", f"labels to depth {d}", "Pool depth") for d in range(6)),
-        ("qrels:v1", "qrels v1", "Frozen qrels"), ("imported:theirs", "imported theirs", "Imported qrels"),
-    ]  # fmt: skip
+        ("qrels:v1", "qrels v1", "Frozen qrels"),
+        ("imported:theirs", "imported theirs", "Imported qrels"),
+    ]
     assert label_sets(labelled, guest) == [
-        LabelChoice(*row) for row in [
-            *common, ("annotator:1", "annotator 1", "Annotators"), ("annotator:2", "annotator 2", "Annotators"),
-        ]
-    ]  # fmt: skip
+        LabelChoice(*row)
+        for row in [*common, ("annotator:1", "annotator 1", "Annotators"), ("annotator:2", "annotator 2", "Annotators")]
+    ]
     assert label_sets(labelled, boss)[-2:] == [
-        ("annotator:1", "annotator 1 (ben)", "Annotators"), ("annotator:2", "annotator 2 (ann)", "Annotators"),
-    ]  # fmt: skip
+        ("annotator:1", "annotator 1 (ben)", "Annotators"),
+        ("annotator:2", "annotator 2 (ann)", "Annotators"),
+    ]
     for choice in label_sets(labelled, guest):
         chosen = label_set(labelled, pool_table(labelled), choice.key)
         assert (chosen.key, chosen.name.removeprefix("labels of ")) == (choice.key, choice.name)

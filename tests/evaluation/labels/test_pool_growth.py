@@ -56,11 +56,7 @@ def test_qrels_from_before_give_the_same_figures_after_it(labelled: Pool, questi
     labelled = extend(labelled, count=6, depth=9, systems=["rescal"])
     after = metrics(labelled, "qrels:v1", MEASURES, questions=questions)
     assert after["systems"].pop("rescal") is not None
-    assert (after["systems"], after["counts"], after["n"]) == (
-        before["systems"],
-        before["counts"],
-        before["n"],
-    )
+    assert (after["systems"], after["counts"], after["n"]) == (before["systems"], before["counts"], before["n"])
     current = metrics(labelled, "current", MEASURES, questions=questions)
     assert current["n"] != before["n"]
     freeze_qrels(labelled, "v2")
@@ -94,6 +90,4 @@ def test_qrels_from_before_export_the_same_bytes_after_it(labelled: Pool, tmp_pa
         name = path.relative_to(tmp_path / "before")
         assert (tmp_path / "after" / name).read_bytes() == path.read_bytes(), name
     for name in ("topics.tsv", "pool.txt", "qrels.txt"):
-        assert (tmp_path / "trec-after" / name).read_bytes() == (
-            tmp_path / "trec-before" / name
-        ).read_bytes(), name
+        assert (tmp_path / "trec-after" / name).read_bytes() == (tmp_path / "trec-before" / name).read_bytes(), name

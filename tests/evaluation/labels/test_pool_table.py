@@ -52,14 +52,9 @@ def test_a_system_without_all_rank_rows_is_left_out(pool: Pool):
     late = make_system(pool.graph, "rescal")
     graph = open_graph(pool.graph)
     score_system(late, seeds=np.zeros((0, 3), np.int32), triples=graph.test)
-    assert (pool_table(pool).systems, pool_table(pool).left_out) == (
-        ["transe", "distmult", "complex"],
-        ["rescal"],
-    )
+    assert (pool_table(pool).systems, pool_table(pool).left_out) == (["transe", "distmult", "complex"], ["rescal"])
     score_for_pool(late, pool, progress_of(pool))
-    assert (pool_table(pool).systems, pool_table(pool).left_out) == (
-        ["transe", "distmult", "complex", "rescal"], [],
-    )  # fmt: skip
+    assert (pool_table(pool).systems, pool_table(pool).left_out) == (["transe", "distmult", "complex", "rescal"], [])
 
 
 def test_without_a_complete_run_there_is_no_table(town: Graph):

@@ -27,8 +27,10 @@ def test_qrels_hold_every_seed_and_pooled_triple_with_its_state(labelled: Pool):
     for row, value in zip(labelled.triples.order_by("id"), state[len(seeds) :].tolist(), strict=True):
         unjudged = LabelState.ASSUMED_NEGATIVE if row.reason else LabelState.UNJUDGED
         expected = {
-            "positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED,
-        }.get(verdicts.get(row.pk, ""), unjudged)  # fmt: skip
+            "positive": LabelState.POSITIVE,
+            "negative": LabelState.NEGATIVE,
+            "undecided": LabelState.UNJUDGED,
+        }.get(verdicts.get(row.pk, ""), unjudged)
         assert value == expected
     assert set(state[: len(seeds)].tolist()) == {LabelState.POSITIVE}
     counts = state_counts(state)
@@ -42,9 +44,7 @@ def test_a_name_is_used_once(labelled: Pool):
     judge(labelled.triples.all()[0], "positive")
     with pytest.raises(EvaluationError) as caught:
         freeze_qrels(labelled, "v1")
-    assert str(caught.value) == (
-        "Pool p has qrels 'v1' already; frozen qrels never change: choose a new name."
-    )
+    assert str(caught.value) == ("Pool p has qrels 'v1' already; frozen qrels never change: choose a new name.")
     assert Qrels.objects.get().sha256 == first.sha256
 
 

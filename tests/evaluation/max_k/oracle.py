@@ -58,18 +58,14 @@ class MaxK:
 
     def expected_recall(self, k: int, raw: bool) -> float:
         right = self.raw if raw else self.filtered
-        return float(
-            np.mean([np.mean([1 - (1 - self.p(q)[e]) ** k for e in right[q]]) for q in self.questions])
-        )
+        return float(np.mean([np.mean([1 - (1 - self.p(q)[e]) ** k for e in right[q]]) for q in self.questions]))
 
     def mass(self, raw: bool) -> float:
         right = self.raw if raw else self.filtered
         return float(np.mean([sum(self.p(q)[e] for e in right[q]) for q in self.questions]))
 
     def tvd(self) -> float:
-        return float(
-            np.mean([0.5 * sum(abs(x - 1 / len(p)) for x in p.values()) for p in map(self.p, self.questions)])
-        )
+        return float(np.mean([0.5 * sum(abs(x - 1 / len(p)) for x in p.values()) for p in map(self.p, self.questions)]))
 
 
 def mean_goodness(found: Sequence[tuple[set[int], set[int]]]) -> Three:

@@ -52,8 +52,10 @@ def literal_greedy(p: list[float], k: int) -> tuple[int, bool]:
 
 distributions = st.builds(
     lambda seed, n, alpha: softmax(np.random.default_rng(seed).normal(size=n), alpha),
-    st.integers(0, 10**6), st.integers(1, 150), st.sampled_from([0.2, 1.0, 5.0, 50.0, 1000.0]),
-)  # fmt: skip
+    st.integers(0, 10**6),
+    st.integers(1, 150),
+    st.sampled_from([0.2, 1.0, 5.0, 50.0, 1000.0]),
+)
 
 
 # -- greedy -----------------------------------------------------------------------------------------------------

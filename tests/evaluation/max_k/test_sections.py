@@ -32,9 +32,16 @@ def table_of(sections: dict[str, Section], key: str) -> Table:
 def test_every_figure_of_the_paper_is_there(stored: Pool):  # noqa: F811
     keys = list(sections_of(ANALYSIS, context_of(stored)))
     shown = [
-        "models", "protocol-precision", "protocol-recall", "protocol-f1", "alpha", "alpha-precision", "alpha-recall",
-        "alpha-f1", "contrast",
-    ]  # fmt: skip
+        "models",
+        "protocol-precision",
+        "protocol-recall",
+        "protocol-f1",
+        "alpha",
+        "alpha-precision",
+        "alpha-recall",
+        "alpha-f1",
+        "contrast",
+    ]
     full = [f"{key}-full-test" for key in ["usual-labels", *shown]]
     assert len({section.title for section in sections_of(ANALYSIS, context_of(stored)).values()}) == len(keys)
     # the full test set is computed under its own labels by a job; here under those of the context
@@ -56,9 +63,11 @@ def test_models_side_by_side(stored: Pool, side, labels, which):  # noqa: F811
     assert len(told) == len(table.rows) == 11
     values = np.array([row[2:] for row in table.rows[:9]])
     assert set(table.best) == {
-        (row, column + 2) for row in range(9) for column in range(values.shape[1])
+        (row, column + 2)
+        for row in range(9)
+        for column in range(values.shape[1])
         if values[row, column] == values[:, column].max() > values[:, column].min()
-    }  # fmt: skip
+    }
 
 
 def test_usual_measures_stand_beside(stored: Pool):  # noqa: F811
@@ -69,9 +78,7 @@ def test_usual_measures_stand_beside(stored: Pool):  # noqa: F811
     assert [columns["micro_mrr"][name] for name in SYSTEMS] == pytest.approx(values)
     for protocol in ("TopK", "Sampling", "Greedy"):
         for part in ("precision", "recall", "f1"):
-            told = {
-                name: found["systems"][name]["filtered"]["protocols"][protocol]["5"][part] for name in SYSTEMS
-            }
+            told = {name: found["systems"][name]["filtered"]["protocols"][protocol]["5"][part] for name in SYSTEMS}
             assert columns[f"{protocol.lower()}_{part}"] == told
     best = max(SYSTEMS, key=lambda name: columns["greedy_f1"][name])
     by_rank = max(SYSTEMS, key=lambda name: columns["micro_mrr"][name])
@@ -90,9 +97,10 @@ def test_who_is_above_the_top_k_limit_is_named(stored: Pool, which, k):  # noqa:
     top, most = (found["limits"][which][bound][str(k)]["f1"] for bound in ("top-k", "max-k"))
     best, above = max(f1, key=lambda name: f1[name]), [name for name in f1 if f1[name] > top]
     told = (
-        f"Greedy of {words(above)} is above what any system can reach that must return {k}." if above
+        f"Greedy of {words(above)} is above what any system can reach that must return {k}."
+        if above
         else f"No system is above what an oracle reaches that must return {k}."
-    )  # fmt: skip
+    )
     assert sections["models"].finding == (
         f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
         f" the best system has {f1[best]:.3f} ({best}). {told}"
@@ -109,8 +117,12 @@ def test_protocols_of_the_system_that_is_asked_for(stored: Pool, which):  # noqa
         section = sections[f"protocol-{part}"]
         assert section.title.endswith("distmult")
         assert section.chart is not None and [s["name"] for s in section.chart.data["series"]] == [
-            "TopK", "Sampling", "Greedy", "top-k limit", "max-k limit",
-        ]  # fmt: skip
+            "TopK",
+            "Sampling",
+            "Greedy",
+            "top-k limit",
+            "max-k limit",
+        ]
         columns = columns_of(section.tables[0])
         for protocol in ("TopK", "Sampling", "Greedy"):
             assert columns[protocol] == {k: own[protocol][str(k)][part] for k in KS.tolist()}
@@ -136,9 +148,7 @@ def test_effect_of_alpha_at_the_chosen_one_is_what_the_models_have(stored: Pool)
     rings = {s["name"]: (s["x"], s["y"]) for s in chart.data["series"] if s.get("ring")}
     assert rings == {f"{name}, chosen": ([row[1]], [row[5]]) for name, row in chosen.items()}
     most = {name: max(row[5] for row in rows if row[0] == name) for name in SYSTEMS}
-    assert set(table_of(sections, "alpha").best) == {
-        (i, 5) for i, row in enumerate(rows) if row[5] == most[row[0]]
-    }
+    assert set(table_of(sections, "alpha").best) == {(i, 5) for i, row in enumerate(rows) if row[5] == most[row[0]]}
     hits = [name for name, row in chosen.items() if row[5] == most[name]]
     lost = {name: most[name] - row[5] for name, row in chosen.items()}
     worst = max(lost, key=lambda name: lost[name])
@@ -153,9 +163,7 @@ def test_effect_of_alpha_at_the_chosen_one_is_what_the_models_have(stored: Pool)
     for alpha, row in own_rows.items():
         assert columns[f"alpha_{alpha}"][10] == pytest.approx(row[5])
     recall = columns_of(table_of(sections, "alpha-recall"))
-    assert {a: recall[f"alpha_{a}"][10] for a in own_rows} == pytest.approx(
-        {a: row[7] for a, row in own_rows.items()}
-    )
+    assert {a: recall[f"alpha_{a}"][10] for a in own_rows} == pytest.approx({a: row[7] for a, row in own_rows.items()})
 
 
 def test_contrast(stored: Pool):  # noqa: F811
@@ -204,10 +212,7 @@ def test_no_question_with_an_answer(stored: Pool):  # noqa: F811
 
 @pytest.mark.parametrize(
     ("asked", "words"),
-    [
-        ({"k": 101}, "k is 101: a run keeps the first 100"),
-        ({"system": "nobody"}, "system 'nobody': choose transe, "),
-    ],
+    [({"k": 101}, "k is 101: a run keeps the first 100"), ({"system": "nobody"}, "system 'nobody': choose transe, ")],
 )
 def test_what_cannot_be_shown_is_said(stored: Pool, asked, words):  # noqa: F811
     with pytest.raises(EvaluationError, match=words):

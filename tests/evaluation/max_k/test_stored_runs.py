@@ -14,14 +14,7 @@ from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.max_k.kernel import oracle_limits
 from evaluation.max_k.performance import KS, Read, limits, max_k_json, performance
-from evaluation.max_k.stored_runs import (
-    RightAnswers,
-    find_runs,
-    right_answers,
-    score_missing,
-    scoring_jobs,
-    stored_run,
-)
+from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers, score_missing, scoring_jobs, stored_run
 from pooling.graphs.imports import open_graph
 from pooling.models import Job, Pool
 from pooling.questions.kernel import Csr
@@ -140,9 +133,7 @@ def test_limits_are_means_over_the_questions(labelled: Pool, which):
     for i, found in enumerate(limits(csr)):
         each = [oracle_limits(int(n), KS)[i] for n in counts]
         for part in ("precision", "recall", "f1"):
-            assert getattr(found, part) == pytest.approx(
-                np.mean([getattr(one, part) for one in each], axis=0)
-            )
+            assert getattr(found, part) == pytest.approx(np.mean([getattr(one, part) for one in each], axis=0))
 
 
 def test_limits_bound_every_protocol(stored: Pool):
@@ -157,17 +148,17 @@ def test_limits_bound_every_protocol(stored: Pool):
             bound = np.asarray(getattr(top, part))[:here] + 1e-12
             assert np.all(np.asarray(getattr(found["TopK"], part))[:here] <= bound)
             for protocol in ("Greedy", "Sampling"):
-                assert np.all(
-                    np.asarray(getattr(found[protocol], part)) <= np.asarray(getattr(most, part)) + 1e-12
-                )
+                assert np.all(np.asarray(getattr(found[protocol], part)) <= np.asarray(getattr(most, part)) + 1e-12)
 
 
 def test_a_run_without_distributions_is_scored_by_a_job(labelled: Pool):
     store(labelled, *NAMES[1:])
     found = find_runs(labelled, pool_table(labelled))
     assert (found.missing, [name for name, _ in found.ready], found.imported) == (
-        ["transe"], ["distmult", "complex"], [],
-    )  # fmt: skip
+        ["transe"],
+        ["distmult", "complex"],
+        [],
+    )
     (job,) = score_missing(labelled)
     assert (job.kind, job.system.name, job.params) == (JobKind.SCORE, "transe", {})
     assert score_missing(labelled) == [job] == scoring_jobs(labelled)

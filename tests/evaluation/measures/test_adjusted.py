@@ -88,9 +88,7 @@ def test_adjusted_ranks_equal_pykeen_classes_on_our_ranks(world, seed):
         return
     found = values(prepare(w.table), w.state, NAMES)
     for name, metric in METRIC.items():
-        expected = [
-            getattr(ranking, metric)()(ranks, num_candidates=candidates) for ranks in answers.micro_rank
-        ]
+        expected = [getattr(ranking, metric)()(ranks, num_candidates=candidates) for ranks in answers.micro_rank]
         np.testing.assert_allclose(found[name].mean(), expected, rtol=1e-9, atol=1e-9, err_msg=name)
         assert found[name].reasons() == [""] * w.table.systems
 

@@ -15,9 +15,7 @@ seeds = st.integers(0, 10**6)
 
 def judged_candidates(w, question, assumed):
     """Answers and judged negatives: the rest leaves the list."""
-    states = {LabelState.POSITIVE, LabelState.NEGATIVE} | (
-        {LabelState.ASSUMED_NEGATIVE} if assumed else set()
-    )
+    states = {LabelState.POSITIVE, LabelState.NEGATIVE} | ({LabelState.ASSUMED_NEGATIVE} if assumed else set())
     return [e for q, e, t in w.rows if q == question and w.state[t] in states]
 
 
@@ -37,9 +35,7 @@ def test_condensed_micro_rank_equals_pykeen_ranks_among_judged_candidates(world,
         assert found["condensed_micro_mr"].per_unit[s].tolist() == ranks
         assert found["condensed_micro_mrr"].per_unit[s].tolist() == [1 / rank for rank in ranks]
         for k in (1, 3):
-            assert found[f"condensed_micro_hits@{k}"].per_unit[s].tolist() == [
-                float(rank <= k) for rank in ranks
-            ]
+            assert found[f"condensed_micro_hits@{k}"].per_unit[s].tolist() == [float(rank <= k) for rank in ranks]
 
 
 @given(seed=seeds, assumed=st.booleans())
@@ -77,9 +73,7 @@ def test_condensed_without_a_judged_negative_is_perfect(world):
     w = world(14)
     w.state[:] = np.where(np.arange(len(w.state)) % 2, LabelState.POSITIVE, LabelState.UNJUDGED)
     found = means(prepare(w.table), w.state, ["condensed_micro_mrr", "condensed_map", "condensed_rprec"])
-    assert {name: mean.tolist() for name, mean in found.items()} == dict.fromkeys(
-        found, [1.0] * w.table.systems
-    )
+    assert {name: mean.tolist() for name, mean in found.items()} == dict.fromkeys(found, [1.0] * w.table.systems)
 
 
 def test_condensed_answer_that_the_run_did_not_return_scores_zero():

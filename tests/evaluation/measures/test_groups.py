@@ -28,9 +28,7 @@ def by_definition(value, group_of_unit, size):
     """Means [systems][groups], unit by unit."""
     found = []
     for per_unit in value.per_unit:
-        units = [
-            [v for v, g in zip(per_unit, group_of_unit, strict=True) if g == group] for group in range(size)
-        ]
+        units = [[v for v, g in zip(per_unit, group_of_unit, strict=True) if g == group] for group in range(size)]
         found.append([sum(u) / len(u) if u else np.nan for u in units])
     return found
 

@@ -101,8 +101,7 @@ def test_list_measures_equal_their_definitions(world, seed):
                 "ndcg@4": sum(1 / log2(r + 1) for r in places if r <= 4)
                 / sum(1 / log2(r + 1) for r in range(1, min(n, 4) + 1)),
                 "bpref": sum(
-                    1 - min(sum(x in judged for x in order[:r]), n) / min(bad, n) if bad else 1
-                    for r in places
+                    1 - min(sum(x in judged for x in order[:r]), n) / min(bad, n) if bad else 1 for r in places
                 )
                 / n,
                 "judged@4": sum(x in (*judged, LabelState.POSITIVE) for x in order[:4]) / min(4, len(order)),

@@ -29,14 +29,7 @@ def test_top_shares_equal_a_count_over_the_ranked_lists(world, seed, k):
                 name = "NOT_POOLED" if t is None else LabelState(w.state[t]).name
                 seen[("original" if original[t] else "new") if name == "POSITIVE" else name] += 1
         assert found.positions == sum(seen.values())
-        parts = (
-            found.original,
-            found.new,
-            found.negative,
-            found.assumed_negative,
-            found.unjudged,
-            found.not_pooled,
-        )
+        parts = (found.original, found.new, found.negative, found.assumed_negative, found.unjudged, found.not_pooled)
         for part, count in zip(parts, seen.values(), strict=True):
             assert part[s] == pytest.approx(count / found.positions, abs=1e-12)
 

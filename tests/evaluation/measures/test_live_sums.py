@@ -92,9 +92,7 @@ def test_many_changes_compute_everything(world, monkeypatch):
     w = busy(world)
     state = np.full_like(w.state, LabelState.POSITIVE)
     prepared = prepare(w.table)
-    live = LiveSums(
-        prepared, np.full_like(state, LabelState.UNJUDGED), ["micro_mrr", "map@20", "bpref", "amri"]
-    )
+    live = LiveSums(prepared, np.full_like(state, LabelState.UNJUDGED), ["micro_mrr", "map@20", "bpref", "amri"])
     monkeypatch.setattr("evaluation.measures.live_sums.questions_only", None)  # no part: the whole table
     assert live.update(state) == w.questions
     assert_as_from_scratch(live, prepared, state)

@@ -21,8 +21,7 @@ def test_macro_equals_the_best_answer_in_the_ranked_list(world, seed):
     assert found["macro_mr"].unit_question.tolist() == sorted(answers)
     for s in range(w.table.systems):
         first = [
-            1 + next(i for i, e in enumerate(w.ranking(s, q, nothing)) if e in answers[q])
-            for q in sorted(answers)
+            1 + next(i for i, e in enumerate(w.ranking(s, q, nothing)) if e in answers[q]) for q in sorted(answers)
         ]
         assert found["macro_mr"].per_unit[s].tolist() == first
         assert found["macro_mrr"].per_unit[s].tolist() == [1 / rank for rank in first]

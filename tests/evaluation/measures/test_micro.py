@@ -38,9 +38,7 @@ def test_micro_rank_equals_pykeen_filtering_with_ties(world, seed):
         assert found["micro_mr"].per_unit[s].tolist() == ranks
         assert found["micro_mrr"].per_unit[s].tolist() == [1 / rank for rank in ranks]
         assert found["micro_hits@3"].per_unit[s].tolist() == [float(rank <= 3) for rank in ranks]
-        assert found["micro_log_mrr"].per_unit[s] == pytest.approx(
-            [1 / math.log2(rank + 1) for rank in ranks]
-        )
+        assert found["micro_log_mrr"].per_unit[s] == pytest.approx([1 / math.log2(rank + 1) for rank in ranks])
         assert found["micro_p_mrr"].per_unit[s] == pytest.approx([1 / math.sqrt(rank) for rank in ranks])
 
 
@@ -54,10 +52,7 @@ def one_question(positions):
     return RankTable(question, triple, triple, ranks, ranks, ranks, zeros.astype(np.int8), zeros, zeros + 20)
 
 
-@pytest.mark.parametrize(
-    ("labelled", "mrr"),
-    [([5, 6], 0.2), ([5, 6, 1, 2, 3, 4, 9, 11], (6 + 1 / 3 + 1 / 4) / 8)],
-)
+@pytest.mark.parametrize(("labelled", "mrr"), [([5, 6], 0.2), ([5, 6, 1, 2, 3, 4, 9, 11], (6 + 1 / 3 + 1 / 4) / 8)])
 def test_micro_mrr_of_the_example_in_the_open_world_paper(labelled, mrr):
     positions = [5, 6, 1, 2, 3, 4, 9, 11]
     prepared = prepare(one_question(positions))
@@ -75,9 +70,7 @@ def test_micro_answer_that_the_run_did_not_return_scores_zero_and_has_no_mean_ra
     with np.errstate(all="raise"):
         found = means(prepare(table), state, names)
     assert np.isnan(found["micro_mr"][0])
-    assert found["micro_mrr"][0] == pytest.approx(
-        (0 + 1 / 2 + 1 / 2 + 3) / 6
-    )  # at 3, the one at 2 is filtered out
+    assert found["micro_mrr"][0] == pytest.approx((0 + 1 / 2 + 1 / 2 + 3) / 6)  # at 3, the one at 2 is filtered out
     assert found["micro_hits@10"][0] == pytest.approx(5 / 6)
     assert found["micro_log_mrr"][0] == pytest.approx((0 + 2 / math.log2(3) + 3) / 6)
     assert found["micro_p_mrr"][0] == pytest.approx((0 + 2 / math.sqrt(2) + 3) / 6)

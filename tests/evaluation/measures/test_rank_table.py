@@ -17,9 +17,7 @@ def test_without_known_equals_ranking_again_without_them(world, seed):
     expected = w.make_table(w.known)
     found = without_known(w.table, w.known)
     for part in dataclasses.fields(found):
-        np.testing.assert_array_equal(
-            getattr(found, part.name), getattr(expected, part.name), err_msg=part.name
-        )
+        np.testing.assert_array_equal(getattr(found, part.name), getattr(expected, part.name), err_msg=part.name)
 
 
 @given(seed=seeds)
@@ -27,8 +25,7 @@ def test_without_known_keeps_what_a_run_did_not_return(world, seed):
     w = world(seed)
     lost = np.random.default_rng(seed).random(w.table.strict.shape) < 0.3
     cut = dataclasses.replace(
-        w.table,
-        **{n: np.where(lost, 0, getattr(w.table, n)) for n in ("strict", "optimistic", "pessimistic")},
+        w.table, **{n: np.where(lost, 0, getattr(w.table, n)) for n in ("strict", "optimistic", "pessimistic")}
     )
     found = without_known(cut, w.known)
     kept = ~w.known[w.table.triple]

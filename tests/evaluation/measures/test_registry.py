@@ -15,10 +15,20 @@ NOT_CONDENSED = {"bpref", "infap", "judged@10", "amr", "amri", "adjusted_mrr", "
 
 def test_usual_measures_are_those_of_the_overview():
     assert [measure.name for measure in USUAL] == [
-        "micro_mr", "micro_mrr", "micro_hits@1", "micro_hits@3", "micro_hits@10",
-        "macro_mr", "macro_mrr", "macro_hits@1", "macro_hits@3", "macro_hits@10",
-        "map@20", "ndcg@20", "judged@10",
-    ]  # fmt: skip
+        "micro_mr",
+        "micro_mrr",
+        "micro_hits@1",
+        "micro_hits@3",
+        "micro_hits@10",
+        "macro_mr",
+        "macro_mrr",
+        "macro_hits@1",
+        "macro_hits@3",
+        "macro_hits@10",
+        "map@20",
+        "ndcg@20",
+        "judged@10",
+    ]
 
 
 def test_offered_measures_are_all_of_the_issue_with_their_condensed_variants():
@@ -38,9 +48,7 @@ def test_parse_measure_fills_in_the_cutoff():
     assert (mean_rank.low, mean_rank.high, mean_rank.higher_is_better) == (1.0, None, False)
 
 
-@pytest.mark.parametrize(
-    "name", ["mrr", "", "micro_hits@", "micro_hits@0", "micro_hits@-1", "Micro_MRR", "map @20"]
-)
+@pytest.mark.parametrize("name", ["mrr", "", "micro_hits@", "micro_hits@0", "micro_hits@-1", "Micro_MRR", "map @20"])
 def test_parse_measure_names_what_is_known(name):
     with pytest.raises(ValueError, match="micro_hits@k") as error:
         parse_measure(name)

@@ -82,9 +82,7 @@ def test_cutoff_beyond_the_list_equals_the_whole_list():
     for seed in range(20):
         lists = random_lists(seed)
         found = values(
-            prepare(lists.table()),
-            lists.state(),
-            ["map", "map@60", "ndcg", "ndcg@60", "recall@40", "recall@60"],
+            prepare(lists.table()), lists.state(), ["map", "map@60", "ndcg", "ndcg@60", "recall@40", "recall@60"]
         )
         for whole, cut in (("map", "map@60"), ("ndcg", "ndcg@60"), ("recall@40", "recall@60")):
             np.testing.assert_array_equal(found[whole].per_unit, found[cut].per_unit)

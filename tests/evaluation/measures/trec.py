@@ -19,8 +19,13 @@ TREC = {
     "map": "map", "ndcg": "ndcg", "rprec": "Rprec", "macro_mrr": "recip_rank", "bpref": "bpref", "infap": "infAP",
 }  # fmt: skip
 ASKED = {f"{theirs}.{','.join(map(str, CUTS))}" for theirs in CUT.values()} | {
-    "map", "ndcg", "Rprec", "recip_rank", "bpref", "infAP",
-}  # fmt: skip
+    "map",
+    "ndcg",
+    "Rprec",
+    "recip_rank",
+    "bpref",
+    "infAP",
+}
 
 Qrels = dict[str, dict[str, int]]  # question -> document -> 1, 0 or -1 (pooled, not judged)
 Run = dict[str, list[str]]  # question -> documents, best first
@@ -50,9 +55,16 @@ class Lists:
         one_each = np.arange(len(rows), dtype=np.int32)
         nothing = np.zeros(len(self.qrels), dtype=np.int32)
         return RankTable(
-            question, one_each, one_each, ranks, ranks, ranks,
-            side=nothing.astype(np.int8), relation=nothing, candidates=nothing + self.candidates,
-        )  # fmt: skip
+            question,
+            one_each,
+            one_each,
+            ranks,
+            ranks,
+            ranks,
+            side=nothing.astype(np.int8),
+            relation=nothing,
+            candidates=nothing + self.candidates,
+        )
 
     def state(self) -> States:
         found = [GRADE[self.qrels[q][doc]] for q in self.questions for doc in sorted(self.qrels[q])]
@@ -65,26 +77,16 @@ class Lists:
     def condensed(self) -> Lists:
         """The same without the documents that nobody judged."""
         judged = {q: {doc for doc, grade in grades.items() if grade >= 0} for q, grades in self.qrels.items()}
-        runs = [
-            {q: [doc for doc in docs if doc in judged[q]] for q, docs in run.items()} for run in self.runs
-        ]
+        runs = [{q: [doc for doc in docs if doc in judged[q]] for q, docs in run.items()} for run in self.runs]
         qrels = {q: {doc: g for doc, g in grades.items() if g >= 0} for q, grades in self.qrels.items()}
         return Lists(runs, qrels, self.candidates)
 
 
 def trec_eval(lists: Lists, system: int) -> dict[str, dict[str, float]]:
     """trec_eval's values by question and measure; a question that the run misses gets 0, as `trec_eval -c` does."""
-    run = {
-        q: {doc: -float(i + 1) for i, doc in enumerate(docs)}
-        for q, docs in lists.runs[system].items()
-        if docs
-    }
+    run = {q: {doc: -float(i + 1) for i, doc in enumerate(docs)} for q, docs in lists.runs[system].items() if docs}
     asked = lists.evaluated()  # pytrec_eval never returns from a question whose grades are all -1
-    found = (
-        pytrec_eval.RelevanceEvaluator({q: lists.qrels[q] for q in asked}, ASKED).evaluate(run)
-        if asked
-        else {}
-    )
+    found = pytrec_eval.RelevanceEvaluator({q: lists.qrels[q] for q in asked}, ASKED).evaluate(run) if asked else {}
     return {q: found.get(q, dict.fromkeys(TREC.values(), 0.0)) for q in asked}
 
 
@@ -100,9 +102,7 @@ def random_lists(seed: int) -> Lists:
     for q in questions:
         pooled = rng.choice(docs, size=rng.integers(1, 25), replace=False)
         grades = rng.choice([1, 0, -1], p=rng.dirichlet([1, 1, 0.5]), size=len(pooled))
-        kept = {0: (0, -1), 1: (1, -1)}.get(
-            int(rng.integers(6)), (1, 0, -1)
-        )  # some have no answer, some no negative
+        kept = {0: (0, -1), 1: (1, -1)}.get(int(rng.integers(6)), (1, 0, -1))  # some have no answer, some no negative
         qrels[q] = {str(doc): int(grade) for doc, grade in zip(pooled, grades, strict=True) if grade in kept}
     runs: list[Run] = []
     for _ in range(rng.integers(1, 4)):

@@ -20,12 +20,17 @@ from evaluation import LabelState
 ROOT = Path(__file__).resolve().parents[3]
 RUNS = pd.DataFrame(
     [
-        ("A", "q1", "a", 3.0), ("A", "q1", "b", 2.0), ("A", "q1", "c", 2.0), ("A", "q1", "d", 1.0),
-        ("A", "q2", "a", 0.5), ("A", "q2", "b", 0.4),
-        ("B", "q1", "d", 9.0), ("B", "q1", "a", 8.0),
+        ("A", "q1", "a", 3.0),
+        ("A", "q1", "b", 2.0),
+        ("A", "q1", "c", 2.0),
+        ("A", "q1", "d", 1.0),
+        ("A", "q2", "a", 0.5),
+        ("A", "q2", "b", 0.4),
+        ("B", "q1", "d", 9.0),
+        ("B", "q1", "a", 8.0),
     ],
     columns=["system", "question", "candidate", "score"],
-)  # fmt: skip
+)
 QRELS = pd.DataFrame(
     [("q1", "a", 1), ("q1", "b", 1), ("q1", "d", 0), ("q2", "b", 1), ("q2", "e", -1)],
     columns=["question", "candidate", "label"],
@@ -74,8 +79,12 @@ def test_ties_follow_the_generator_and_no_system():
 def test_states_of_numbers_and_words():
     words = QRELS.assign(label=["positive", "assumed negative", "negative", "unjudged", 1.0])
     expected = [
-        LabelState.POSITIVE, LabelState.ASSUMED_NEGATIVE, LabelState.NEGATIVE, LabelState.UNJUDGED, LabelState.POSITIVE,
-    ]  # fmt: skip
+        LabelState.POSITIVE,
+        LabelState.ASSUMED_NEGATIVE,
+        LabelState.NEGATIVE,
+        LabelState.UNJUDGED,
+        LabelState.POSITIVE,
+    ]
     assert evaluation.rank_table(RUNS, words).state.tolist() == expected
 
 
@@ -89,9 +98,7 @@ def test_measures_equal_trec_eval(seed):
     asked = [q for q in ranked.questions if 1 in judged[q].values()]
     found = evaluation.evaluate(ranked, names)
     for system, of in runs.groupby("system"):
-        lists = {
-            q: dict(zip(part["candidate"], part["score"], strict=True)) for q, part in of.groupby("question")
-        }
+        lists = {q: dict(zip(part["candidate"], part["score"], strict=True)) for q, part in of.groupby("question")}
         theirs = oracle.evaluate(lists)
         for ours, name in names.items():
             single = [theirs[q][name] if q in theirs else 0.0 for q in asked]
@@ -128,9 +135,7 @@ def test_undefined_measure_is_nan_with_its_reason():
     assert (why.loc["A", "micro_mr"], why["micro_mrr"].tolist()) == ("", ["", ""])
     nothing = ranked.relabelled(QRELS.assign(label=0))
     assert evaluation.evaluate(nothing, ["map"])["map"].isna().all()
-    assert set(evaluation.reasons(nothing, ["map"])["map"]) == {
-        "no question has an answer under these labels"
-    }
+    assert set(evaluation.reasons(nothing, ["map"])["map"]) == {"no question has an answer under these labels"}
 
 
 def test_values_per_answer_and_per_question():
@@ -140,9 +145,7 @@ def test_values_per_answer_and_per_question():
     # without the other answer b and c tie for the first two places: rank 1.5
     assert answers["A"].tolist() == pytest.approx([1, 1 / 1.5, 1 / 2])
     assert answers["B"].tolist() == [1 / 2, 0, 0]
-    assert evaluation.per_question(ranked, "micro_mrr")["A"].tolist() == pytest.approx(
-        [(1 + 1 / 1.5) / 2, 1 / 2]
-    )
+    assert evaluation.per_question(ranked, "micro_mrr")["A"].tolist() == pytest.approx([(1 + 1 / 1.5) / 2, 1 / 2])
     with pytest.raises(ValueError, match="'map' has one value per question"):
         evaluation.per_answer(ranked, "map")
 
@@ -166,11 +169,7 @@ def test_t_tests_equal_scipy_s_and_micro_is_clustered():
     runs, qrels = drawn(5)
     ranked = evaluation.rank_table(runs, qrels)
     tests, values = evaluation.compare(ranked, "map"), evaluation.per_question(ranked, "map")
-    assert list(zip(tests["first"], tests["second"], strict=True)) == [
-        ("s0", "s1"),
-        ("s0", "s2"),
-        ("s1", "s2"),
-    ]
+    assert list(zip(tests["first"], tests["second"], strict=True)) == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
     for row in tests.itertuples():
         expected = stats.ttest_rel(values[row.first], values[row.second])
         assert (row.t, row.p) == pytest.approx((expected.statistic, expected.pvalue))
@@ -203,12 +202,7 @@ def test_correlation_of_two_label_sets_of_one_table():
 
 
 def test_tie_of_all_systems_has_no_correlation_and_no_interval():
-    lists = [
-        ("A", "q1", "ab"),
-        ("A", "q2", "ba"),
-        ("B", "q1", "ba"),
-        ("B", "q2", "ab"),
-    ]  # each wins one question
+    lists = [("A", "q1", "ab"), ("A", "q2", "ba"), ("B", "q1", "ba"), ("B", "q2", "ab")]  # each wins one question
     lines = [(system, q, c, rank) for system, q, order in lists for rank, c in enumerate(order, 1)]
     runs = pd.DataFrame(lines, columns=["system", "question", "candidate", "rank"])
     qrels = pd.DataFrame({"question": ["q1", "q2"], "candidate": ["a", "a"], "label": [1, 1]})
@@ -225,9 +219,7 @@ def test_relabelled_keeps_positions_and_forgets_what_is_not_named():
     assert fewer.state.tolist() == [positive, other, other, positive, other]
     assert fewer.prepared is ranked.prepared
     stranger = pd.DataFrame({"question": ["q1"], "candidate": ["zz"], "label": [1]}, index=[7])
-    with pytest.raises(
-        ValueError, match=r"row 7 \(question 'q1', candidate 'zz', label 1\) is not in the table"
-    ):
+    with pytest.raises(ValueError, match=r"row 7 \(question 'q1', candidate 'zz', label 1\) is not in the table"):
         ranked.relabelled(stranger)
 
 
@@ -312,10 +304,7 @@ def test_everything_promised_is_there():
         ("evaluation.statistics.tukey_hsd", "randomised_tukey"),
         ("evaluation.statistics.bootstrap", "bootstrap_correlations"),
         ("evaluation.statistics.places", "bootstrap_places"),
-        (
-            "evaluation.measures.groups",
-            "by_side by_relation by_category by_popularity group_means reweighted boxes",
-        ),
+        ("evaluation.measures.groups", "by_side by_relation by_category by_popularity group_means reweighted boxes"),
         ("pooling.pools.kernels.shares", "divergence shares"),
     ],
 )

@@ -16,12 +16,7 @@ from pooling.models import Pool
 from tests.evaluation.cases import columns_of, context_of, nothing_returned, reciprocal_ranks, sections_of
 from tests.evaluation.oracle import sides
 
-MEASURES = {
-    "mrr": "micro_mrr",
-    "hits-10": "micro_hits@10",
-    "log-mrr": "micro_log_mrr",
-    "p-mrr": "micro_p_mrr",
-}
+MEASURES = {"mrr": "micro_mrr", "hits-10": "micro_hits@10", "log-mrr": "micro_log_mrr", "p-mrr": "micro_p_mrr"}
 
 
 @pytest.fixture
@@ -140,10 +135,7 @@ def test_what_is_said_is_what_the_tables_have(labelled: Pool, monkeypatch):
     monkeypatch.setattr(pool_world, "LEAST_JUDGED", 1)
     sections = sections_of(ANALYSIS, context_of(labelled))
     shares = columns_of(sections["share"].tables[0])
-    of = {
-        key: shares[key]["all relations"]
-        for key in ("questions", "candidates", "judged", "new", "test", "beta")
-    }
+    of = {key: shares[key]["all relations"] for key in ("questions", "candidates", "judged", "new", "test", "beta")}
     assert sections["share"].finding == (
         f"At least {100 * of['beta']:.1f} % of the right answers are missing: {of['new']} new ones beside {of['test']}"
         " of the test set."
@@ -155,9 +147,7 @@ def test_what_is_said_is_what_the_tables_have(labelled: Pool, monkeypatch):
             f"This is a lower bound. {of['candidates'] - of['judged']} of {of['candidates']} candidates are not judged"
         )
     )
-    assert shares["per_question"]["all relations"] == pytest.approx(
-        (of["new"] + of["test"]) / of["questions"]
-    )
+    assert shares["per_question"]["all relations"] == pytest.approx((of["new"] + of["test"]) / of["questions"])
     own = [value for name, value in shares["beta"].items() if name != "all relations" and "fewer" not in name]
     assert len(set(own)) > 1 and own == sorted(own, reverse=True)
     for key, label in (("mrr", "MRR"), ("p-mrr", "p-MRR")):

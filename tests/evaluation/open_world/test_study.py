@@ -49,19 +49,18 @@ def test_prepare_study_same_facts_at_every_density_and_all_four_splits():
     study = make_study()
     runs = prepare_study(study)  # again: nothing is doubled
     assert [str(run) for run in runs] == [
-        "tiny/tiny-d90/distmult", "tiny/tiny-d90/transe", "tiny/tiny-d60/distmult", "tiny/tiny-d60/transe",
-    ]  # fmt: skip
+        "tiny/tiny-d90/distmult",
+        "tiny/tiny-d90/transe",
+        "tiny/tiny-d60/distmult",
+        "tiny/tiny-d60/transe",
+    ]
     assert StudyRun.objects.count() == System.objects.count() == 4
     dense, sparse = (Graph.objects.get(name=f"tiny-{d}") for d in ("d90", "d60"))
     assert names(dense, closed_world(dense)) == names(sparse, closed_world(sparse))
     share = (sparse.num_train + sparse.num_valid + sparse.num_test) / len(closed_world(sparse))
     assert share == pytest.approx(0.6, abs=0.05)
     system = System.objects.first()
-    assert (system.settings["epochs"], system.settings["embedding_dim"], system.settings["patience"]) == (
-        3,
-        8,
-        0,
-    )
+    assert (system.settings["epochs"], system.settings["embedding_dim"], system.settings["patience"]) == (3, 8, 0)
 
 
 @pytest.mark.django_db
@@ -74,9 +73,7 @@ def test_open_answers_are_the_answers_outside_train_and_valid():
         trained = {tuple(t) for split in (arrays.train, arrays.valid) for t in split.tolist()}
         test = {tuple(t) for t in arrays.test.tolist()}
         rows = []
-        for head, relation in zip(
-            found.questions.entity.tolist(), found.questions.relation.tolist(), strict=True
-        ):
+        for head, relation in zip(found.questions.entity.tolist(), found.questions.relation.tolist(), strict=True):
             every = sorted(t for h, r, t in world.tolist() if (h, r) == (head, relation))
             assert len(every) >= 4
             rows += [(t, (head, relation, t) in test) for t in every if (head, relation, t) not in trained]
@@ -123,9 +120,7 @@ class DiesInEpoch(Progress):
 
 @pytest.mark.django_db
 def test_run_system_interrupted_goes_on_to_the_same_ranks_and_evaluates_nothing_twice():
-    run, other = (
-        make_study(name).runs.select_related("study", "graph", "system")[0] for name in ("one", "two")
-    )
+    run, other = (make_study(name).runs.select_related("study", "graph", "system")[0] for name in ("one", "two"))
     run_system(run, run.system, progress_of(run.system))
     whole = read_ranks(artifact_path(run.artifact))
     job = make_job(JobKind.OPEN_WORLD, system=other.system)
@@ -142,9 +137,7 @@ def test_run_system_interrupted_goes_on_to_the_same_ranks_and_evaluates_nothing_
     assert (found.strict[0] == whole.strict[0] + 1000).all()  # not ranked again
     for field in fields(Ranks):
         skipped = 1 if field.name == "strict" else 0
-        assert np.array_equal(getattr(found, field.name)[skipped:], getattr(whole, field.name)[skipped:]), (
-            field.name
-        )
+        assert np.array_equal(getattr(found, field.name)[skipped:], getattr(whole, field.name)[skipped:]), field.name
 
 
 @pytest.mark.django_db
@@ -164,8 +157,17 @@ def test_study_sections_say_what_the_files_hold():
     view = view_of(study, {"density": "0.6"})
     sections = {section.key: section for section in study_sections(study, view)}
     assert list(sections) == [
-        "mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary", "divisions", "rests-on", "checkpoints",
-    ]  # fmt: skip
+        "mrr",
+        "hits-1",
+        "hits-3",
+        "hits-10",
+        "log-mrr",
+        "p-mrr",
+        "summary",
+        "divisions",
+        "rests-on",
+        "checkpoints",
+    ]
     (run,) = study.runs.filter(density=0.6, system__name="transe")
     ranks = read_ranks(artifact_path(run.artifact))
     row = next(row for row in sections["mrr"].tables[0].rows if row[0] == "transe")
@@ -173,9 +175,7 @@ def test_study_sections_say_what_the_files_hold():
     assert row[2] == pytest.approx(literal_mrr(ranks, ranks.test))
     rests = dict(
         zip(
-            (c.key for c in sections["rests-on"].tables[0].columns),
-            sections["rests-on"].tables[0].rows[1],
-            strict=True,
+            (c.key for c in sections["rests-on"].tables[0].columns), sections["rests-on"].tables[0].rows[1], strict=True
         )
     )
     assert (rests["graph"], rests["answers"]) == ("tiny-d60", len(ranks.test))
@@ -192,11 +192,14 @@ def literal_mrr(ranks: Ranks, counted) -> float:
         own = np.flatnonzero((ranks.question == question) & counted).tolist()
         of_rows = [
             (
-                optimistic[i] - sum(optimistic[j] < optimistic[i] for j in own)
-                + pessimistic[i] - sum(pessimistic[j] <= pessimistic[i] for j in own if j != i)
-            ) / 2
+                optimistic[i]
+                - sum(optimistic[j] < optimistic[i] for j in own)
+                + pessimistic[i]
+                - sum(pessimistic[j] <= pessimistic[i] for j in own if j != i)
+            )
+            / 2
             for i in own
-        ]  # fmt: skip
+        ]
         means.append(np.mean([1 / rank for rank in of_rows]))
     return float(np.mean(means))
 
@@ -211,11 +214,7 @@ def test_densities_of_divisions_keep_the_share_and_leave_out_who_divides():
             assert [curve.system for curve in density.curves] == ["distmult"]
             same = drawn[density.density].curves[0].values
             values = density.curves[0].values
-            assert (values.open, values.test, values.asked_sparse) == (
-                same.open,
-                same.test,
-                same.asked_sparse,
-            )
+            assert (values.open, values.test, values.asked_sparse) == (same.open, same.test, same.asked_sparse)
             assert np.array_equal(values.full["mrr"], same.full["mrr"])
             assert not np.array_equal(values.sparse["mrr"], same.sparse["mrr"])
 
@@ -226,10 +225,7 @@ def test_view_of_names_what_there_is():
     for asked, said in (
         ({"density": "0.5"}, "Study tiny has no density 0.5: it has 0.9, 0.6."),
         ({"density": "x"}, "Study tiny has no density x: it has 0.9, 0.6."),
-        (
-            {"division": "x"},
-            "There is no division 'x': there are independent, predicted-present, predicted-missing.",
-        ),
+        ({"division": "x"}, "There is no division 'x': there are independent, predicted-present, predicted-missing."),
         ({"chooser": "x"}, "Study tiny has no system x: it has distmult, transe."),
     ):
         with pytest.raises(StudyError) as caught:
@@ -259,11 +255,7 @@ def test_create_study_refusals_say_what_is_wrong():
         ("new", {"systems": ()}, "name one system at least"),
         ("new", {"systems": ("rules",), "settings": {}}, "rules is not trained by epochs"),
         ("new", {"systems": ("nothing",)}, "unknown system 'nothing'"),
-        (
-            "new",
-            {"checkpoints": 1, "questions": 0},
-            "questions must be 1 or more, not 0; checkpoints must be from 2",
-        ),
+        ("new", {"checkpoints": 1, "questions": 0}, "questions must be 1 or more, not 0; checkpoints must be from 2"),
         ("new", {"people": 2}, "people must be from 3 to 1,000"),
     ):
         with pytest.raises(Exception, match=said):

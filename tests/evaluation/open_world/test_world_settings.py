@@ -11,12 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.open_world.kernels.theory import (
-    chance_to_mistake,
-    derivative,
-    expected_metric,
-    required_questions,
-)
+from evaluation.open_world.kernels.theory import chance_to_mistake, derivative, expected_metric, required_questions
 from evaluation.open_world.order_sections import variances
 from evaluation.open_world.page import SECTIONS, sections_of
 from evaluation.open_world.world_settings import LABELS, WorldSettings, parse_world, repeats_for
@@ -77,9 +72,13 @@ def test_extreme_settings_are_shown_without_a_number_that_is_none(changed: dict)
     sections = sections_of(WorldSettings(**changed))
     json.dumps([section.content() for section in sections], allow_nan=False)
     undefined = [
-        cell["reason"] for section in sections for table in section.tables for row in table.rows for cell in row
+        cell["reason"]
+        for section in sections
+        for table in section.tables
+        for row in table.rows
+        for cell in row
         if isinstance(cell, dict) and cell["value"] is None
-    ]  # fmt: skip
+    ]
     assert all(undefined)
 
 
@@ -92,8 +91,12 @@ def test_theory_has_the_four_sparsities_and_the_chosen_one():
     assert abs(row["simulated"] - row["second"]) < 4 * row["error"]
     curve = SECTIONS["theory"](settings).chart.data["series"]
     assert [one["name"] for one in curve if one.get("plain")] == [
-        "β = 0.2", "β = 0.35", "β = 0.4 (chosen)", "β = 0.5", "β = 0.65",
-    ]  # fmt: skip
+        "β = 0.2",
+        "β = 0.35",
+        "β = 0.4 (chosen)",
+        "β = 0.5",
+        "β = 0.65",
+    ]
     assert [one["x"] for one in curve if one.get("ring")] == [[0.7]]
 
 
@@ -183,8 +186,6 @@ def test_the_constant_of_the_corollary_is_that_of_its_formula():
     drawn = next(row for row in table_of("numbers", settings) if row["metric"] == "MRR")
     variance = float(variances(settings)[0, 0])
     assert variance == pytest.approx(drawn["sd"] ** 2, rel=0.1)
-    told = re.search(
-        r"c: ([\d.]+) at 1 %; ([\d.]+) at 5 %; ([\d.]+) at 10 %", SECTIONS["required"](settings).caption
-    )
+    told = re.search(r"c: ([\d.]+) at 1 %; ([\d.]+) at 5 %; ([\d.]+) at 10 %", SECTIONS["required"](settings).caption)
     expected = [2 * (0.35 * 0.7 * 44 * norm.ppf(p)) ** 2 * variance for p in (0.01, 0.05, 0.1)]
     assert told is not None and [float(c) for c in told.groups()] == pytest.approx(expected, abs=0.005)

@@ -32,8 +32,10 @@ def test_places_follow_the_direction_of_the_measure():
     sparse, completed = values("micro_mrr", a=0.3, b=0.2, c=0.1), values("micro_mrr", a=0.3, b=0.5, c=0.4)
     found = places(sparse, completed, MRR)
     assert [(p.system, p.sparse, p.completed, p.moved, p.down, p.series) for p in found] == [
-        ("b", 2, 1, 1, -1, 2), ("c", 3, 2, 1, -1, 3), ("a", 1, 3, -2, 2, 1),
-    ]  # fmt: skip
+        ("b", 2, 1, 1, -1, 2),
+        ("c", 3, 2, 1, -1, 3),
+        ("a", 1, 3, -2, 2, 1),
+    ]
     found = places(values("micro_mr", a=3, b=2), values("micro_mr", a=2, b=3), MR)
     assert [(p.system, p.sparse, p.completed) for p in found] == [("a", 2, 1), ("b", 1, 2)]
 
@@ -51,16 +53,7 @@ def test_slopes_put_tied_systems_beneath_each_other():
 
 @pytest.mark.parametrize(
     ("n", "text"),
-    [
-        (1, "1st"),
-        (2, "2nd"),
-        (3, "3rd"),
-        (4, "4th"),
-        (11, "11th"),
-        (13, "13th"),
-        (21, "21st"),
-        (112, "112th"),
-    ],
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (13, "13th"), (21, "21st"), (112, "112th")],
 )
 def test_ordinals(n, text):
     assert ordinal(n) == text
@@ -80,27 +73,19 @@ def test_the_sentence_says_what_changed():
         "b rises from 2nd to 1st by Micro MRR; 1 other system moves. Tau is undefined."
     )
     same = places(sparse, sparse, MRR)
-    assert sentence(same, MRR, tau, 2000) == (
-        "2,000 new positive triples leave the order by Micro MRR as it was."
-    )
-    assert sentence(same, MRR, tau, 0) == (
-        "No new positive triple yet: the completed ranking is the sparse one."
-    )
+    assert sentence(same, MRR, tau, 2000) == ("2,000 new positive triples leave the order by Micro MRR as it was.")
+    assert sentence(same, MRR, tau, 0) == ("No new positive triple yet: the completed ranking is the sparse one.")
 
 
 def test_an_overview_has_the_values_of_both_label_sets_and_marks_the_best(labelled: Pool):
     found = overview(labelled, "macro_mrr")
-    now, before = (
-        metrics(labelled, key, [*RANKING, "judged@10", "bpref"])["systems"] for key in ("current", "seeds")
-    )
+    now, before = (metrics(labelled, key, [*RANKING, "judged@10", "bpref"])["systems"] for key in ("current", "seeds"))
     for row in found["rows"]:
         for column, cell in zip(found["columns"], row["cells"], strict=True):
             name = column.name
             assert (cell["value"], cell["before"]) == (now[row["system"]][name], before[row["system"]][name])
             best = max(now[system][name] for system in now)
-            assert cell["best"] == (
-                name in RANKING and cell["value"] == best
-            )  # judged@10 makes no system better
+            assert cell["best"] == (name in RANKING and cell["value"] == best)  # judged@10 makes no system better
     assert found["new_positives"] == labelled.judgements.filter(verdict="positive").count()
     assert sorted(line.place.system for line in found["lines"]) == ["complex", "distmult", "transe"]
 
@@ -172,13 +157,7 @@ def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool, monkeypat
         if row is None:
             return "not_pooled"
         judged = {"positive": "new", "negative": "negative", "undecided": "unjudged"}
-        return (
-            judged[verdicts[row.pk]]
-            if row.pk in verdicts
-            else "assumed_negative"
-            if row.reason
-            else "unjudged"
-        )
+        return judged[verdicts[row.pk]] if row.pk in verdicts else "assumed_negative" if row.reason else "unjudged"
 
     for system in systems_with_runs(labelled):
         oracle = Oracle(labelled, system)

@@ -88,8 +88,10 @@ def test_every_section_of_every_analysis_is_in_the_file(labelled: Pool):
     assert [chapter.analysis for chapter in report.chapters] == [OVERVIEW, *ANALYSES]
     sections = [
         (chapter.analysis.key, section)
-        for chapter in report.chapters for shown in chapter.parts for section in shown.sections
-    ]  # fmt: skip
+        for chapter in report.chapters
+        for shown in chapter.parts
+        for section in shown.sections
+    ]
     assert len(sections) > 10
     ids = page.ids()
     assert len(ids) == len(set(ids))
@@ -157,9 +159,7 @@ def test_date_is_that_of_the_last_judgement(labelled: Pool):
 def test_heavy_part_that_no_job_computed_is_told_and_not_computed(labelled: Pool):
     report = full_report(labelled, FEW)
     said = {
-        (chapter.analysis.key, shown.part.key): shown.problem
-        for chapter in report.chapters
-        for shown in chapter.parts
+        (chapter.analysis.key, shown.part.key): shown.problem for chapter in report.chapters for shown in chapter.parts
     }
     heavy = {(a.key, part.key) for a in ANALYSES for part in a.parts if part.heavy}
     assert {key for key, problem in said.items() if problem} == heavy
@@ -187,12 +187,8 @@ def test_heavy_part_older_than_the_labels_is_told(labelled: Pool):
 
 
 def test_settings_that_an_analysis_does_not_take_stay_as_usual():
-    asked = Settings(
-        labels="seeds", against="full-test", measures=("bpref",), alpha=0.2, assumed="unjudged", seed=3
-    )
-    assert settings_of(get_analysis("accumulation"), asked) == Settings(
-        measures=("bpref",), assumed="unjudged"
-    )
+    asked = Settings(labels="seeds", against="full-test", measures=("bpref",), alpha=0.2, assumed="unjudged", seed=3)
+    assert settings_of(get_analysis("accumulation"), asked) == Settings(measures=("bpref",), assumed="unjudged")
     assert settings_of(get_analysis("discriminative"), asked) == Settings(
         labels="seeds", measures=("bpref",), alpha=0.2, assumed="unjudged", seed=3
     )
@@ -211,9 +207,7 @@ def test_report_keeps_no_figure_under_settings_that_another_page_would_read(labe
 
 def test_analysis_that_cannot_be_computed_says_why_in_its_place(labelled: Pool):
     report = full_report(labelled, Settings(labels="full-test", measures=("macro_mrr",)))
-    problems = {
-        (chapter.analysis.key, s.part.key): s.problem for chapter in report.chapters for s in chapter.parts
-    }
+    problems = {(chapter.analysis.key, s.part.key): s.problem for chapter in report.chapters for s in chapter.parts}
     depth = next(of for of in problems if of[1] == "depth")
     assert problems[depth] == "Undefined: The full test set has no pool depth: choose other labels."
     assert problems["discriminative", "curve"] == problems["measures", "values"] == ""
@@ -251,9 +245,7 @@ def test_text_of_others_is_text_in_the_file(labelled: Pool):
     assert page.all_text.count(EVIL) == 3
 
 
-@pytest.mark.parametrize(
-    "code", ['a = "</script>"', 'b = "<!--"', 'c = "<script>"', 'd = "</SCRIPT >" + "<SCRIPT"']
-)
+@pytest.mark.parametrize("code", ['a = "</script>"', 'b = "<!--"', 'c = "<script>"', 'd = "</SCRIPT >" + "<SCRIPT"'])
 def test_script_does_not_end_its_element(code: str):
     page = Page(f"<script>{inline_script(code)}</script><p>after</p>")
     assert (len(page.scripts), page.text) == (1, ["after"])

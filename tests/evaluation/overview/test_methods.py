@@ -19,12 +19,9 @@ def test_methods_have_the_numbers_of_the_pool_and_the_settings(labelled: Pool):
     said = dict(methods(Context(labelled, settings)))
     graph, triples = labelled.graph, labelled.triples
     assert (
-        f"{graph.num_entities} entities, {graph.num_relations} relations; {graph.num_train:,} triples"
-        in said["Graph"]
+        f"{graph.num_entities} entities, {graph.num_relations} relations; {graph.num_train:,} triples" in said["Graph"]
     )
-    assert (
-        f"to depth 5 from {labelled.seeds.count()} seed triples (sample 0.5 of test, seed 5)" in said["Pool"]
-    )
+    assert f"to depth 5 from {labelled.seeds.count()} seed triples (sample 0.5 of test, seed 5)" in said["Pool"]
     assert f"{triples.count()} pooled triples" in said["Pool"]
     filtered = triples.exclude(reason="").count()
     assert said["Filters"].startswith(f"{filtered} pooled triples were assumed to be negative")
@@ -44,10 +41,7 @@ def label_by_people(pool: Pool, limit: int | None = None) -> None:
 def import_file(pool: Pool, path: Path, triples: int) -> None:
     graph = pool.graph
     chosen = [names_of(graph, (t.head, t.relation, t.tail)) for t in pool.triples.filter(reason="")[:triples]]
-    lines = [
-        "\t".join(["head", "relation", "tail", "label"]),
-        *("\t".join([*names, "Y"]) for names in chosen),
-    ]
+    lines = ["\t".join(["head", "relation", "tail", "label"]), *("\t".join([*names, "Y"]) for names in chosen)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert import_labels(pool, path).imported == triples
 
@@ -56,12 +50,9 @@ def test_methods_of_a_campaign_tell_the_rule_its_labels_and_agreement(pool: Pool
     label_by_people(pool)
     said, n = dict(methods(Context(pool, Settings()))), pool.judgements.count()
     assert n > 10
-    assert said["Annotation"].startswith(
-        "Each triple gets two blind labels (yes, no, can't tell) of two people;"
-    )
+    assert said["Annotation"].startswith("Each triple gets two blind labels (yes, no, can't tell) of two people;")
     assert (
-        f" Labels that count: {2 * n}, and 0 of adjudicators. {n} triples were judged by people."
-        in said["Annotation"]
+        f" Labels that count: {2 * n}, and 0 of adjudicators. {n} triples were judged by people." in said["Annotation"]
     )
     assert f"can't tell left out: 100.0 % of {n} triples" in said["Annotation"]
     assert "import" not in said["Annotation"] and f" {n} went to people." in said["Filters"]

@@ -12,8 +12,7 @@ from pooling.pools.report import pool_overlap
 
 def found_by(pool: Pool) -> list[set[str]]:
     return [
-        {f.system for f in unpack_provenance(row.provenance, pool.contributors)}
-        for row in pool.triples.order_by("id")
+        {f.system for f in unpack_provenance(row.provenance, pool.contributors)} for row in pool.triples.order_by("id")
     ]
 
 

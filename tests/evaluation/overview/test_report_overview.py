@@ -30,12 +30,9 @@ def test_measure_is_the_first_chosen_that_the_overview_ranks_by():
 def test_places_values_and_intervals_are_those_of_the_page(labelled: Pool):
     found, (rankings, _) = overview(labelled, "macro_mrr"), sections_of(labelled)
     expected = [
-        [
-            p.system, p.sparse, {"value": p.completed, "low": p.low, "high": p.high},
-            p.sparse_value, p.completed_value,
-        ]
+        [p.system, p.sparse, {"value": p.completed, "low": p.low, "high": p.high}, p.sparse_value, p.completed_value]
         for p in (line.place for line in found["lines"])
-    ]  # fmt: skip
+    ]
     table = rankings.tables[0]
     assert table.rows == expected and [row[2]["value"] for row in table.rows] == sorted(
         row[2]["value"] for row in table.rows
@@ -45,9 +42,8 @@ def test_places_values_and_intervals_are_those_of_the_page(labelled: Pool):
         assert (values[system]["before"], values[system]["value"]) == (before, now)
         assert 1 <= current["low"] <= current["value"] <= current["high"] <= 3 and 1 <= seeds <= 3
     assert rankings.finding.startswith(found["sentence"]) and "of 3 pairs of systems" in rankings.finding
-    assert (
-        f"n = {found['n_before']['macro_mrr']} (seeds) and {found['n']['macro_mrr']} (current) questions"
-        in (rankings.caption)
+    assert f"n = {found['n_before']['macro_mrr']} (seeds) and {found['n']['macro_mrr']} (current) questions" in (
+        rankings.caption
     )
 
 
@@ -85,9 +81,7 @@ def test_top_shares_are_those_of_the_page_and_add_up(labelled: Pool):
 
 def test_chapter_is_of_the_current_labels_whatever_is_chosen(labelled: Pool):
     usual = full_report(labelled, MACRO).chapters[0]
-    chosen = full_report(
-        labelled, Settings(labels="depth:1", measures=MACRO.measures, seed=99, questions="original")
-    )
+    chosen = full_report(labelled, Settings(labels="depth:1", measures=MACRO.measures, seed=99, questions="original"))
     assert chosen.chapters[0].parts == usual.parts
     html = report_html(chosen)
     assert html.index('href="#chapter-overview"') < html.index('href="#chapter-measures"')

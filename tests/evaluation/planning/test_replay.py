@@ -44,9 +44,7 @@ def draw(pool: Pool) -> dict[int, str]:
 
 def write(pool: Pool, answers: dict[int, str], path: Path, *more: str) -> Path:
     rows = {t.pk: names_of(pool.graph, (t.head, t.relation, t.tail)) for t in pool.triples.all()}
-    path.write_text(
-        "".join("\t".join([*rows[pk], answer]) + "\n" for pk, answer in answers.items()) + "".join(more)
-    )
+    path.write_text("".join("\t".join([*rows[pk], answer]) + "\n" for pk, answer in answers.items()) + "".join(more))
     return path
 
 
@@ -101,20 +99,30 @@ def test_nothing_is_written(pool: Pool, truth: Truth):
 def test_the_summary_is_over_the_seeds(pool: Pool, truth: Truth):
     heard: list[tuple[int, int]] = []
     content = replay_orders(
-        pool, truth, ["random", "hedge"], measures=MEASURES, batch=3, whole_groups=True, seeds=[5, 6, 7],
-        shares=[0, 20, 100], tell=lambda done, total: heard.append((done, total)),
-    )  # fmt: skip
+        pool,
+        truth,
+        ["random", "hedge"],
+        measures=MEASURES,
+        batch=3,
+        whole_groups=True,
+        seeds=[5, 6, 7],
+        shares=[0, 20, 100],
+        tell=lambda done, total: heard.append((done, total)),
+    )
     known = known_pool(pool, truth)
     n, ranker = len(known.label), Ranker(known, MEASURES)
     curves = [
-        ranker.curve(
-            replay(ORDERS["random"], known.stock.pool, known.label, batch=3, whole_groups=True, seed=seed)
-        )
+        ranker.curve(replay(ORDERS["random"], known.stock.pool, known.label, batch=3, whole_groups=True, seed=seed))
         for seed in (5, 6, 7)
     ]
     assert {key: content[key] for key in ("pool", "triples", "batch", "whole_groups", "seeds", "shares")} == {
-        "pool": "p", "triples": n, "batch": 3, "whole_groups": True, "seeds": [5, 6, 7], "shares": [0, 20, 100],
-    }  # fmt: skip
+        "pool": "p",
+        "triples": n,
+        "batch": 3,
+        "whole_groups": True,
+        "seeds": [5, 6, 7],
+        "shares": [0, 20, 100],
+    }
     assert content["positives"] == list(truth.verdicts.values()).count("positive") - 1  # one is filtered
     assert content["systems"] == content["runs"] == ["transe", "distmult", "complex"]
     assert content["judged"] == [0, round(n / 5), n]
@@ -145,8 +153,7 @@ def test_spread_is_students_interval():
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
-    [([0, 1, 1, 2, 3, 4, 5], 5), ([0, 5, 5, 5, 5, 5, 5], 1), ([0, 0, 0, 0, 0, 0, 1], 6)],
+    ("found", "expected"), [([0, 1, 1, 2, 3, 4, 5], 5), ([0, 5, 5, 5, 5, 5, 5], 1), ([0, 0, 0, 0, 0, 0, 1], 6)]
 )
 def test_triples_for_positives(found, expected):
     assert triples_for_positives(np.array(found)) == expected
@@ -175,9 +182,7 @@ def test_the_truth_of_a_file_is_its_majority_and_what_is_skipped(pool: Pool, tmp
     answers = draw(pool)
     first, second, third = list(answers)[:3]
     repeated = "".join(
-        "\t".join(
-            [*names_of(pool.graph, pool.triples.values_list("head", "relation", "tail").get(pk=pk)), answer]
-        )
+        "\t".join([*names_of(pool.graph, pool.triples.values_list("head", "relation", "tail").get(pk=pk)), answer])
         + "\n"
         for pk, answer in ((first, "Y"), (first, "Y"), (second, "Y"), (second, "N"))
     )
@@ -185,10 +190,7 @@ def test_the_truth_of_a_file_is_its_majority_and_what_is_skipped(pool: Pool, tmp
     seed = "\t".join([*names_of(pool.graph, pool.seeds.values_list("head", "relation", "tail").first()), "Y"])
     path = write(pool, answers, tmp_path / "labels.tsv", repeated, "nobody\tknows\tp7\tY\n", seed)
     truth = read_truth(pool, str(path))
-    assert truth.verdicts == {pk: ANSWERS[a] for pk, a in answers.items()} | {
-        first: "positive",
-        second: "undecided",
-    }
+    assert truth.verdicts == {pk: ANSWERS[a] for pk, a in answers.items()} | {first: "positive", second: "undecided"}
     line = len(answers) + 5
     assert truth.notes == [
         f"labels.tsv:{line}: the graph does not have head 'nobody'",
@@ -223,10 +225,7 @@ def test_depth_can_be_that_of_the_runs(pool: Pool, truth: Truth):
     assert by_runs.group.tolist() == own.group.tolist()
     pool.triples.filter(pk=int(known_pool(pool, truth).stock.triple_id[0])).update(provenance=b"")
     without = known_pool(pool, truth, depth_of_runs=True).stock.pool
-    assert without.depth.tolist() == [
-        without.ranks.max() + 1,
-        *own.depth[1:].tolist(),
-    ]  # after all that a run holds
+    assert without.depth.tolist() == [without.ranks.max() + 1, *own.depth[1:].tolist()]  # after all that a run holds
 
 
 def test_a_triple_without_a_label_stays_unjudged(pool: Pool, truth: Truth):

@@ -141,9 +141,7 @@ def test_hours_are_told_in_words(hours: float, told: str):
 
 def test_imported_judgements_do_not_spare_labels(labelled: Pool):
     campaign = open_campaign(labelled, batch_size=1, audit=0.5)
-    assert (
-        campaign.items.filter(triple__judgement=None).exclude(triple__reason="").exists()
-    )  # audited: no part of it
+    assert campaign.items.filter(triple__judgement=None).exclude(triple__reason="").exists()  # audited: no part of it
     judged = labelled.triples.filter(Q(reason="") | Q(item__isnull=False)).exclude(judgement=None)
     assert judged.filter(item=None).exists() and judged.exclude(item=None).exists()
     assert work_of(labelled).imported == judged.count()
@@ -167,9 +165,15 @@ def counted(pool: Pool) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for triple in pool.triples.all():
         for relation in (triple.relation, -1):
-            row = found.setdefault(relation, {"pooled": 0, "to_people": 0, "released": 0, **{
-                name: [0] * pool.depth for name in ("judged", "positive", "unjudged")
-            }})  # fmt: skip
+            row = found.setdefault(
+                relation,
+                {
+                    "pooled": 0,
+                    "to_people": 0,
+                    "released": 0,
+                    **{name: [0] * pool.depth for name in ("judged", "positive", "unjudged")},
+                },
+            )
             row["pooled"] += 1
             if triple.reason:
                 continue
@@ -220,13 +224,14 @@ def test_tables_of_the_yields(labelled: Pool):
         assert by_depth["yield"][d] == positive / judged
     total = sum(row.left or 0 for row in found.relations)
     assert table.foot[1:6] == [
-        found.every.pooled, found.every.to_people, found.every.released, int(found.every.judged.sum()),
+        found.every.pooled,
+        found.every.to_people,
+        found.every.released,
+        int(found.every.judged.sum()),
         int(found.every.positive.sum()),
-    ]  # fmt: skip
+    ]
     assert table.foot[8] == total
-    assert sections["relations-next"].finding.startswith(
-        f"About {total:,.0f} positives are expected among the"
-    )
+    assert sections["relations-next"].finding.startswith(f"About {total:,.0f} positives are expected among the")
 
 
 @pytest.mark.parametrize(("order", "told"), [("depth", 0), ("random", 0), ("stratified", 0), ("hedge", 1)])
@@ -239,16 +244,11 @@ def test_note_warns_of_orders_that_prefer_positives_within_a_depth(labelled: Poo
 def test_too_few_judgements_give_no_expectation(pool: Pool):
     section = sections_of(ANALYSIS, context_of(pool))["relations-next"]
     for row in section.tables[0].rows:
-        assert row[8]["value"] is None and row[8]["reason"].startswith(
-            "the whole pool has fewer than 30 judged"
-        )
+        assert row[8]["value"] is None and row[8]["reason"].startswith("the whole pool has fewer than 30 judged")
     assert section.finding.startswith("Too little is judged") and section.chart is None
     for triple in pool.triples.filter(reason=""):
         judge(triple, "undecided")
-    assert (
-        sections_of(ANALYSIS, context_of(pool))["relations-next"].finding
-        == "Every triple for people is judged."
-    )
+    assert sections_of(ANALYSIS, context_of(pool))["relations-next"].finding == "Every triple for people is judged."
 
 
 # -- kept, and for scripts --------------------------------------------------------------------------------------
@@ -283,9 +283,6 @@ def test_one_system_has_no_order_and_no_forecast(labelled: Pool):
         system.run.delete()
     sections = sections_of(ANALYSIS, context_of(labelled))
     assert sections["order-now"].tables[0].rows[0][1] == {"value": None, "reason": NO_ORDER}
-    assert (
-        sections["order-now"].finding
-        == f"By Micro MRR tau is undefined: {NO_ORDER}. Nothing stops at a target."
-    )
+    assert sections["order-now"].finding == f"By Micro MRR tau is undefined: {NO_ORDER}. Nothing stops at a target."
     assert sections["order-pairs"].tables[0].rows == []
     assert "There is no forecast for tau 0.90: tau is undefined" in sections["left"].finding

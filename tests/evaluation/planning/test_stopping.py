@@ -64,9 +64,7 @@ def test_a_figure_older_than_the_labels_says_so(campaign: Campaign):
     judged = campaign.pool.judgements.count()
     judge(campaign.pool.triples.filter(judgement=None)[0], "positive")
     (said,) = asked(campaign)
-    assert said.endswith(
-        f"0.90 was asked for. This is of the first {judged} judgements; later ones wait for a job."
-    )
+    assert said.endswith(f"0.90 was asked for. This is of the first {judged} judgements; later ones wait for a job.")
 
 
 def test_it_is_of_the_measure_of_the_target(campaign: Campaign):

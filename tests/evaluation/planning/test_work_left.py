@@ -13,16 +13,7 @@ from annotation.quality.kernel import Share
 from evaluation.labels.pool_table import pool_table
 from evaluation.models import Figure
 from evaluation.planning.kernel import bootstrap_order
-from evaluation.planning.work_left import (
-    Pace,
-    Span,
-    Work,
-    is_reached,
-    order_figure,
-    pace_of,
-    planning_version,
-    work_of,
-)
+from evaluation.planning.work_left import Pace, Span, Work, is_reached, order_figure, pace_of, planning_version, work_of
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.annotation.world import World, answer, make_world
@@ -74,9 +65,14 @@ def test_a_changed_label_is_given_once_and_unreleased_triples_wait_for_two(world
     give(world, 0, "Y")
     first = Label.objects.get()
     Label.objects.create(
-        slot=first.slot, item=first.item, annotator=first.annotator, answer="N", template=first.template,
-        supersedes=first, client_id="00000000-0000-0000-0000-000000000001",
-    )  # fmt: skip
+        slot=first.slot,
+        item=first.item,
+        annotator=first.annotator,
+        answer="N",
+        template=first.template,
+        supersedes=first,
+        client_id="00000000-0000-0000-0000-000000000001",
+    )
     last = world.campaign.items.order_by("order").last()
     assert last is not None
     last.slots.all().delete()
@@ -135,9 +131,14 @@ def test_figure_of_the_order_is_kept_until_a_label_comes(labelled: Pool, monkeyp
     expected = bootstrap_order(context.labels.sums(["map@20"]), context.rng(), 1000)["map@20"]
     found = order_figure(labelled, "map@20")
     assert found.content == {
-        "measure": "map@20", "tau": expected.mean, "low": expected.low, "high": expected.high,
-        "undecided": len(expected.undecided()), "pairs": 3, "judged": labelled.judgements.count(),
-    }  # fmt: skip
+        "measure": "map@20",
+        "tau": expected.mean,
+        "low": expected.low,
+        "high": expected.high,
+        "undecided": len(expected.undecided()),
+        "pairs": 3,
+        "judged": labelled.judgements.count(),
+    }
     with monkeypatch.context() as patch:
         patch.setattr("evaluation.planning.work_left.bootstrap_order", None)
         assert order_figure(labelled, "map@20").content == found.content

@@ -113,9 +113,7 @@ def test_weights_add_up_to_1_and_are_equal_without_robustness(case, b):
     assert weights.sum() == pytest.approx(1) and (weights >= 0).all()
     order = np.argsort(popularity)
     assert (np.diff(weights[order]) <= 1e-15).all()  # the popular never weigh more
-    assert popularity_weights(popularity, 0).tolist() == pytest.approx(
-        [1 / len(popularity)] * len(popularity)
-    )
+    assert popularity_weights(popularity, 0).tolist() == pytest.approx([1 / len(popularity)] * len(popularity))
 
 
 def test_weights_are_in_the_proportions_of_the_formula():

@@ -67,9 +67,7 @@ def test_files_have_every_point_and_the_page_leaves_it_out(labelled: Pool):
 def test_slices_are_the_table_of_the_paper_under_both_label_sets(labelled: Pool):
     sections = sections_of(ANALYSIS, context_of(labelled))
     for key, positives in (("labels", positives_of(labelled)), ("against", seeds_of(labelled))):
-        for along, letter, points in (
-            ("sharpness", "a", PAPER_SHARPNESSES), ("robustness", "b", PAPER_ROBUSTNESSES)
-        ):  # fmt: skip
+        for along, letter, points in (("sharpness", "a", PAPER_SHARPNESSES), ("robustness", "b", PAPER_ROBUSTNESSES)):
             section = sections[f"{along}-{key}"]
             shown = columns_of(section.tables[0])
             for point in points:
@@ -82,10 +80,7 @@ def test_slices_are_the_table_of_the_paper_under_both_label_sets(labelled: Pool)
             assert [c.label for c in section.tables[0].columns if "(MRR)" in c.label] == [
                 "a = 1 (MRR)" if letter == "a" else "b = 0 (MRR)"
             ]
-            line = {
-                one["name"]: dict(zip(one["x"], one["y"], strict=True))
-                for one in section.chart.data["series"]
-            }
+            line = {one["name"]: dict(zip(one["x"], one["y"], strict=True)) for one in section.chart.data["series"]}
             assert line["complex"][points[1]] == pytest.approx(shown[f"{letter}_{points[1]:g}"]["complex"])
 
 
@@ -106,10 +101,7 @@ def test_a_place_gained_against_the_first_column_is_told(labelled: Pool):
     for key in ("sharpness-labels", "robustness-labels", "sharpness-against", "robustness-against"):
         rows = sections[key].tables[0].rows
         values = [[c["value"] if isinstance(c, dict) else c for c in row[1:]] for row in rows]
-        placed = [
-            [1 + sum(other > own for other in column) for own in column]
-            for column in zip(*values, strict=True)
-        ]
+        placed = [[1 + sum(other > own for other in column) for own in column] for column in zip(*values, strict=True)]
         for i, row in enumerate(rows):
             moved = [c.get("moved", 0) if isinstance(c, dict) else 0 for c in row[1:]]
             assert moved == [placed[0][i] - of[i] for of in placed]
@@ -171,10 +163,17 @@ def test_weights_by_band_are_shares_of_the_formula(labelled: Pool):
     whole = sum(degree.values())
     assert shown["train"]["2-5"] == pytest.approx(sum(d for d in degree.values() if 2 <= d <= 5) / whole)
     graph = open_graph(labelled.graph)
-    assert section.tables[1].rows == [[
-        labelled.graph.name, graph.num_entities, graph.num_relations, len(graph.train),
-        pytest.approx(whole / len(degree)), max(degree.values()), graph.num_entities - len(degree),
-    ]]  # fmt: skip
+    assert section.tables[1].rows == [
+        [
+            labelled.graph.name,
+            graph.num_entities,
+            graph.num_relations,
+            len(graph.train),
+            pytest.approx(whole / len(degree)),
+            max(degree.values()),
+            graph.num_entities - len(degree),
+        ]
+    ]
 
 
 def test_scores_by_rank_are_those_of_the_formula(labelled: Pool):
@@ -252,17 +251,16 @@ def test_what_is_said_of_slices_and_of_what_the_parameters_count(labelled: Pool)
     sections = sections_of(ANALYSIS, context_of(labelled))
     for along, ends in (("sharpness", "a = 0.25 to 2"), ("robustness", "b = 0 to 1")):
         section = sections[f"{along}-labels"]
-        values = [
-            [c["value"] if isinstance(c, dict) else c for c in row[1:]] for row in section.tables[0].rows
-        ]
+        values = [[c["value"] if isinstance(c, dict) else c for c in row[1:]] for row in section.tables[0].rows]
         first, last = ([1 + sum(w[j] > v[j] for w in values) for v in values] for j in (0, -1))
         moved = [abs(a - b) for a, b in zip(first, last, strict=True)]
         i = moved.index(max(moved))
         assert section.finding == (
             f"From {ends}, {sum(m > 0 for m in moved)} of 3 systems change their place; {SYSTEMS[i]} moves most, from"
-            f" {first[i]} to {last[i]}." if any(moved)
+            f" {first[i]} to {last[i]}."
+            if any(moved)
             else f"The order of the systems is the same at both ends, {ends}."
-        )  # fmt: skip
+        )
     ranks = columns_of(sections["ranks"].tables[0])
     near = {s: sum(ranks[s][band] for band in ("2", "3", "4-5", "6-10")) for s in SYSTEMS}
     assert f"the most answers at ranks 2 to 10 ({max(near.values())} of" in sections["ranks"].finding
@@ -279,9 +277,7 @@ def test_the_finding_of_the_map_compares_both_label_sets(labelled: Pool):
     moved = sum(a != b for a, b in zip(best["current"], best["seeds"], strict=True)) / 1681
     said = sections_of(ANALYSIS, context_of(labelled))["winners"].finding
     if moved:
-        assert said.endswith(
-            f"Under seeds only the best system is another at {100 * moved:.1f} % of the points."
-        )
+        assert said.endswith(f"Under seeds only the best system is another at {100 * moved:.1f} % of the points.")
     else:
         assert said.endswith("Under seeds only the same systems are the best at the same points.")
 

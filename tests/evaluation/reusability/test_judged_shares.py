@@ -73,8 +73,10 @@ def test_family_of_an_imported_system_is_the_one_it_was_given(labelled: Pool):
     System.objects.filter(name="complex").update(kind="imported", settings={"family": "rules"})
     families = findings(labelled, pool_table(labelled)).families(labelled)
     assert {family: own.tolist() for family, own in families.items()} == {
-        "translational": [True, False, False], "decomposition": [False, True, False], "rules": [False, False, True],
-    }  # fmt: skip
+        "translational": [True, False, False],
+        "decomposition": [False, True, False],
+        "rules": [False, False, True],
+    }
 
 
 def test_contributors_are_here_if_the_pool_was_built_by_them(labelled: Pool, beside: System):

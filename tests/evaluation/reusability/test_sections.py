@@ -78,8 +78,9 @@ def _own(columns, left_out: str, what: str, own: list[int], places, change: np.n
     assert columns["change"][left_out] == pytest.approx(change[own].mean(), abs=1e-12)
     if what == "system":
         assert (columns["place"][left_out], columns["place_without"][left_out]) == (
-            places[0][own[0]], places[1][own[0]],
-        )  # fmt: skip
+            places[0][own[0]],
+            places[1][own[0]],
+        )
     else:
         moves = ", ".join(f"{KINDS[i]} {places[0][i]} → {places[1][i]}" for i in own)
         assert columns["places"][left_out] == moves
@@ -182,10 +183,7 @@ def test_json_has_the_figures_of_the_page(labelled: Pool):
             assert list(rows) == list(groups)
             for left_out, row in rows.items():
                 one = row["measures"][name]
-                assert (row["triples"], one["tau"]) == (
-                    columns["triples"][left_out],
-                    columns["tau"][left_out],
-                )
+                assert (row["triples"], one["tau"]) == (columns["triples"][left_out], columns["tau"][left_out])
                 assert list(one["own"]) == list(one["change"]) == groups[left_out]
                 if what == "system":
                     own = [columns["place"][left_out], columns["place_without"][left_out]]

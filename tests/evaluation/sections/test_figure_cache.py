@@ -71,9 +71,7 @@ def test_a_computation_that_fails_leaves_the_old_figure_and_no_claim(pool: Pool)
 
 
 def test_a_dead_computation_is_taken_over_and_a_live_one_waited_for(pool: Pool, monkeypatch):
-    kept = Figure.objects.create(
-        pool=pool, key="k", content={}, claimed_until=timezone.now() - timedelta(seconds=1)
-    )
+    kept = Figure.objects.create(pool=pool, key="k", content={}, claimed_until=timezone.now() - timedelta(seconds=1))
     assert figure(pool, "k", "v1", Counted()).content == {"number": 1}
     Figure.objects.filter(pk=kept.pk).update(version="", claimed_until=timezone.now() + timedelta(minutes=1))
 

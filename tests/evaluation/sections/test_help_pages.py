@@ -13,10 +13,7 @@ from evaluation.sections.help_pages import PAGES, help_page, render_help
 def test_headings_have_ids_and_those_of_level_2_are_the_contents():
     page = render_help("# Title\n\n## One `two`\n\ntext\n\n### Three\n\n## One two\n")
     assert page.title == "Title"
-    assert [(one.slug, one.text) for one in page.contents] == [
-        ("one-two", "One two"),
-        ("one-two-2", "One two"),
-    ]
+    assert [(one.slug, one.text) for one in page.contents] == [("one-two", "One two"), ("one-two-2", "One two")]
     assert page.html == (
         '<h2 id="one-two">One <code>two</code></h2>\n<p>text</p>\n<h3 id="three">Three</h3>\n'
         '<h2 id="one-two-2">One two</h2>\n'
@@ -43,9 +40,7 @@ def test_links_stay_on_the_site_and_nothing_else_comes_in(written: str, expected
 
 def test_tables_can_be_scrolled():
     html = render_help("| a |\n|---|\n| b |\n").html
-    assert html.startswith('<div class="table-wrap" tabindex="0"><table>') and html.endswith(
-        "</table></div>\n"
-    )
+    assert html.startswith('<div class="table-wrap" tabindex="0"><table>') and html.endswith("</table></div>\n")
 
 
 @pytest.mark.parametrize("page", ["settings", "../README", "evaluation.md", ""])

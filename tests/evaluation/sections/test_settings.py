@@ -36,9 +36,7 @@ def test_system_and_answers_come_back_from_their_address():
 
 
 def test_what_a_page_does_not_take_is_ignored():
-    assert parse_settings(QueryDict("labels=full-test&k=nonsense&evil=1"), ("labels",)) == Settings(
-        labels="full-test"
-    )
+    assert parse_settings(QueryDict("labels=full-test&k=nonsense&evil=1"), ("labels",)) == Settings(labels="full-test")
 
 
 def test_measures_may_come_one_by_one_or_with_commas_and_once_each():
@@ -48,9 +46,7 @@ def test_measures_may_come_one_by_one_or_with_commas_and_once_each():
 
 
 def test_a_time_comes_apart_from_its_label_set():
-    query = QueryDict(
-        "labels=until&labels_until=2026-03-02T12:00&against=seeds&against_until=2026-01-01T00:00"
-    )
+    query = QueryDict("labels=until&labels_until=2026-03-02T12:00&against=seeds&against_until=2026-01-01T00:00")
     assert parse_settings(query, ALL) == Settings(labels="until:2026-03-02T12:00:00", against="seeds")
 
 

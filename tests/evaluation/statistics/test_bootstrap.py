@@ -41,9 +41,7 @@ def test_bootstrap_equals_resampling_whole_questions_by_hand():
     values = [*one.values(), *other.values()]
     questions = np.unique(np.concatenate([value.unit_question for value in values]))
     rng = np.random.default_rng(3)
-    draws = [
-        draw for size in (100, 100, 50) for draw in rng.integers(questions.size, size=(size, questions.size))
-    ]
+    draws = [draw for size in (100, 100, 50) for draw in rng.integers(questions.size, size=(size, questions.size))]
     assert list(found) == list(one) and list(found["micro"]) == list(CORRELATIONS)
     for name in one:
         merits = []
@@ -85,12 +83,12 @@ def test_bootstrap_leaves_a_system_out_that_is_undefined_on_a_question():
     other = random_values(2, np.arange(12))
     without = Values(np.delete(other.per_unit, 1, axis=0), "answer", other.unit_question, None, True)
     found = bootstrap_correlations(
-        sums_of({"m": Values(holed, "answer", value.unit_question, None, True)}), sums_of({"m": other}),
-        np.random.default_rng(0), 100,
-    )  # fmt: skip
-    expected = bootstrap_correlations(
-        sums_of({"m": three}), sums_of({"m": without}), np.random.default_rng(0), 100
+        sums_of({"m": Values(holed, "answer", value.unit_question, None, True)}),
+        sums_of({"m": other}),
+        np.random.default_rng(0),
+        100,
     )
+    expected = bootstrap_correlations(sums_of({"m": three}), sums_of({"m": without}), np.random.default_rng(0), 100)
     assert found == expected
 
 
@@ -109,9 +107,7 @@ def test_bootstrap_of_two_systems_that_tie_everywhere_has_no_tau_but_an_overlap(
     per_unit = np.tile(np.random.default_rng(0).random(8), (2, 1))
     sums = sums_of({"m": Values(per_unit, "question", np.arange(8, dtype=np.int32), None, True)})
     found = bootstrap_correlations(sums, sums, np.random.default_rng(3), resamples=10)["m"]
-    assert [name for name, interval in found.items() if interval.defined == 0] == [
-        "tau_b", "tau_ap", "spearman",
-    ]  # fmt: skip
+    assert [name for name, interval in found.items() if interval.defined == 0] == ["tau_b", "tau_ap", "spearman"]
     assert found["rbo"] == Interval(pytest.approx(1.0), pytest.approx(1.0), pytest.approx(1.0), 10, 10, 8)
 
 

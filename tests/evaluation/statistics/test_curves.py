@@ -104,12 +104,8 @@ def test_accumulation_without_labels_is_the_seeds_alone(world):
 def test_stability_equals_one_evaluation_per_subset(world, seed):
     w = world(seed)
     prepared = prepare(w.table)
-    names = (
-        [*NAMES, "infap"] if seed % 2 else NAMES
-    )  # infap needs all rows, the others only those of positives
-    curve = stability_curve(
-        prepared, w.state, names, np.random.default_rng(1), sizes=(0.3, 0.8, 1.0), repeats=4
-    )
+    names = [*NAMES, "infap"] if seed % 2 else NAMES  # infap needs all rows, the others only those of positives
+    curve = stability_curve(prepared, w.state, names, np.random.default_rng(1), sizes=(0.3, 0.8, 1.0), repeats=4)
     positives = np.flatnonzero(w.state == LabelState.POSITIVE)
     full, rng = means(prepared, w.state, names), np.random.default_rng(1)
     for i, count in enumerate(curve.triples):
@@ -126,9 +122,7 @@ def test_stability_equals_one_evaluation_per_subset(world, seed):
         assert np.isnan(last).all() or (last == 1.0).all()
         defined = curve.tau[name][0][np.isfinite(curve.tau[name][0])]
         assert curve.mean(name)[0] == pytest.approx(defined.mean() if defined.size else np.nan, nan_ok=True)
-        assert curve.sd(name)[0] == pytest.approx(
-            defined.std(ddof=1) if defined.size > 1 else np.nan, nan_ok=True
-        )
+        assert curve.sd(name)[0] == pytest.approx(defined.std(ddof=1) if defined.size > 1 else np.nan, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", [f if x.cutoff == "none" else f"{f}@1" for f, x in FAMILIES.items()])
@@ -155,11 +149,16 @@ def test_stability_reports_progress_and_is_the_same_for_any_number_of_threads(wo
     seen = []
     curves = [
         stability_curve(
-            prepare(w.table), w.state, NAMES, np.random.default_rng(5), repeats=2,
-            progress=lambda done, total: seen.append((done, total)), threads=threads,
+            prepare(w.table),
+            w.state,
+            NAMES,
+            np.random.default_rng(5),
+            repeats=2,
+            progress=lambda done, total: seen.append((done, total)),
+            threads=threads,
         )
         for threads in (1, 3)
-    ]  # fmt: skip
+    ]
     assert len(SIZES) == 20 and curves[0].sizes == SIZES and curves[0].positives == len(w.state)
     assert seen == [(i, 40) for i in range(2, 41, 2)] * 2
     for name in NAMES:
@@ -193,9 +192,7 @@ def test_curves_refuse_impossible_sizes(world):
 def test_stability_without_positives_is_undefined(world):
     w = world(4)
     w.state[:] = LabelState.NEGATIVE
-    curve = stability_curve(
-        prepare(w.table), w.state, NAMES, np.random.default_rng(0), sizes=(0.5,), repeats=2
-    )
+    curve = stability_curve(prepare(w.table), w.state, NAMES, np.random.default_rng(0), sizes=(0.5,), repeats=2)
     assert curve.positives == 0 and np.isnan(curve.mean("micro_mrr")).all()
 
 
@@ -226,9 +223,7 @@ def test_question_stability_equals_means_over_the_units_of_drawn_questions(world
             shuffled = questions[rng.permutation(questions.size)]
             drawn = (shuffled[:count], shuffled[-count:] if halves else questions)
             for name, value in found.items():
-                means_of = [
-                    value.per_unit[:, np.isin(value.unit_question, part)].mean(axis=1) for part in drawn
-                ]
+                means_of = [value.per_unit[:, np.isin(value.unit_question, part)].mean(axis=1) for part in drawn]
                 wanted = tau(*means_of)
                 assert curve.tau[name][i, repeat] == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 

@@ -19,9 +19,7 @@ def test_paired_t_tests_equal_scipy(seed, systems, n):
     per_unit = np.random.default_rng(seed).random((systems, n))
     found = paired_t_tests(make_values(per_unit))
     assert found.n == n and found.clusters is None and found.p.size == systems * (systems - 1) // 2
-    for a, b, t, p, difference in zip(
-        found.first, found.second, found.t, found.p, found.difference, strict=True
-    ):
+    for a, b, t, p, difference in zip(found.first, found.second, found.t, found.p, found.difference, strict=True):
         expected = stats.ttest_rel(per_unit[a], per_unit[b])
         assert (t, p) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-10, rel=1e-9)
         assert difference == pytest.approx(per_unit[a].mean() - per_unit[b].mean())

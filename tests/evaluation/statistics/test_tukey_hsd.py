@@ -42,9 +42,7 @@ def test_tukey_equals_loops_over_the_same_permutations(monkeypatch):
 
 def test_tukey_of_two_systems_tends_to_the_exact_permutation_test():
     differences = np.array([0.3, -0.1, 0.25, 0.4, -0.05, 0.2])
-    found = randomised_tukey(
-        make_sums(np.array([differences, np.zeros(6)])), np.random.default_rng(0), 40_000
-    )
+    found = randomised_tukey(make_sums(np.array([differences, np.zeros(6)])), np.random.default_rng(0), 40_000)
     signs = itertools.product((-1, 1), repeat=6)
     exact = np.mean([abs(np.dot(sign, differences)) > differences.sum() - 1e-9 for sign in signs])
     assert found.p[0] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 40_000))

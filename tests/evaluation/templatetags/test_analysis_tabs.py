@@ -58,37 +58,22 @@ def test_defined_table_has_no_line():
 
 def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
     shown = Table(
-        "t", "T", [Column("system", "<b>System", "system"), Column("mr", "<i>MR")],
+        "t",
+        "T",
+        [Column("system", "<b>System", "system"), Column("mr", "<i>MR")],
         [["<u>a", cell(float("nan"), "no <answer>")], ["b", 1.0]],
-    )  # fmt: skip
+    )
     line = '<p class="muted small">Undefined: &lt;i&gt;MR: no &lt;answer&gt; (&lt;u&gt;a).</p>'
     assert why_undefined(shown) == line
     assert line in render_to_string("evaluation/overview/report_table.html", {"table": shown})
-    section = {
-        "key": "s",
-        "title": "S",
-        "text": "t",
-        "caption": "c",
-        "notes": [],
-        "chart": None,
-        "finding": "",
-    }
+    section = {"key": "s", "title": "S", "text": "t", "caption": "c", "notes": [], "chart": None, "finding": ""}
     rows = table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25])
     html = render_to_string(
         "evaluation/sections/section.html", {"section": {**section, "tables": [rows]}, "is_live": False}
     )
-    assert (
-        '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (conve).</p>'
-        in html
-    )
+    assert '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (conve).</p>' in html
 
 
 def test_minus_is_one_sign_whatever_the_size():
     values = [(-4083.4, "value"), (-0.25, "value"), (-4083.4, "count"), (-12.5, "change"), (-0.5, "tau")]
-    assert [written(value, kind) for value, kind in values] == [
-        "−4,083.4",
-        "−0.2500",
-        "−4,083",
-        "−12.5",
-        "−0.50",
-    ]
+    assert [written(value, kind) for value, kind in values] == ["−4,083.4", "−0.2500", "−4,083", "−12.5", "−0.50"]

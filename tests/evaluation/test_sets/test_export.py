@@ -76,9 +76,7 @@ def test_the_files_and_their_checksums(folder: Path):
     assert set(sums) == FILES - {"CHECKSUMS.sha256"}
     for name, expected in sums.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == expected
-    subprocess.run(
-        ["sha256sum", "--strict", "-c", "CHECKSUMS.sha256"], cwd=folder, check=True, capture_output=True
-    )
+    subprocess.run(["sha256sum", "--strict", "-c", "CHECKSUMS.sha256"], cwd=folder, check=True, capture_output=True)
 
 
 def test_exported_twice_it_is_the_same_bytes(qrels: Qrels, folder: Path, tmp_path: Path):
@@ -121,9 +119,7 @@ def test_pykeen_takes_it_as_a_dataset(qrels: Qrels, folder: Path):
     from pykeen.datasets.base import PathDataset
 
     data = PathDataset(folder / "train.tsv", folder / "test.tsv", folder / "valid.tsv")
-    found = [
-        set(map(tuple, part.triples.tolist())) for part in (data.training, data.validation, data.testing)
-    ]
+    found = [set(map(tuple, part.triples.tolist())) for part in (data.training, data.validation, data.testing)]
     positive = {names_of(qrels.pool.graph, triple) for triple in positives_of(qrels.pool)}
     assert found == [set(town()["train"]), set(town()["valid"]), positive]
 
@@ -139,21 +135,12 @@ def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: 
     assert [one.id for one in data.metadata.record_sets] == ["judgements", "topics", "per_question"]
     for name in ("judgements", "topics", "per_question"):
         file = folder / f"{name}.tsv"
-        text = (
-            file.read_text()
-            if file.exists()
-            else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()
-        )
+        text = file.read_text() if file.exists() else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()
         header, *lines = (line.split("\t") for line in text.splitlines())
-        records = [
-            [as_text(record[f"{name}/{column}"]) for column in header] for record in data.records(name)
-        ]
+        records = [[as_text(record[f"{name}/{column}"]) for column in header] for record in data.records(name)]
         numbers = {"depth", "answers", *figure_cache.DEFAULT_MEASURES}
         assert records == [
-            [
-                repr(float(cell)) if column in numbers else cell
-                for column, cell in zip(header, line, strict=True)
-            ]
+            [repr(float(cell)) if column in numbers else cell for column, cell in zip(header, line, strict=True)]
             for line in lines
         ], name
 
@@ -182,9 +169,7 @@ def test_all_of_it_comes_back(qrels: Qrels, folder: Path):
     run = read_run_file(folder / "runs/transe.txt.gz", "transe", graph, Topics(asked, "these"))
     pairs = zip(run.question.tolist(), run.entity.tolist(), strict=True)
     lines = trec(folder / "runs/transe.txt.gz")
-    assert [(id_of(q, graph), trec_word(graph.entities[e])) for q, e in pairs] == [
-        (ln[0], ln[2]) for ln in lines
-    ]
+    assert [(id_of(q, graph), trec_word(graph.entities[e])) for q, e in pairs] == [(ln[0], ln[2]) for ln in lines]
 
 
 def test_values_by_question_are_those_of_the_measures(qrels: Qrels, folder: Path):
@@ -199,9 +184,7 @@ def test_values_by_question_are_those_of_the_measures(qrels: Qrels, folder: Path
         for place, name in enumerate(figure_cache.DEFAULT_MEASURES, 3):
             values = np.array([float(line[place]) for line in mine])
             weights = answers if name.startswith("micro") else np.ones(len(mine))
-            assert (values * weights).sum() / weights.sum() == pytest.approx(
-                found[system][name], rel=1e-12
-            ), name
+            assert (values * weights).sum() / weights.sum() == pytest.approx(found[system][name], rel=1e-12), name
 
 
 def test_known_test_triples_are_those_that_were_not_sampled(qrels: Qrels, folder: Path):
@@ -228,10 +211,8 @@ def test_judgements_have_state_depth_and_filter_of_every_triple(qrels: Qrels, fo
             settled = "undecided" if verdicts[row.pk] == "undecided" else "agreed"
         triple = (row.head, row.relation, row.tail)
         expected.append(
-            [
-                *names_of(graph, triple), STATE_NAMES[states[triple]], settled, str(row.depth), row.reason, "",
-            ]
-        )  # fmt: skip
+            [*names_of(graph, triple), STATE_NAMES[states[triple]], settled, str(row.depth), row.reason, ""]
+        )
     assert lines == expected
 
 
@@ -279,10 +260,7 @@ def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
     target.parent.mkdir()
     with pytest.raises(ArtifactError) as caught:
         export_test_set(qrels, target)
-    assert (
-        str(caught.value)
-        == f"{target} could not be written: No space left on device. Nothing was left there."
-    )
+    assert str(caught.value) == f"{target} could not be written: No space left on device. Nothing was left there."
     assert list(target.parent.iterdir()) == []
 
 
@@ -312,9 +290,9 @@ def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path)
     for system in ours:
         judged, run = as_trec_eval(folder, system)
         evaluated = {q for q, entities in judged.items() if 1 in entities.values()}
-        theirs = pytrec_eval.RelevanceEvaluator(
-            judged, {"recip_rank", "map", "map_cut.20", "ndcg_cut.20"}
-        ).evaluate(run)
+        theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "map", "map_cut.20", "ndcg_cut.20"}).evaluate(
+            run
+        )
         assert evaluated <= set(theirs)
         for name, own in names.items():
             mean = sum(theirs[q][name] for q in evaluated) / len(evaluated)
@@ -375,14 +353,7 @@ def test_strict_qrels_leave_assumed_negatives_unjudged(qrels: Qrels, folder: Pat
 
 @pytest.mark.parametrize(
     ("key", "word"),
-    [
-        ("a", "a"),
-        ("a b", "a%20b"),
-        ("50%", "50%25"),
-        ("a:b", "a:b"),
-        ("a\u00a0b", "a%C2%A0b"),
-        ("ü/é", "ü/é"),
-    ],
+    [("a", "a"), ("a b", "a%20b"), ("50%", "50%25"), ("a:b", "a:b"), ("a\u00a0b", "a%C2%A0b"), ("ü/é", "ü/é")],
 )
 def test_keys_become_words_and_come_back(key, word):
     assert trec_word(key) == word
@@ -428,8 +399,10 @@ def test_topics_of_a_pool_are_its_seed_questions(pool: Pool):
 def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: Path):
     export, job = request_export(qrels, ExportOptions(), None)
     assert (archive_of(export), export.sha256, request_export(qrels, ExportOptions(), None)) == (
-        None, "", (export, job),
-    )  # fmt: skip
+        None,
+        "",
+        (export, job),
+    )
     assert job is not None
     execute(job.pk, "w")
     job.refresh_from_db()
@@ -463,8 +436,9 @@ def test_an_export_that_is_gone_is_a_message(qrels: Qrels):
     execute(job.pk, "w")
     job.refresh_from_db()
     assert (job.state, job.error) == (
-        "failed", "This export is no longer there: ask for it again on the page of the test set.",
-    )  # fmt: skip
+        "failed",
+        "This export is no longer there: ask for it again on the page of the test set.",
+    )
 
 
 def test_a_pool_without_runs_is_exported_without_measures(pool: Pool, tmp_path: Path):

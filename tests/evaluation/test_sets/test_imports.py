@@ -35,9 +35,7 @@ def line(graph: Graph, triple: Triple, label: str, *more: str) -> str:
 def facts(town: Graph) -> dict[str, list[Triple]]:
     """Triples of each split, and some of none."""
     arrays = open_graph(town)
-    found = {
-        split: [tuple(t) for t in getattr(arrays, split).tolist()] for split in ("train", "valid", "test")
-    }
+    found = {split: [tuple(t) for t in getattr(arrays, split).tolist()] for split in ("train", "valid", "test")}
     known = {t for triples in found.values() for t in triples}
     found["free"] = [t for h in range(8) for tail in range(20, 25) if (t := (h, 1, tail)) not in known]
     return found
@@ -66,13 +64,7 @@ def test_positive_test_triples_are_seeds_and_the_others_are_pooled(town: Graph, 
     boss = make_person("boss", "manager")
     qrels = given(town, text, user=boss)
     pool = qrels.pool
-    assert (pool.name, qrels.name, pool.origin, pool.state, pool.depth) == (
-        "theirs",
-        "theirs",
-        "imported",
-        "ready",
-        1,
-    )
+    assert (pool.name, qrels.name, pool.origin, pool.state, pool.depth) == ("theirs", "theirs", "imported", "ready", 1)
     assert pool.seed_source == "the positive test triples of theirs.tsv"
     assert sorted(triples_of(pool.seeds)) == sorted(seeds)
     assert triples_of(pool.triples) == [yes, no, open_, assumed]
@@ -80,15 +72,17 @@ def test_positive_test_triples_are_seeds_and_the_others_are_pooled(town: Graph, 
     assert state_counts(state) == {"positive": 3, "negative": 1, "assumed_negative": 1, "unjudged": 1}
     assert qrels.notes == [] and pool.report == []
     assert list(ImportedLabel.objects.order_by("id").values_list("answer", "line", "file_name")) == [
-        ("Y", 1, "theirs.tsv"), ("N", 4, "theirs.tsv"),
-    ]  # fmt: skip
+        ("Y", 1, "theirs.tsv"),
+        ("N", 4, "theirs.tsv"),
+    ]
     now = dict(zip(map(tuple, pooled_state(pool)[0].tolist()), pooled_state(pool)[1].tolist(), strict=True))
     assert {t: now[t] for t in (yes, no)} == {
         tuple(t): s for t, s in zip(triples.tolist(), state.tolist(), strict=True) if tuple(t) in (yes, no)
     }
     assert list(AuditEntry.objects.filter(person=boss).order_by("id").values_list("act", "person", "about")) == [
-        ("pool-imported", boss.pk, "theirs"), ("qrels-imported", boss.pk, "theirs"),
-    ]  # fmt: skip
+        ("pool-imported", boss.pk, "theirs"),
+        ("qrels-imported", boss.pk, "theirs"),
+    ]
 
 
 def test_known_facts_are_left_out_with_their_lines(town: Graph, facts):
@@ -97,11 +91,7 @@ def test_known_facts_are_left_out_with_their_lines(town: Graph, facts):
     text += line(town, negative, "N") + line(town, seed, "Y")
     qrels = given(town, text)
     assert qrels.pool.report == [
-        {
-            "kind": f"known fact ({split})",
-            "count": 1,
-            "examples": [f"theirs.tsv:{n}: {' '.join(names_of(town, t))}"],
-        }
+        {"kind": f"known fact ({split})", "count": 1, "examples": [f"theirs.tsv:{n}: {' '.join(names_of(town, t))}"]}
         for split, n, t in (("train", 1, train), ("valid", 3, valid), ("test", 4, negative))
     ]
     assert triples_of(qrels.pool.triples) == [facts["free"][0]]
@@ -126,8 +116,11 @@ def test_a_seed_file_says_otherwise(town: Graph, facts, tmp_path: Path):
 
 def test_columns_are_found_by_their_names(town: Graph, facts):
     header = "head\trelation\ttail\twhy\tdepth\tstate\tfilter\n"
-    rows = [(facts["test"][0], "seed", "0", "positive", ""), (facts["free"][0], "x", "7", "assumed_negative", "types"),
-            (facts["free"][1], "x", "12", "negative", "")]  # fmt: skip
+    rows = [
+        (facts["test"][0], "seed", "0", "positive", ""),
+        (facts["free"][0], "x", "7", "assumed_negative", "types"),
+        (facts["free"][1], "x", "12", "negative", ""),
+    ]
     qrels = given(town, header + "".join(line(town, *row) for row in rows))
     found = qrels.pool.triples.order_by("id").values_list("depth", "reason")
     assert (list(found), qrels.pool.depth) == ([(7, "types"), (12, "")], 12)
@@ -139,12 +132,8 @@ def test_trec_qrels(town: Graph, facts):
     rows = []
     for (h, r, t), relevance in ((seed, 1), (yes, 1), (no, 0)):
         head, relation, tail = names_of(town, (h, r, t))
-        rows.append(
-            f"{question_id(0, head, relation)} 0 {tail.replace('%', '%25').replace(' ', '%20')} {relevance}\n"
-        )
-    qrels = import_test_set(
-        town, gzip.compress("".join(rows).encode()), "qrels.txt.gz", name="theirs", format="trec"
-    )
+        rows.append(f"{question_id(0, head, relation)} 0 {tail.replace('%', '%25').replace(' ', '%20')} {relevance}\n")
+    qrels = import_test_set(town, gzip.compress("".join(rows).encode()), "qrels.txt.gz", name="theirs", format="trec")
     assert (triples_of(qrels.pool.seeds), triples_of(qrels.pool.triples)) == ([seed], [yes, no])
     assert (qrels.num_positive, qrels.num_negative) == (2, 1)
     assert qrels.notes == [
@@ -163,27 +152,17 @@ def test_a_judged_test_set_of_ours_keeps_assumed_negatives_by_its_judgements(tow
     seeds.write_text("".join("\t".join(names_of(town, t)) + "\n" for t in triples_of(pool.seeds)))
     same = {"seeds_file": seeds}
     told = import_test_set(town, (tmp_path / "out/judgements.tsv").read_bytes(), "j.tsv", name="tsv", **same)
-    trec = import_test_set(
-        town, (tmp_path / "out/qrels.txt").read_bytes(), "q.txt", name="trec", format="trec", **same
-    )
+    trec = import_test_set(town, (tmp_path / "out/qrels.txt").read_bytes(), "q.txt", name="trec", format="trec", **same)
     negative, assumed = frozen.num_negative, frozen.num_assumed_negative
     assert negative and assumed
     assert (told.num_negative, told.num_assumed_negative, told.notes) == (negative, assumed, [])
     assert (trec.num_negative, trec.num_assumed_negative) == (negative + assumed, 0)
-    assert trec.notes[-1].startswith(
-        f"What is 0 in the file counts as judged negative ({negative + assumed:,} of"
-    )
+    assert trec.notes[-1].startswith(f"What is 0 in the file counts as judged negative ({negative + assumed:,} of")
 
 
 def test_what_is_refused_leaves_nothing(town: Graph, facts):
     seed, free = line(town, facts["test"][0], "1"), facts["free"]
-    text = (
-        seed
-        + line(town, free[0], "Y")
-        + "who\tknows\tp6\t1\n"
-        + line(town, free[0], "N")
-        + line(town, free[1], "x")
-    )
+    text = seed + line(town, free[0], "Y") + "who\tknows\tp6\t1\n" + line(town, free[0], "N") + line(town, free[1], "x")
     assert refused(town, text).splitlines() == [
         "theirs.tsv:3: the graph does not have head 'who'",
         "theirs.tsv:4: says negative of the triple that line 2 calls positive",
@@ -219,9 +198,7 @@ def test_our_own_export_comes_back_and_measures_as_it_did(town: Graph, tmp_path:
     qrels = import_test_set(town, raw, "judgements.tsv", name="back")
     back = qrels.pool
     assert sorted(triples_of(back.seeds)) == sorted(triples_of(pool.seeds))
-    assert dict(back.triples.values_list("tail", "reason")) == dict(
-        pool.triples.values_list("tail", "reason")
-    )
+    assert dict(back.triples.values_list("tail", "reason")) == dict(pool.triples.values_list("tail", "reason"))
     assert back.depth == pool.depth and back.report == []
     for system in systems:
         score_for_pool(system, back, Progress(make_job(JobKind.SCORE, JobState.DONE, pool=back)))
@@ -229,7 +206,6 @@ def test_our_own_export_comes_back_and_measures_as_it_did(town: Graph, tmp_path:
     assert figure_cache.metrics(back, "imported:back")["systems"] == wanted
     assert figure_cache.metrics(back, "current")["systems"] == wanted
     assert (
-        label_set(back, pool_table(back), "current").counts()
-        == label_set(pool, pool_table(pool), "qrels:v1").counts()
+        label_set(back, pool_table(back), "current").counts() == label_set(pool, pool_table(pool), "qrels:v1").counts()
     )
     assert not Campaign.objects.exists()

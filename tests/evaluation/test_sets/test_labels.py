@@ -37,9 +37,7 @@ def world(db, tmp_path: Path) -> World:
     label_item(world, items[0], ann="Y")
     save_guidelines(world.campaign, "# New", by=world.manager)
     relation = world.pool.graph.relations.get()
-    save_template(
-        relation, "Did {subject} live in {object}?", "Where did {subject} live?", "Who lived in {object}?"
-    )
+    save_template(relation, "Did {subject} live in {object}?", "Where did {subject} live?", "Who lived in {object}?")
     label_item(world, items[0], ben="Y")
     label_item(world, items[1], ann="Y", cleo="N")
     windows_closed(items[1])
@@ -50,9 +48,7 @@ def world(db, tmp_path: Path) -> World:
     label_item(world, items[4], cleo="N")
     triple = items[3].triple
     file = tmp_path / "=labels.tsv"
-    file.write_text(
-        f"{key(world, triple)}\tY\t=Alice\t{ODD}\t2025-01-02T03:04:05Z\n{key(world, triple)}\tY\n"
-    )
+    file.write_text(f"{key(world, triple)}\tY\t=Alice\t{ODD}\t2025-01-02T03:04:05Z\n{key(world, triple)}\tY\n")
     import_labels(world.pool, file)
     return world
 
@@ -79,30 +75,41 @@ def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
     for label in Label.objects.order_by("pk").select_related("slot", "item", "template"):
         head, relation, tail = triple[label.item_id]
         first = label.pk == Label.objects.order_by("pk")[0].pk
-        expected.append({
-            "head": head, "relation": relation, "tail": tail, "label": label.answer,
-            "role": "adjudicator" if label.slot.number == 3 else "annotator",
-            "annotator": pseudonym(qrels, label.annotator_id),
-            "at": label.created_at.isoformat().replace("+00:00", "Z"), "active_ms": 0, "away_ms": 0,
-            "side": label.item.side, "question_version": 1 if first else 2,
-            "guideline_version": 1 if first else label_guidelines(label), "evidence": LINK,
-        })  # fmt: skip
-    odd = dict(
-        zip(("head", "relation", "tail"), key(world, items_of(world)[3].triple).split("\t"), strict=True)
-    )
+        expected.append(
+            {
+                "head": head,
+                "relation": relation,
+                "tail": tail,
+                "label": label.answer,
+                "role": "adjudicator" if label.slot.number == 3 else "annotator",
+                "annotator": pseudonym(qrels, label.annotator_id),
+                "at": label.created_at.isoformat().replace("+00:00", "Z"),
+                "active_ms": 0,
+                "away_ms": 0,
+                "side": label.item.side,
+                "question_version": 1 if first else 2,
+                "guideline_version": 1 if first else label_guidelines(label),
+                "evidence": LINK,
+            }
+        )
+    odd = dict(zip(("head", "relation", "tail"), key(world, items_of(world)[3].triple).split("\t"), strict=True))
     expected += [
-        {**odd, "label": "Y", "role": "import", "annotator": pseudonym(qrels, "=Alice"),
-         "at": "2025-01-02T03:04:05Z", "evidence": ODD},
+        {
+            **odd,
+            "label": "Y",
+            "role": "import",
+            "annotator": pseudonym(qrels, "=Alice"),
+            "at": "2025-01-02T03:04:05Z",
+            "evidence": ODD,
+        },
         {**odd, "label": "Y", "role": "import", "annotator": None, "at": None, "evidence": ""},
-    ]  # fmt: skip
+    ]
     assert lines == expected
 
 
 def label_guidelines(label: Label) -> int | None:
     """windows_closed moved some labels to before the campaign, when there were no guidelines."""
-    made = list(
-        label.item.campaign.guideline_versions.order_by("version").values_list("created_at", "version")
-    )
+    made = list(label.item.campaign.guideline_versions.order_by("version").values_list("created_at", "version"))
     return max((version for at, version in made if at <= label.created_at), default=None)
 
 
@@ -113,10 +120,7 @@ def test_croissant_reads_every_record_of_every_set(world: World, tmp_path: Path)
     assert data.metadata.ctx.issues.errors == set()
     told = {one.id: one for one in data.metadata.record_sets}
     assert set(told) == {"judgements", "labels", "questions", "topics"}
-    lines = {
-        name: [line.split("\t") for line in files[f"{name}.tsv"].splitlines()]
-        for name in set(told) - {"labels"}
-    }
+    lines = {name: [line.split("\t") for line in files[f"{name}.tsv"].splitlines()] for name in set(told) - {"labels"}}
     tables = {name: (header, rows) for name, (header, *rows) in lines.items()}
     objects = [json.loads(line) for line in files["labels.jsonl"].splitlines()]
     columns = list(objects[0])
@@ -144,14 +148,10 @@ def test_nobody_is_named_and_no_comment_is_told(world: World, tmp_path: Path):
     everything = "\n".join(export(qrels, tmp_path / "out").values())
     for secret in ("ann", "ben", "cleo", "ada", "Alice", "because", qrels.salt, "=labels.tsv"):
         words = everything.replace("annotator", "").replace("cannot", "").replace("Annotator", "")
-        assert f'"{secret}"' not in words and f"\t{secret}" not in words and f" {secret} " not in words, (
-            secret
-        )
+        assert f'"{secret}"' not in words and f"\t{secret}" not in words and f" {secret} " not in words, secret
     for secret in ("cleo", "Alice", "because", qrels.salt, "=labels.tsv"):
         assert secret not in everything, secret
-    people = {
-        json.loads(line)["annotator"] for line in (tmp_path / "out/labels.jsonl").read_text().splitlines()
-    }
+    people = {json.loads(line)["annotator"] for line in (tmp_path / "out/labels.jsonl").read_text().splitlines()}
     assert len(people - {None}) == 5
     other = freeze_qrels(world.pool, "v2")
     assert {pseudonym(other, world.ann.pk), pseudonym(qrels, world.ann.pk)}.isdisjoint(
@@ -183,9 +183,10 @@ def test_questions_are_the_words_that_people_saw(world: World, tmp_path: Path):
     keys, (person, _, city) = key(world, item.triple), key(world, item.triple).split("\t")
     who, where = f"Person {person[1:]}", f"City {city[1:]}"
     old, new = (
-        (f"Where has {who} lived?", f"Where did {who} live?") if item.side == "tail"
+        (f"Where has {who} lived?", f"Where did {who} live?")
+        if item.side == "tail"
         else (f"Who has lived in {where}?", f"Who lived in {where}?")
-    )  # fmt: skip
+    )
     assert lines[:2] == [
         f"{keys}\t{item.side}\t1\t{old}\tHas {who} lived in {where}?",
         f"{keys}\t{item.side}\t2\t{new}\tDid {who} live in {where}?",

@@ -139,9 +139,7 @@ def test_qrels_come_back(labelled: Pool, folder: Path):
 
 
 @pytest.mark.parametrize("depth", [1, 10, 1000, 0])
-def test_a_run_of_the_pool_comes_back_with_its_measures(
-    labelled: Pool, folder: Path, tmp_path: Path, depth: int
-):
+def test_a_run_of_the_pool_comes_back_with_its_measures(labelled: Pool, folder: Path, tmp_path: Path, depth: int):
     """At every depth: what the file holds keeps its rank, the rest has none. 0: each list ends elsewhere."""
     kept = []
     for line in run_text(folder, "complex").splitlines():
@@ -188,7 +186,4 @@ def test_mean_ranks_of_a_run_that_lacks_answers_are_undefined_with_the_reason(
 def test_a_folder_with_something_in_it_is_refused(labelled: Pool, folder: Path):
     with pytest.raises(EvaluationError) as caught:
         export_trec(labelled, folder)
-    assert (
-        str(caught.value)
-        == f"{folder} exists and is not an empty folder: name a new one; nothing was written."
-    )
+    assert str(caught.value) == f"{folder} exists and is not an empty folder: name a new one; nothing was written."

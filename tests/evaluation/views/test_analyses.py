@@ -72,10 +72,7 @@ def test_csv_of_every_table_has_its_rows(sign_in, labelled: Pool, key):
     compute(labelled, key)
     client = sign_in("researcher")
     tables = [
-        t
-        for part in client.get(f"{PAGE(key)}.json").json()["parts"]
-        for s in part["sections"]
-        for t in s["tables"]
+        t for part in client.get(f"{PAGE(key)}.json").json()["parts"] for s in part["sections"] for t in s["tables"]
     ]
     assert tables and len({t["key"] for t in tables}) == len(tables)
     for shown in tables:
@@ -104,11 +101,7 @@ def test_degenerate_pools_give_pages_without_a_wrong_number(sign_in, labelled: P
     pool_table._tables.clear()
     client = sign_in("researcher")
     compute(labelled, key)
-    for url in (
-        PAGE(key),
-        f"{PAGE(key)}.json",
-        f"{PAGE(key)}?questions=original&assumed=unjudged",
-    ):
+    for url in (PAGE(key), f"{PAGE(key)}.json", f"{PAGE(key)}?questions=original&assumed=unjudged"):
         answer = client.get(url)
         assert answer.status_code == 200
         assert not re.search(r"\b(nan|NaN|inf|Infinity)\b", answer.content.decode())
@@ -135,11 +128,7 @@ def test_one_system_has_no_correlation_anywhere(sign_in, labelled: Pool):
 def test_settings_that_cannot_be_are_refused_in_words(sign_in, labelled: Pool, query, words):
     client = sign_in("researcher")
     html = client.get(f"{PAGE('stability')}?{query}")
-    assert (
-        html.status_code == 400
-        and words in html.content.decode()
-        and "Usual settings" in html.content.decode()
-    )
+    assert html.status_code == 400 and words in html.content.decode() and "Usual settings" in html.content.decode()
     answer = client.get(f"{PAGE('stability')}.json?{query}")
     assert answer.status_code == 400 and words in answer.json()["error"]
     answer = client.get(f"{PAGE('stability')}/stability-questions.csv?{query}")
@@ -153,9 +142,7 @@ def test_a_table_too_long_for_a_page_is_a_link_with_its_rows(sign_in, labelled: 
     html = client.get(f"{PAGE('probe')}?labels=seeds").content.decode()
     link = '1,681 rows: <a href="/pools/p/evaluation/probe/grid-all.csv?labels=seeds">CSV</a>'
     assert link in html and html.count("<tr>") < 400
-    rows = list(
-        csv.reader(io.StringIO(client.get(f"{PAGE('probe')}/grid-all.csv?labels=seeds").content.decode()))
-    )
+    rows = list(csv.reader(io.StringIO(client.get(f"{PAGE('probe')}/grid-all.csv?labels=seeds").content.decode())))
     assert rows[0][:3] == ["sharpness", "robustness", "best"] and len(rows) == 1682
 
 
@@ -229,9 +216,7 @@ def test_who_may_start_a_part_may_cancel_it_and_it_stays_cancelled(sign_in, labe
     client.post(f"{PAGE('stability')}/labels/compute")
     assert page_version(labelled) != before  # open pages learn that it began
     client.post(f"{PAGE('stability')}/labels/compute", {"cancel": "yes"})
-    client.post(
-        f"{PAGE('stability')}/labels/compute", {"cancel": "yes"}
-    )  # again: nothing is live, nothing begins
+    client.post(f"{PAGE('stability')}/labels/compute", {"cancel": "yes"})  # again: nothing is live, nothing begins
     html = client.get(PAGE("stability")).content.decode()
     assert [job.state for job in jobs] == ["cancelled"]
     assert "The last computation was cancelled." in html and "Compute again" in html
@@ -247,9 +232,7 @@ def test_who_may_start_a_part_may_cancel_it_and_it_stays_cancelled(sign_in, labe
     assert jobs.count() == 2
 
 
-def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(
-    sign_in, labelled: Pool, monkeypatch
-):
+def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(sign_in, labelled: Pool, monkeypatch):
     monkeypatch.setattr("evaluation.sections.figure_cache.WAIT", 0.0)
     client = sign_in("researcher")
     client.get(PAGE("stability"))
@@ -311,9 +294,7 @@ def test_a_second_look_computes_nothing(sign_in, labelled: Pool, monkeypatch):
     client = sign_in("researcher")
     client.get(PAGE("stability"))
     figures = dict(Figure.objects.values_list("key", "computed_at"))
-    monkeypatch.setattr(
-        "evaluation.sections.parts.Context", lambda *args: pytest.fail("it was computed again")
-    )
+    monkeypatch.setattr("evaluation.sections.parts.Context", lambda *args: pytest.fail("it was computed again"))
     assert client.get(PAGE("stability")).status_code == 200
     assert dict(Figure.objects.values_list("key", "computed_at")) == figures
 
@@ -365,10 +346,7 @@ def test_the_overview_comes_as_files_too(sign_in, labelled: Pool):
 
 def test_csv_writes_intervals_reasons_and_no_formula():
     columns = [{"key": "system", "label": "System"}, {"key": "tau", "label": "Tau"}]
-    rows = [
-        ["=cmd()", {"value": 0.25, "low": 0.1, "high": 0.5}],
-        ["b", {"value": None, "reason": "one system"}],
-    ]
+    rows = [["=cmd()", {"value": 0.25, "low": 0.1, "high": 0.5}], ["b", {"value": None, "reason": "one system"}]]
     text = csv_text({"columns": columns, "rows": rows, "foot": ["n", 12]})
     assert list(csv.reader(io.StringIO(text))) == [
         ["system", "tau", "tau_low", "tau_high", "undefined"],

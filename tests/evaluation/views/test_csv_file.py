@@ -57,15 +57,12 @@ def test_questions_are_those_of_the_search_in_its_order(sign_in, labelled: Pool)
     assert name == "p-questions-side-head-which-all-sort-answers.csv"
     entities = held.stock.graph.entities
     assert [
-        (row["side"], row["entity"], row["relation"], row["words"], row["original"], row["unjudged"])
-        for row in rows
+        (row["side"], row["entity"], row["relation"], row["words"], row["original"], row["unjudged"]) for row in rows
     ] == [
         (row.side, entities[row.entity], row.relation_key, row.words, str(row.original), str(row.unjudged))
         for row in expected
     ]
-    assert [row["spread"] for row in rows] == [
-        "" if row.spread is None else repr(row.spread) for row in expected
-    ]
+    assert [row["spread"] for row in rows] == ["" if row.spread is None else repr(row.spread) for row in expected]
 
 
 def test_triples_have_their_state_and_who_found_them(sign_in, labelled: Pool):
@@ -121,30 +118,33 @@ def test_without_runs_questions_and_triples_come_and_label_sets_say_why(sign_in,
     assert answer.status_code == 400 and "No system has the rank rows" in answer.content.decode()
 
 
-def test_ids_that_a_spreadsheet_would_run_are_raw_in_a_test_set_and_safe_in_tables(
-    db, tmp_path: Path, client
-):
+def test_ids_that_a_spreadsheet_would_run_are_raw_in_a_test_set_and_safe_in_tables(db, tmp_path: Path, client):
     pool = pool_of_formulas(tmp_path / "formulas")
     client.force_login(make_person("r", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
     triples, _ = download(client, "triples")
     assert {(row["head"], row["relation"], row["tail"]) for row in triples} == {
-        ("'@cmd", "'=knows", "'=1+1"), ("'@cmd", "'=knows", "'-2"),
-    }  # fmt: skip
+        ("'@cmd", "'=knows", "'=1+1"),
+        ("'@cmd", "'=knows", "'-2"),
+    }
     questions, _ = download(client, "questions", "?which=all")
     assert {(row["entity"], row["relation"]) for row in questions} == {
-        ("'@cmd", "'=knows"), ("'=1+1", "'=knows"), ("'-2", "'=knows"),
-    }  # fmt: skip
+        ("'@cmd", "'=knows"),
+        ("'=1+1", "'=knows"),
+        ("'-2", "'=knows"),
+    }
 
     export_test_set(freeze_qrels(pool, "v1"), tmp_path / "out")
-    files = {name: (tmp_path / "out" / name).read_text().splitlines() for name in (
-        "train.tsv", "test.tsv", "pool.tsv", "judgements.tsv", "qrels.txt", "topics.tsv",
-    )}  # fmt: skip
+    files = {
+        name: (tmp_path / "out" / name).read_text().splitlines()
+        for name in ("train.tsv", "test.tsv", "pool.tsv", "judgements.tsv", "qrels.txt", "topics.tsv")
+    }
     assert files["train.tsv"] == ["=1+1\t=knows\t@cmd", "-2\t=knows\t+3", "+3\t=knows\t@cmd"]
     assert files["test.tsv"] == ["@cmd\t=knows\t=1+1"]
     assert files["pool.tsv"] == ["@cmd\t=knows\t-2\t1\t"]
     assert [line.split("\t")[:3] for line in files["judgements.tsv"][1:]] == [
-        ["@cmd", "=knows", "=1+1"], ["@cmd", "=knows", "-2"],
-    ]  # fmt: skip
+        ["@cmd", "=knows", "=1+1"],
+        ["@cmd", "=knows", "-2"],
+    ]
     assert {line.split(" ")[2] for line in files["qrels.txt"]} == {"@cmd", "=1+1", "-2"}
     assert {line.split("\t")[2] for line in files["topics.tsv"][1:]} == {"@cmd", "=1+1", "-2"}
 

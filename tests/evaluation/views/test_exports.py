@@ -45,9 +45,7 @@ def test_who_may_see_write_and_take_away(sign_in, labelled: Pool, role, status):
     assert Job.objects.filter(kind=JobKind.EXPORT).count() == (1 if status == 200 else 0)
 
 
-def test_an_export_of_a_pool_that_is_deleted_at_that_moment_is_not_found(
-    sign_in, labelled: Pool, monkeypatch
-):
+def test_an_export_of_a_pool_that_is_deleted_at_that_moment_is_not_found(sign_in, labelled: Pool, monkeypatch):
     freeze_qrels(labelled, "v1")
 
     def gone_meanwhile(*asked):
@@ -114,11 +112,7 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     for _ in range(2):
         assert client.post(WRITE)["Location"] == f"{PAGE}#qrels-{qrels.pk}"
     export = Export.objects.get()
-    assert (options_of(export), export.created_by.username, export.is_written) == (
-        EVERYTHING,
-        "researcher",
-        False,
-    )
+    assert (options_of(export), export.created_by.username, export.is_written) == (EVERYTHING, "researcher", False)
     download = f"/pools/p/export/v1/{export.pk}.zip"
     assert client.get(download).status_code == 404
     job = Job.objects.get(kind=JobKind.EXPORT)
@@ -130,10 +124,7 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     html = client.get(PAGE).content.decode()
     assert '<span class="badge badge-failed">failed</span>' in html and 'hx-trigger="every 2s"' not in html
     assert "The disk is full. Write it again below." in html
-    assert (
-        f'<a class="nowrap" href="/jobs/{job.pk}">Job {job.pk}</a>'
-        in sign_in("manager").get(PAGE).content.decode()
-    )
+    assert f'<a class="nowrap" href="/jobs/{job.pk}">Job {job.pk}</a>' in sign_in("manager").get(PAGE).content.decode()
     Job.objects.update(state="done")
     path = write_archive(export)
     html = client.get(PAGE).content.decode()

@@ -80,11 +80,7 @@ def test_what_has_to_stay_says_why_and_cannot_be_posted(town: Graph):
 
 def test_a_judged_test_set_is_imported_and_its_pool_shown(town: Graph):
     seed = open_graph(town).test[0].tolist()
-    rows = [
-        [*names_of(town, seed), "1"],
-        [*names_of(town, (0, 1, 21)), "0"],
-        [*names_of(town, (3, 1, 23)), "Y"],
-    ]
+    rows = [[*names_of(town, seed), "1"], [*names_of(town, (0, 1, 21)), "0"], [*names_of(town, (3, 1, 23)), "Y"]]
     train = {tuple(t) for t in open_graph(town).train.tolist()}
     known = sum(t in train for t in ((0, 1, 21), (3, 1, 23)))
     client = boss()
@@ -92,9 +88,7 @@ def test_a_judged_test_set_is_imported_and_its_pool_shown(town: Graph):
 
     def send(content: bytes, name: str = "theirs"):
         file = SimpleUploadedFile("t.tsv", content)
-        return client.post(
-            "/test-sets/import", {"graph": "town", "name": name, "format": "tsv", "file": file}
-        )
+        return client.post("/test-sets/import", {"graph": "town", "name": name, "format": "tsv", "file": file})
 
     shown = send(content.replace(b"\t0\n", b"\tmaybe\n")).content.decode()
     assert "t.tsv:2: label &#x27;maybe&#x27; is none of" in shown and Pool.objects.count() == 0

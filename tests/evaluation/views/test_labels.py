@@ -39,8 +39,7 @@ def rows_of(html: str) -> dict[str, list[str]]:
         if key:
             cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row.replace(key[0], ""), re.S)
             found[key[1]] = [
-                " ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).replace("\xa0", " ").split())
-                for cell in cells
+                " ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).replace("\xa0", " ").split()) for cell in cells
             ]
     return found
 
@@ -179,10 +178,7 @@ def test_an_import_says_what_is_odd_and_a_refusal_why(sign_in, labelled: Pool):
         ({"format": "csv"}, "csv is not one of the available choices."),
         ({"file": ""}, "Choose a file."),
         ({"file": SimpleUploadedFile("x", b"")}, "The file is empty."),
-        (
-            {"file": SimpleUploadedFile("x", b"y" * 101)},
-            "The file has 101 bytes; at most 100 can be sent here.",
-        ),
+        ({"file": SimpleUploadedFile("x", b"y" * 101)}, "The file has 101 bytes; at most 100 can be sent here."),
     ],
 )
 def test_a_form_that_cannot_be_used_is_explained(sign_in, labelled: Pool, monkeypatch, change, message):

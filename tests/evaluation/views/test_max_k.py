@@ -27,12 +27,8 @@ def test_one_click_scores_what_is_missing_and_the_page_shows_it(sign_in, labelle
     answer = client.post(SCORE, follow=True)
     html = answer.content.decode()
     jobs = list(Job.objects.filter(kind=JobKind.SCORE).order_by("pk"))
-    assert (
-        answer.redirect_chain == [(PAGE, 302)] and "3 systems are being scored; this page shows it." in html
-    )
-    assert [(job.system.name, job.params) for job in jobs] == [
-        (name, {}) for name in ("transe", "distmult", "complex")
-    ]
+    assert answer.redirect_chain == [(PAGE, 302)] and "3 systems are being scored; this page shows it." in html
+    assert [(job.system.name, job.params) for job in jobs] == [(name, {}) for name in ("transe", "distmult", "complex")]
     assert {job.created_by.username for job in jobs} == {"manager"}
     for job in jobs:
         assert f"{job.system.name} is being scored: 0 %" in html and f'href="/jobs/{job.pk}"' in html

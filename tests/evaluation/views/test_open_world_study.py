@@ -24,16 +24,24 @@ def boss(db) -> Client:
 
 def test_studies_form_starts_the_first_job(boss):
     given = {
-        "name": "mine", "size": "small", "systems": ["transe", "complex"], "density": "0.9, 0.7", "epochs": "4",
-        "seed": "3", "device": "cpu",
-    }  # fmt: skip
+        "name": "mine",
+        "size": "small",
+        "systems": ["transe", "complex"],
+        "density": "0.9, 0.7",
+        "epochs": "4",
+        "seed": "3",
+        "device": "cpu",
+    }
     answer = boss.post("/open-world/studies", given)
     assert answer["Location"] == "/open-world/studies/mine"
     options = Study.objects.get().options
     assert {key: options[key] for key in ("systems", "densities", "settings", "seed", "families")} == {
-        "systems": ["transe", "complex"], "densities": [0.9, 0.7], "seed": 3, "families": 2,
+        "systems": ["transe", "complex"],
+        "densities": [0.9, 0.7],
+        "seed": 3,
+        "families": 2,
         "settings": {"learning_rate": "0.005", "epochs": "4"},
-    }  # fmt: skip
+    }
     job = Job.objects.get()
     assert (job.kind, job.system, job.params, job.created_by.username) == (
         "open-world",
@@ -86,9 +94,7 @@ def test_study_page_json_and_csv_of_a_finished_study():
     assert "4 of 4 systems are finished" in text
     assert "missing answers: what transe predicts is there" in text
     charts = json.loads(text.split('id="chart-data" type="application/json">')[1].split("</script>")[0])
-    assert [chart["key"] for chart in charts] == [
-        "mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary",
-    ]  # fmt: skip
+    assert [chart["key"] for chart in charts] == ["mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary"]
     assert [one["name"] for one in charts[0]["data"]["series"]] == ["distmult", "theory", "y = x"]
     whole = client.get("/open-world/studies/tiny.json?density=0.6").json()
     assert whole["view"] == {"density": 0.6, "division": "independent", "chooser": "distmult"}

@@ -125,9 +125,7 @@ def test_labels_are_one_click_away_as_safe_links(sign_in, labelled: Pool, busies
     place = next(p for p in held.stock.of_question(busiest) if held.shown[p] == Shown.NEW)
     triple = labelled.triples.get(pk=int(held.stock.triple_id[place]))
     for line, url in enumerate(("https://a.example/<b>", "javascript:alert(1)"), 1):
-        triple.imported_labels.create(
-            answer="Y", source_url=url, file_name="f.tsv", file_sha256="0" * 64, line=line
-        )
+        triple.imported_labels.create(answer="Y", source_url=url, file_name="f.tsv", file_sha256="0" * 64, line=line)
     html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
     entity = triple.head if held.stock.questions.side[busiest] else triple.tail
     assert f'popovertarget="evidence-{entity}"' in html and html.count(f'id="evidence-{entity}"') == 1
@@ -171,9 +169,7 @@ def test_names_of_a_graph_are_text(sign_in, labelled: Pool, tmp_path):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_queries_of_the_list_do_not_grow(
-    sign_in, labelled: Pool, count, django_assert_num_queries, monkeypatch
-):
+def test_queries_of_the_list_do_not_grow(sign_in, labelled: Pool, count, django_assert_num_queries, monkeypatch):
     monkeypatch.setattr("evaluation.views.questions.PAGE", count)
     client = sign_in("researcher")
     client.get(LIST)

@@ -78,9 +78,7 @@ def test_file_draws_all_its_charts_without_a_server(labelled: Pool, tmp_path: Pa
     report = full_report(labelled, Settings())
     file = tmp_path / "report.html"
     file.write_text(report_html(report), encoding="utf-8")
-    charts = sum(
-        bool(s["chart"]) for chapter in report.chapters for shown in chapter.parts for s in shown.sections
-    )
+    charts = sum(bool(s["chart"]) for chapter in report.chapters for shown in chapter.parts for s in shown.sections)
     page = browser.new_context(color_scheme="dark", viewport={"width": 688, "height": 900}).new_page()
     asked, errors = [], []
     page.on("request", lambda request: asked.append(request.url))

@@ -50,7 +50,7 @@ def rows(html: str, heading: str) -> list[list[str]]:
     return [
         [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
         for row in re.findall(r"<tr.*?</tr>", part, re.DOTALL)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,10 +161,7 @@ def test_names_of_a_graph_are_text(sign_in, labelled: Pool, tmp_path):
 
 def test_queries_of_the_search_do_not_grow(sign_in, labelled: Pool, django_assert_num_queries):
     client, query = sign_in("researcher"), {"q": "seventh"}
-    few, many = (
-        len(listed(client.get(LIST, query).content.decode())),
-        len(listed(client.get(LIST).content.decode())),
-    )
+    few, many = (len(listed(client.get(LIST, query).content.decode())), len(listed(client.get(LIST).content.decode())))
     assert 3 < few < many == 50
     for asked in (query, {}):
         with django_assert_num_queries(7):

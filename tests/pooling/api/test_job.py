@@ -16,9 +16,7 @@ def job(world) -> Job:
 
 def test_job_is_polled(world, sign_in):
     found = sign_in("researcher").get(f"/api/v1/jobs/{world['job'].pk}").json()
-    assert (found["state"], found["percent"], found["system"], found["seconds_left"]) == (
-        "running", 35, "rotate", 65.0,
-    )  # fmt: skip
+    assert (found["state"], found["percent"], found["system"], found["seconds_left"]) == ("running", 35, "rotate", 65.0)
 
 
 def test_cancelled_and_started_again_and_recorded(job, sign_in):
@@ -26,8 +24,9 @@ def test_cancelled_and_started_again_and_recorded(job, sign_in):
     assert manager.post(f"/api/v1/jobs/{job.pk}/cancel").json()["state"] == "cancelled"
     refused = manager.post(f"/api/v1/jobs/{job.pk}/cancel")
     assert (refused.status_code, refused.json()) == (
-        409, {"error": f"Job {job.pk} is over already: there is nothing to cancel."},
-    )  # fmt: skip
+        409,
+        {"error": f"Job {job.pk} is over already: there is nothing to cancel."},
+    )
     assert manager.post(f"/api/v1/jobs/{job.pk}/retry").json()["state"] == "queued"
     acts = AuditEntry.objects.filter(about="build pool second").values_list("act", "person__username")
     assert list(acts) == [("job-retried", "manager"), ("job-cancelled", "manager")]

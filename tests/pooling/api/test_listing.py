@@ -49,10 +49,8 @@ def test_archive_is_told_and_can_be_left_out(world, researcher, tmp_path, what, 
     seen = {
         query: {row["name"]: row["archived"] for row in researcher.get(f"/api/v1/{what}{query}").json()["results"]}
         for query in ("", "?archived=false", "?archived=true")
-    }  # fmt: skip
-    assert seen == {
-        "": {kept: False, "gone": True}, "?archived=false": {kept: False}, "?archived=true": {"gone": True},
-    }  # fmt: skip
+    }
+    assert seen == {"": {kept: False, "gone": True}, "?archived=false": {kept: False}, "?archived=true": {"gone": True}}
 
 
 @pytest.mark.parametrize(
@@ -72,9 +70,7 @@ def test_what_cannot_be_asked_is_named(world, researcher, query, field):
 @pytest.mark.parametrize("what", ["graphs", "systems", "runs", "pools", "jobs"])
 def test_queries_do_not_grow_with_the_page(world, researcher, what):
     def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as found:
+        with CaptureQueriesContext(connection) as found:
             assert researcher.get(f"/api/v1/{what}").status_code == 200
         return len(found)
 
@@ -93,7 +89,4 @@ def test_one_by_name(world, researcher):
     assert researcher.get(f"/api/v1/jobs/{job.pk}").json()["kind"] == job.kind
     assert researcher.get("/api/v1/pools/town-pool").json()["graph"] == "town"
     missing = researcher.get("/api/v1/graphs/none")
-    assert (missing.status_code, missing.json()) == (
-        404,
-        {"error": "There is nothing here that you can see."},
-    )
+    assert (missing.status_code, missing.json()) == (404, {"error": "There is nothing here that you can see."})

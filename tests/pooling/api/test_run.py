@@ -45,13 +45,13 @@ def test_a_run_that_was_sent_is_a_run_of_the_graph(world, researcher):
     assert (run["graph"], run["system"], run["num_questions"]) == ("town", "mine", 1)
     assert sent.json()["notes"][0] == "2 lines, answers to 1 of 11 questions."
     assert researcher.get(f"{URL}/mine").json() == run
-    assert [row["system"] for row in researcher.get(URL).json()["results"]] == [
-        "mine", "complex", "rotate", "transe",
-    ]  # fmt: skip
+    assert [row["system"] for row in researcher.get(URL).json()["results"]] == ["mine", "complex", "rotate", "transe"]
     system = System.objects.get(name="mine")
     assert (system.settings["family"], system.settings["file"], system.settings["topics"]) == (
-        "rules", "their.run", "town-pool",
-    )  # fmt: skip
+        "rules",
+        "their.run",
+        "town-pool",
+    )
     assert AuditEntry.objects.get(act="run-imported").person == world["researcher"]
 
 
@@ -117,8 +117,9 @@ def test_a_pool_that_is_being_built_takes_no_run(world, researcher):
     Pool.objects.update(state=PoolState.BUILDING)
     answer = researcher.post(URL, {"system": "mine", "pool": "town-pool", "file": file()})
     assert (answer.status_code, answer.json()) == (
-        400, {"error": "Pool town-pool is building: import its runs when it is ready."},
-    )  # fmt: skip
+        400,
+        {"error": "Pool town-pool is building: import its runs when it is ready."},
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,8 +145,7 @@ def test_body_without_a_length_is_not_taken_for_an_empty_one(world, researcher):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["naïve ünï.run", "q\"uote's.run", "../../etc/passwd", "a" * 300 + ".run", "日本" * 60, "$(x).run"],
+    "name", ["naïve ünï.run", "q\"uote's.run", "../../etc/passwd", "a" * 300 + ".run", "日本" * 60, "$(x).run"]
 )
 def test_name_of_the_file_is_only_told(world, researcher, name):
     answer = researcher.post(URL, {"system": "mine", "file": file(GOOD + b"a b\n", name)})

@@ -46,10 +46,7 @@ def test_summary_is_the_first_sentence_about_the_method():
 
 @pytest.mark.parametrize(
     ("accept", "kind"),
-    [
-        ("application/json", "application/json"),
-        ("*/*", "application/vnd.oai.openapi; charset=utf-8"),
-    ],
+    [("application/json", "application/json"), ("*/*", "application/vnd.oai.openapi; charset=utf-8")],
 )
 def test_document_comes_as_yaml_or_json(world, sign_in, accept, kind):
     answer = sign_in("annotator").get("/api/v1/schema", headers={"Accept": accept})
@@ -60,7 +57,9 @@ def test_document_comes_as_yaml_or_json(world, sign_in, accept, kind):
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "application/yaml"])
 def test_errors_are_json_whatever_is_asked_for(world, sign_in, accept):
     client = sign_in("annotator")
-    wrong = [Client().get("/api/v1/schema", headers={"Accept": accept}),
-             client.post("/api/v1/schema", headers={"Accept": accept})]  # fmt: skip
+    wrong = [
+        Client().get("/api/v1/schema", headers={"Accept": accept}),
+        client.post("/api/v1/schema", headers={"Accept": accept}),
+    ]
     told = [(answer.status_code, answer["Content-Type"], set(answer.json())) for answer in wrong]
     assert told == [(401, "application/json", {"error"}), (405, "application/json", {"error"})]

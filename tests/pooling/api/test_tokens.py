@@ -39,14 +39,7 @@ def test_token_reads_what_its_owner_may_read(token_of):
     ("role", "scope", "method", "url", "status", "error"),
     [
         ("researcher", "run", "get", GRAPHS, 403, "This token lacks the scope 'read': make one that has it."),
-        (
-            "annotator",
-            "label",
-            "get",
-            GRAPHS,
-            403,
-            "This token lacks the scope 'read': make one that has it.",
-        ),
+        ("annotator", "label", "get", GRAPHS, 403, "This token lacks the scope 'read': make one that has it."),
         ("manager", "read", "post", CLAIM, 403, "This token lacks the scope 'label': make one that has it."),
     ],
 )
@@ -56,9 +49,7 @@ def test_token_out_of_scope(token_of, role, scope, method, url, status, error):
 
 
 def test_label_token_works_as_its_annotator(token_of):
-    answer = with_token(token_of("annotator", "label")).post(
-        CLAIM, {"count": 1}, content_type="application/json"
-    )
+    answer = with_token(token_of("annotator", "label")).post(CLAIM, {"count": 1}, content_type="application/json")
     assert answer.status_code == 200
     assert len(answer.json()["items"]) >= 1
 

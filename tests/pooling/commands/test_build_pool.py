@@ -36,29 +36,25 @@ def test_build_pool_stores_distributions_unless_it_is_told_not_to(trained, run, 
 
 def test_build_pool_json_systems_and_filters(trained, run):
     out, _ = run(
-        "build_pool", "town", "--name", "p", "--sample", "0.3", "--systems", "complex, transe", "--filters",
-        "none", "--json",
-    )  # fmt: skip
+        "build_pool",
+        "town",
+        "--name",
+        "p",
+        "--sample",
+        "0.3",
+        "--systems",
+        "complex, transe",
+        "--filters",
+        "none",
+        "--json",
+    )
     pool = Pool.objects.get()
     assert json.loads(out) == pool_counts(pool)
     assert (pool.contributors, pool.filters, pool.depth) == (["complex", "transe"], [], 10)
 
 
 def test_build_pool_draws_a_count_by_strata(trained, run):
-    run(
-        "build_pool",
-        "town",
-        "--name",
-        "p",
-        "--count",
-        "9",
-        "--stratify",
-        "relation",
-        "--seed",
-        "3",
-        "--depth",
-        "2",
-    )
+    run("build_pool", "town", "--name", "p", "--count", "9", "--stratify", "relation", "--seed", "3", "--depth", "2")
     pool = Pool.objects.get()
     seeds, source = draw_seeds(open_graph(trained), count=9, stratify="relation", seed=3)
     assert (seed_array(pool).tolist(), pool.seed_source) == (seeds.tolist(), source)
@@ -117,9 +113,15 @@ def test_import_pool_prints_counts_and_what_was_left_out(trained, run, tmp_path)
     known = town()["train"][0]
     (tmp_path / "pool.tsv").write_text("p7\tlives in\tcity 1\t2\n" + "\t".join(known) + "\t1\n")
     out, err = run(
-        "import_pool", "town", "--name", "p", "--file", str(tmp_path / "pool.tsv"), "--seeds",
+        "import_pool",
+        "town",
+        "--name",
+        "p",
+        "--file",
+        str(tmp_path / "pool.tsv"),
+        "--seeds",
         str(tmp_path / "seeds.tsv"),
-    )  # fmt: skip
+    )
     assert out == "p: 1 seeds, 1 pooled triples, 0 filtered, 1 to people\n"
     assert err == f"left out, known fact (train): 1 lines\n  pool.tsv:2: {' '.join(known)}\n"
 
@@ -129,12 +131,17 @@ def test_import_pool_refuses_a_bad_line_with_its_number(trained, run, tmp_path):
     (tmp_path / "pool.tsv").write_text("p7\tlives in\tcity 1\ttwo\n")
     with pytest.raises(CommandError) as caught:
         run(
-            "import_pool", "town", "--name", "p", "--file", str(tmp_path / "pool.tsv"), "--seeds",
+            "import_pool",
+            "town",
+            "--name",
+            "p",
+            "--file",
+            str(tmp_path / "pool.tsv"),
+            "--seeds",
             str(tmp_path / "seeds.tsv"),
-        )  # fmt: skip
+        )
     assert str(caught.value) == (
-        "pool.tsv:1: depth 'two' is not a whole number from 1 to 32767\n"
-        "Correct the pool file; nothing was made."
+        "pool.tsv:1: depth 'two' is not a whole number from 1 to 32767\nCorrect the pool file; nothing was made."
     )
 
 

@@ -23,9 +23,19 @@ def pool(town) -> Pool:
 def test_extend_pool_prints_what_it_added(pool, run):
     before = pool.triples.count()
     out, err = run(
-        "extend_pool", "p", "--depth", "4", "--systems", "distmult,", "--count", "3", "--seed", "7", "--stratify",
+        "extend_pool",
+        "p",
+        "--depth",
+        "4",
+        "--systems",
+        "distmult,",
+        "--count",
+        "3",
+        "--seed",
+        "7",
+        "--stratify",
         "relation",
-    )  # fmt: skip
+    )
     pool.refresh_from_db()
     new = pool.triples.count() - before
     people = pool.growth[0]["to_people"]

@@ -34,10 +34,7 @@ def test_filter_pool_prints_what_each_filter_took(pool, run):
             "--filters: unknown filter 'all': the known filters are category-head, category-tail, types, "
             "types-entailed, types-both, self-answer, category, none",
         ),
-        (
-            ["p", "--filters", ","],
-            "--filters is empty: name some, or none for a pool that people judge whole.",
-        ),
+        (["p", "--filters", ","], "--filters is empty: name some, or none for a pool that people judge whole."),
         (["p"], "Error: the following arguments are required: --filters"),
         (["p", "--filters", "none"], "Pool p is frozen: its filters stay as they are."),
     ],

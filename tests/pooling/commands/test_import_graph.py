@@ -62,14 +62,7 @@ def test_import_graph_family_tree_remembers_its_options():
     graph = Graph.objects.get()
     assert graph.has_closed_world
     assert graph.options == {
-        "family_tree": {
-            "families": 2,
-            "people": 20,
-            "seed": 42,
-            "density": 0.9,
-            "train_share": 0.7,
-            "grown": False,
-        },
+        "family_tree": {"families": 2, "people": 20, "seed": 42, "density": 0.9, "train_share": 0.7, "grown": False},
         "unseen": "keep",
     }
 
@@ -77,8 +70,7 @@ def test_import_graph_family_tree_remembers_its_options():
 def test_import_graph_pykeen():
     out, _ = run("nations", "--pykeen", "Nations")
     assert out == (
-        "Graph nations: 14 entities, 55 relations, "
-        "1,592 train triples, 199 valid triples, 201 test triples.\n"
+        "Graph nations: 14 entities, 55 relations, 1,592 train triples, 199 valid triples, 201 test triples.\n"
     )
 
 
@@ -93,10 +85,7 @@ def test_import_graph_pykeen():
             ("--tsv", "/no/such"),
             "/no/such is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv.",
         ),
-        (
-            ("--family-tree", "--people", "1"),
-            "Family trees: people must be from 3 to 1,000, not 1.",
-        ),
+        (("--family-tree", "--people", "1"), "Family trees: people must be from 3 to 1,000, not 1."),
     ],
 )
 def test_import_graph_refused(arguments, expected):
@@ -110,9 +99,7 @@ def test_import_graph_existing_name_refused_before_reading(folder):
     run("tiny", "--tsv", str(folder))
     with pytest.raises(CommandError) as caught:
         run("tiny", "--tsv", "/no/such")
-    assert str(caught.value) == (
-        "There is a graph tiny already: choose another name, or delete that one first."
-    )
+    assert str(caught.value) == ("There is a graph tiny already: choose another name, or delete that one first.")
 
 
 def test_import_graph_needs_one_source():

@@ -20,9 +20,7 @@ def test_a_run_goes_out_and_comes_back(pool: Pool, run, tmp_path: Path):
     assert out == f"{file}: the run of transe, {file.stat().st_size:,} bytes\n"
     lines = gzip.decompress(file.read_bytes()).decode().splitlines()
     assert lines == b"".join(whole_run(get_run(pool.graph, "transe"))).decode().splitlines()
-    out, err = run(
-        "import_run", "town", str(file), "--system", "again", "--pool", "p", "--family", "translational"
-    )
+    out, err = run("import_run", "town", str(file), "--system", "again", "--pool", "p", "--family", "translational")
     assert out.startswith(f"town/again: {len(lines):,} lines, answers to ")
     size = file.stat().st_size
     assert f"reading transe.run.gz: {size:,} of {size:,}" in err

@@ -28,12 +28,15 @@ def test_serve_answers_and_ends_all_that_it_started(tmp_path: Path):
     port = free_port()
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "-v0"], cwd=settings.BASE_DIR, env=environment, check=True, timeout=300
-    )  # fmt: skip
+    )
     with (tmp_path / "log").open("w") as log:
         serve = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"],
-            cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log,
-        )  # fmt: skip
+            cwd=settings.BASE_DIR,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
     try:
         end = time.monotonic() + 300
         while True:

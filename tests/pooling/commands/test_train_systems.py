@@ -23,8 +23,9 @@ def test_train_systems_trains_each_and_prints_one_line(town, run):
     out, err = run("train_systems", "town", "--systems", "transe,distmult", *QUICK)
     systems = list(System.objects.order_by("id"))
     assert [(s.name, s.state, s.settings["epochs"], s.settings["embedding_dim"]) for s in systems] == [
-        ("transe", "trained", 1, 4), ("distmult", "trained", 1, 4),
-    ]  # fmt: skip
+        ("transe", "trained", 1, 4),
+        ("distmult", "trained", 1, 4),
+    ]
     assert out == "".join(
         f"{s.name:12} validation MRR {s.validation_mrr:.4f}  best epoch 1 of 1  {s.train_seconds:.0f} s on cpu\n"
         for s in systems
@@ -56,8 +57,7 @@ def test_train_systems_without_validation_triples(town, run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("asked", "made"),
-    [((), list(USUAL)), (("--systems", "all"), list(SYSTEMS)), (("--systems", "hake"), ["hake"])],
+    ("asked", "made"), [((), list(USUAL)), (("--systems", "all"), list(SYSTEMS)), (("--systems", "hake"), ["hake"])]
 )
 def test_the_usual_six_are_trained_unless_others_are_asked_for(town, run, monkeypatch, asked, made):
     monkeypatch.setattr("pooling.management.commands.train_systems.run_jobs", lambda jobs, out: [])
@@ -69,15 +69,7 @@ def test_the_usual_six_are_trained_unless_others_are_asked_for(town, run, monkey
 @pytest.mark.django_db(transaction=True)
 def test_the_best_of_seeds_is_kept_and_settings_go_where_they_fit(town, run):
     out, err = run(
-        "train_systems",
-        "town",
-        "--systems",
-        "distmult,transe",
-        "--seeds",
-        "2",
-        "--best",
-        *QUICK,
-        "init_std=0.2",
+        "train_systems", "town", "--systems", "distmult,transe", "--seeds", "2", "--best", *QUICK, "init_std=0.2"
     )
     assert err.splitlines()[0] == "transe has no init_std: left as it is"
     lines = {line.split()[0]: line for line in out.splitlines()}
@@ -135,8 +127,7 @@ def test_score_runs_fills_the_rows_of_a_system_that_came_later(pool, run):
     rows = Run.objects.get(system__name="transe").num_rank_rows
     out, _ = run("score_runs", "p", "--systems", "rescal")
     assert (
-        out
-        == f"rescal       {rows:,} rank rows, {Run.objects.get(system__name='rescal').num_questions:,} questions\n"
+        out == f"rescal       {rows:,} rank rows, {Run.objects.get(system__name='rescal').num_questions:,} questions\n"
     )
     before = Run.objects.get(system__name="rescal").sha256
     out, _ = run("score_runs", "p")
@@ -154,10 +145,7 @@ def test_score_runs_stores_distributions_unless_it_is_told_not_to(pool, run):
 def test_score_runs_refuses_what_is_not_there(pool, run):
     for arguments, message in (
         (["q"], "There is no pool 'q'. Pools: p."),
-        (
-            ["p", "--systems", "rotate"],
-            "Graph town has no trained system rotate. Trained: transe, distmult, complex.",
-        ),
+        (["p", "--systems", "rotate"], "Graph town has no trained system rotate. Trained: transe, distmult, complex."),
     ):
         with pytest.raises(CommandError) as caught:
             run("score_runs", *arguments)

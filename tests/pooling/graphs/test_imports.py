@@ -14,14 +14,7 @@ from django.conf import settings as django_settings
 from pooling.graphs import files as graph_files
 from pooling.graphs import imports as graph_domain
 from pooling.graphs.bundled import FamilyOptions, family_tree
-from pooling.graphs.imports import (
-    GraphError,
-    closed_world,
-    get_graph,
-    given_templates,
-    import_graph,
-    open_graph,
-)
+from pooling.graphs.imports import GraphError, closed_world, get_graph, given_templates, import_graph, open_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Relation
 
@@ -53,8 +46,7 @@ def make(tmp_path):
 def keys(graph: Graph, split: str) -> list[tuple[str, str, str]]:
     arrays = open_graph(graph)
     return [
-        (arrays.entities[h], arrays.relations[r], arrays.entities[t])
-        for h, r, t in getattr(arrays, split).tolist()
+        (arrays.entities[h], arrays.relations[r], arrays.entities[t]) for h, r, t in getattr(arrays, split).tolist()
     ]
 
 
@@ -88,13 +80,7 @@ def test_import_graph_stores_what_the_source_says(make):
     }
     assert graph.report == []
     row = Graph.objects.get()
-    assert (row.num_entities, row.num_relations, row.num_train, row.num_valid, row.num_test) == (
-        3,
-        2,
-        4,
-        1,
-        1,
-    )
+    assert (row.num_entities, row.num_relations, row.num_train, row.num_valid, row.num_test) == (3, 2, 4, 1, 1)
     assert row.options == {"tsv": "source", "unseen": "keep"}
     fields = ("index", "key", "category", "domain", "range", "num_train", "num_test")
     assert list(Relation.objects.values_list(*fields)) == [
@@ -113,19 +99,14 @@ def test_import_graph_ids_by_first_appearance_even_if_a_name_is_both(make):
 
 def test_import_graph_duplicates_and_leaks_dropped_and_reported(make):
     graph = make(
-        train="a\tr\tb\nb\tr\tc\na\tr\tb\n",
-        valid="a\tr\tc\nb\tr\tc\na\tr\tc\n",
-        test="a\tr\tc\nc\tr\ta\na\tr\tb\n",
+        train="a\tr\tb\nb\tr\tc\na\tr\tb\n", valid="a\tr\tc\nb\tr\tc\na\tr\tc\n", test="a\tr\tc\nc\tr\ta\na\tr\tb\n"
     )
     assert graph.report == [
         {
             "kind": "duplicate-triples",
             "count": 2,
             "message": "2 triples stood more than once in a split; the first was kept.",
-            "examples": [
-                "train.tsv:3 repeats train.tsv:1 (a r b)",
-                "valid.tsv:3 repeats valid.tsv:1 (a r c)",
-            ],
+            "examples": ["train.tsv:3 repeats train.tsv:1 (a r b)", "valid.tsv:3 repeats valid.tsv:1 (a r c)"],
         },
         {
             "kind": "leaking-triples",
@@ -260,9 +241,7 @@ def test_import_graph_artifact_as_the_format_says(make):
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     assert pq.read_table(folder / "entities.parquet").column_names == ["id", "key", "label", "types"]
-    assert pq.read_table(folder / "relations.parquet").column_names == [
-        "id", "key", "category", "domain", "range"
-    ]  # fmt: skip
+    assert pq.read_table(folder / "relations.parquet").column_names == ["id", "key", "category", "domain", "range"]
 
 
 def test_import_graph_twice_same_bytes(tmp_path):
@@ -295,9 +274,7 @@ def test_import_graph_name_taken_meanwhile_refused(make, monkeypatch):
     """Two imports at once: both find the name free, the database lets one in."""
     make()
     real, calls = graph_domain.check_new_name, []
-    monkeypatch.setattr(
-        graph_domain, "check_new_name", lambda name: calls.append(name) if not calls else real(name)
-    )
+    monkeypatch.setattr(graph_domain, "check_new_name", lambda name: calls.append(name) if not calls else real(name))
     with pytest.raises(GraphError) as caught:
         make()
     assert str(caught.value) == ("There is a graph g already: choose another name, or delete that one first.")
@@ -414,8 +391,7 @@ def test_open_graph_missing_file_refused(make):
     with pytest.raises(GraphError) as caught:
         open_graph(graph)
     assert str(caught.value) == (
-        f"Graph g cannot be opened: {path} is missing: restore the artifact folder, "
-        "or repeat the step that made it."
+        f"Graph g cannot be opened: {path} is missing: restore the artifact folder, or repeat the step that made it."
     )
 
 
@@ -423,9 +399,7 @@ def test_closed_world_of_a_graph_without_one_refused(make):
     graph = make()
     with pytest.raises(GraphError) as caught:
         closed_world(graph)
-    assert str(caught.value) == (
-        "Graph g has no closed world: only the family generator knows all true triples."
-    )
+    assert str(caught.value) == ("Graph g has no closed world: only the family generator knows all true triples.")
     assert given_templates(graph) == {}
 
 

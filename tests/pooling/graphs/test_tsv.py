@@ -30,8 +30,7 @@ def refusal(folder: Path) -> list[str]:
 def triples(folder: Path) -> dict[str, list[tuple[str, ...]]]:
     source = read_tsv(folder)
     return {
-        split.value: [tuple(source.keys[code] for code in row) for row in source.splits[split].rows]
-        for split in Split
+        split.value: [tuple(source.keys[code] for code in row) for row in source.splits[split].rows] for split in Split
     }
 
 
@@ -92,10 +91,7 @@ ROW = "(head, relation, tail, separated by tabs): correct the line or remove it.
         (b"a\tr\tb\nc\rd\tr\tb\n", ["valid.tsv:2: there is a carriage return inside the line: take it out."]),
         (b"a\tr\tb\nc\0\tr\tb\n", ["valid.tsv:2: there is a NUL byte inside the line: take it out."]),
         (b"", ["valid.tsv: there are no triples in it: a graph needs train, valid and test triples."]),
-        (
-            b"a\tr\tb\na\t" + b"r" * 501 + b"\tb\n",
-            ["valid.tsv:2: the relation has 501 characters: shorten it to 500."],
-        ),
+        (b"a\tr\tb\na\t" + b"r" * 501 + b"\tb\n", ["valid.tsv:2: the relation has 501 characters: shorten it to 500."]),
     ],
 )
 def test_read_tsv_bad_line_refused(folder, content, expected):
@@ -112,8 +108,7 @@ def test_read_tsv_several_problems_in_several_files_shown_at_once(folder):
         "train.tsv:3: column 1 (head) is empty: fill it in or remove the line.",
         "train.tsv:4: byte 0xff is not UTF-8: save the file as UTF-8.",
         f"test.tsv:1: 1 column instead of 3 {ROW}",
-        "entity_labels.tsv:2: 1 column instead of 2 (entity, label, separated by tabs): "
-        "correct the line or remove it.",
+        "entity_labels.tsv:2: 1 column instead of 2 (entity, label, separated by tabs): correct the line or remove it.",
     ]
 
 
@@ -128,8 +123,7 @@ def test_read_tsv_missing_files_named(folder):
     (folder / "valid.tsv").unlink()
     (folder / "test.tsv").unlink()
     assert refusal(folder) == [
-        f"{folder}: there is no {name}.tsv (nor {name}.txt, nor either with .gz): add it."
-        for name in ("valid", "test")
+        f"{folder}: there is no {name}.tsv (nor {name}.txt, nor either with .gz): add it." for name in ("valid", "test")
     ]
 
 
@@ -143,17 +137,13 @@ def test_read_tsv_no_folder():
 
 def test_read_tsv_same_split_twice_refused(folder):
     (folder / "train.txt").write_bytes(TRAIN)
-    assert refusal(folder) == [
-        f"{folder}: train. is there 2 times (train.tsv and train.txt): keep one of them."
-    ]
+    assert refusal(folder) == [f"{folder}: train. is there 2 times (train.tsv and train.txt): keep one of them."]
 
 
 def test_read_tsv_broken_gzip(folder):
     (folder / "train.tsv").unlink()
     (folder / "train.tsv.gz").write_bytes(gzip.compress(TRAIN)[:-9])
-    assert refusal(folder) == [
-        "train.tsv.gz: is not a whole gzip file: copy it again, or unpack it yourself."
-    ]
+    assert refusal(folder) == ["train.tsv.gz: is not a whole gzip file: copy it again, or unpack it yourself."]
 
 
 def test_read_tsv_template_refused_with_line(folder):

@@ -20,18 +20,14 @@ def rows_of(batches, rows):
 def test_triple_batches_hold_both_directions():
     batches = TripleBatches(np.array([[0, 1, 5], [2, 0, 3]]), 6, {"batch_size": 10}, "cpu")
     (rows,) = batches.draw()
-    found = {
-        (e, r, a) for (e, r), a in zip(rows_of(batches, rows), batches.answer[rows].tolist(), strict=True)
-    }
+    found = {(e, r, a) for (e, r), a in zip(rows_of(batches, rows), batches.answer[rows].tolist(), strict=True)}
     assert found == {(0, 2, 5), (5, 3, 0), (2, 0, 3), (3, 1, 2)}
 
 
 def test_shared_negatives_loss_equals_literal():
     """The row's own answer counts once, however often it is drawn or is another row's answer."""
     triples = np.array([[0, 0, 1], [2, 0, 1], [3, 0, 4], [1, 0, 4]])
-    chosen = resolve_settings(
-        "distmult", 6, 4, {"num_negatives": 9, "dropout": 0, "embedding_dim": 5, "scale": 2}
-    )
+    chosen = resolve_settings("distmult", 6, 4, {"num_negatives": 9, "dropout": 0, "embedding_dim": 5, "scale": 2})
     model, spec = build_model(get_model("distmult"), 6, 1, chosen, 0), get_model("distmult")
     batches = TripleBatches(triples, 6, chosen, "cpu")
     rows = torch.arange(8)
@@ -55,10 +51,7 @@ def test_shared_negatives_loss_equals_literal():
 def test_question_batches_loss_equals_literal(negatives):
     triples = np.array([[0, 0, 1], [0, 0, 2], [3, 0, 1], [0, 0, 1]])
     chosen = resolve_settings(
-        "distmult",
-        9,
-        4,
-        {"num_negatives": negatives, "dropout": 0, "embedding_dim": 5, "objective": "questions"},
+        "distmult", 9, 4, {"num_negatives": negatives, "dropout": 0, "embedding_dim": 5, "objective": "questions"}
     )
     model, spec = build_model(get_model("distmult"), 9, 1, chosen, 0), get_model("distmult")
     batches = QuestionBatches(triples, 9, chosen, "cpu")
@@ -108,17 +101,24 @@ def test_binary_cross_entropy_drawn_has_the_mean_of_all(kind):
     losses = {}
     for drawn in (0, 12):
         chosen = resolve_settings(
-            "distmult", 40, 60,
-            {"dropout": 0, "embedding_dim": 4, "loss": "bce", "smoothing": 0.1, "num_negatives": drawn,
-             "batch_size": 12, "init_std": 1},
-        )  # fmt: skip
+            "distmult",
+            40,
+            60,
+            {
+                "dropout": 0,
+                "embedding_dim": 4,
+                "loss": "bce",
+                "smoothing": 0.1,
+                "num_negatives": drawn,
+                "batch_size": 12,
+                "init_std": 1,
+            },
+        )
         spec = get_model("distmult")
         batches, model = kind(triples, 40, chosen, "cpu"), build_model(spec, 40, 1, chosen, 0)
         torch.manual_seed(0)
         with torch.no_grad():
-            found = [
-                batches.loss(spec, model, r).item() for _ in range(60) for r in batches.draw() if len(r) == 12
-            ]
+            found = [batches.loss(spec, model, r).item() for _ in range(60) for r in batches.draw() if len(r) == 12]
         losses[drawn] = np.mean(found)
     assert losses[12] == pytest.approx(losses[0], rel=0.02)
 
@@ -154,9 +154,7 @@ def test_regularisers_are_added(kind):
     plain = batches.loss(spec, model, rows).item()
     batches.settings = {**batches.settings, "n3": 0.3, "l2": 0.2}
     row, answer = batches.right(rows)
-    entities, relations = (
-        r[0](None).detach() for r in (model.entity_representations, model.relation_representations)
-    )
+    entities, relations = (r[0](None).detach() for r in (model.entity_representations, model.relation_representations))
     expected = 0.0
     for i, a in zip(row.tolist(), answer.tolist(), strict=True):
         for vector in (entities[batches.entity[i]], relations[batches.relation[i]], entities[a]):
@@ -167,9 +165,7 @@ def test_regularisers_are_added(kind):
 
 def test_factors_of_unknown_model_is_refused():
     spec = dataclasses.replace(get_model("distmult"), factors=None)
-    with pytest.raises(
-        ValueError, match="DistMult has no vectors that n3 and l2 could keep small: set both to 0"
-    ):
+    with pytest.raises(ValueError, match="DistMult has no vectors that n3 and l2 could keep small: set both to 0"):
         factors_of(spec, torch.nn.Linear(2, 2), *torch.zeros(3, 1, dtype=torch.long))
 
 

@@ -28,9 +28,7 @@ def cycle():
     return triples[:54], triples[54:]
 
 
-def train_on_cycle(
-    directory, name="distmult", *, seed=1, on_progress=None, should_stop=None, valid=None, **overrides
-):
+def train_on_cycle(directory, name="distmult", *, seed=1, on_progress=None, should_stop=None, valid=None, **overrides):
     train, held_out = cycle()
     settings = {"embedding_dim": 8, "epochs": 6, "batch_size": 16, **overrides}
     return train_system(
@@ -63,9 +61,7 @@ def without_times(result):
 
 
 @pytest.mark.parametrize("name", USUAL)
-@pytest.mark.parametrize(
-    "shared", [{}, {"num_negatives": 10}, {"objective": "questions", "num_negatives": 10}]
-)
+@pytest.mark.parametrize("shared", [{}, {"num_negatives": 10}, {"objective": "questions", "num_negatives": 10}])
 def test_train_system_learns(tmp_path, name, shared):
     rate = {"learning_rate": 0.02} if name == "conve" else {}  # its batch normalisation copes
     result = train_on_cycle(tmp_path, name, epochs=15, **shared, **rate)
@@ -91,9 +87,7 @@ ADVERSARIAL = {"loss": "self-adversarial", "num_negatives": 5, "margin": 2}
 def test_train_system_learns_by_every_loss(tmp_path, name, overrides):
     """It knows what it was trained on; an MRR of .13 says nothing."""
     known = cycle()[0][:20]
-    result = train_on_cycle(
-        tmp_path, name, valid=known, embedding_dim=32, epochs=20, validate_every=20, **overrides
-    )
+    result = train_on_cycle(tmp_path, name, valid=known, embedding_dim=32, epochs=20, validate_every=20, **overrides)
     assert result.validation_mrr > 0.9
 
 
@@ -118,9 +112,12 @@ def test_train_system_resumed_equals_uninterrupted(tmp_path, name, overrides):
 
     with pytest.raises(TrainingCancelled, match="epoch 4"):
         train_on_cycle(
-            tmp_path / "parts", name, on_progress=lambda r: r.fraction == 1 and seen.append(r.epoch),
-            should_stop=stop_within_fourth_epoch, **overrides,
-        )  # fmt: skip
+            tmp_path / "parts",
+            name,
+            on_progress=lambda r: r.fraction == 1 and seen.append(r.epoch),
+            should_stop=stop_within_fourth_epoch,
+            **overrides,
+        )
     torch.rand(7)  # the global generator has moved on
     result = train_on_cycle(tmp_path / "parts", name, **overrides)
     assert without_times(result) == without_times(expected)
@@ -264,9 +261,7 @@ def test_train_system_no_validation_keeps_last(tmp_path):
 def test_load_scorer_ranks_as_validation_did(tmp_path):
     train, held_out = cycle()
     result = train_on_cycle(tmp_path)
-    chosen = resolve_settings(
-        "distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 6, "batch_size": 16}
-    )
+    chosen = resolve_settings("distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 6, "batch_size": 16})
     scorer = load_scorer("distmult", tmp_path, ENTITIES, RELATIONS, chosen, "cpu")
     assert rank_of_triples(scorer, held_out, train, num_relations=RELATIONS).mrr == result.validation_mrr
 
@@ -291,9 +286,7 @@ def spoil(monkeypatch, epoch):
         return train_epoch(run, number)
 
     monkeypatch.setattr(loop._Run, "train_epoch", watched)
-    monkeypatch.setattr(
-        batching, "column_scores", lambda *args: scores(*args) * (torch.nan if now[0] >= epoch else 1)
-    )
+    monkeypatch.setattr(batching, "column_scores", lambda *args: scores(*args) * (torch.nan if now[0] >= epoch else 1))
 
 
 def test_train_system_diverging_at_once_keeps_nothing(tmp_path, monkeypatch):
@@ -363,9 +356,7 @@ def test_train_system_scores_overflow(tmp_path, monkeypatch):
         return finite(run, figure, epoch)
 
     monkeypatch.setattr(loop._Run, "finite", grown)
-    with pytest.raises(
-        Diverged, match=r"score of DistMult is not finite in epoch 3; the weights of epoch"
-    ) as caught:
+    with pytest.raises(Diverged, match=r"score of DistMult is not finite in epoch 3; the weights of epoch") as caught:
         train_on_cycle(tmp_path)
     assert (caught.value.result.epochs_done, caught.value.best_epoch in (1, 2)) == (2, True)
 
@@ -390,17 +381,23 @@ def test_train_system_older_row_is_resumed(tmp_path):
 
     def run(folder, settings, should_stop=None):
         return train_system(
-            "distmult", train, held_out, ENTITIES, RELATIONS, settings, seed=1, device="cpu",
-            directory=tmp_path / folder, should_stop=should_stop, threads=1,
-        )  # fmt: skip
+            "distmult",
+            train,
+            held_out,
+            ENTITIES,
+            RELATIONS,
+            settings,
+            seed=1,
+            device="cpu",
+            directory=tmp_path / folder,
+            should_stop=should_stop,
+            threads=1,
+        )
 
     expected = run("new", chosen)
     assert without_times(run("old", older)) == without_times(expected)
     assert same_weights(weights(tmp_path / "old"), weights(tmp_path / "new"))
-    for settings, folder in (
-        (chosen, "old"),
-        (older, "new"),
-    ):  # a row may be written anew between two sessions
+    for settings, folder in ((chosen, "old"), (older, "new")):  # a row may be written anew between two sessions
         assert without_times(run(folder, settings, should_stop=lambda: True)) == without_times(expected)
     with pytest.raises(ValueError, match="belongs to another training"):
         run("old", {**chosen, "n3": 0.1})
@@ -430,19 +427,10 @@ def test_umls_figures(tmp_path):
 
     data = pykeen.datasets.UMLS()
     train, valid, test = (f.mapped_triples.numpy() for f in (data.training, data.validation, data.testing))
-    figures = {
-        "transe": 0.715,
-        "rotate": 0.849,
-        "complex": 0.887,
-        "distmult": 0.883,
-        "rescal": 0.890,
-        "conve": 0.851,
-    }
+    figures = {"transe": 0.715, "rotate": 0.849, "complex": 0.887, "distmult": 0.883, "rescal": 0.890, "conve": 0.851}
     for name, figure in figures.items():
         chosen = resolve_settings(name, data.num_entities, len(train))
         args = (data.num_entities, data.num_relations, chosen)
         train_system(name, train, valid, *args, seed=1, device="cpu", directory=tmp_path / name, threads=1)
-        ranks = rank_of_triples(
-            load_scorer(name, tmp_path / name, *args, "cpu"), test, train, valid, num_relations=46
-        )
+        ranks = rank_of_triples(load_scorer(name, tmp_path / name, *args, "cpu"), test, train, valid, num_relations=46)
         assert ranks.mrr > figure - 0.025, name

@@ -40,10 +40,7 @@ def test_size_counts_in_floats():
 
 
 @pytest.mark.parametrize(
-    (
-        "name",
-        "measured",
-    ),  # peak of 6 batches and a validation with the preset, beyond what the libraries hold: MB
+    ("name", "measured"),  # peak of 6 batches and a validation with the preset, beyond what the libraries hold: MB
     [("transe", 212), ("rotate", 236), ("complex", 158), ("distmult", 161), ("rescal", 144), ("conve", 97)],
 )
 def test_estimate_within_factor_two_of_measured(name, measured):
@@ -104,15 +101,11 @@ def test_estimate_of_hitter_is_what_was_measured(rows, measured):
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [{}, {"embedding_dim": 48, "heads": 2}, {"pair_layers": 3, "neighbours": 8}, {"context_layers": 3}],
+    "changed", [{}, {"embedding_dim": 48, "heads": 2}, {"pair_layers": 3, "neighbours": 8}, {"context_layers": 3}]
 )
 def test_estimate_of_hitter_covers_what_a_step_keeps_where_nobody_lacks_neighbours(changed):
     """What is kept for the way back is three quarters of what a process takes."""
-    spec, few = (
-        get_model("hitter"),
-        {"pair_layers": 1, "context_layers": 1, "batch_size": 16, "neighbours": 20},
-    )
+    spec, few = (get_model("hitter"), {"pair_layers": 1, "context_layers": 1, "batch_size": 16, "neighbours": 20})
     settings = {**spec.preset(FB15K237[0], 272_115), **few, "embedding_dim": 32, **changed}
     entity = np.repeat(np.arange(ENTITIES), 20)
     near = (entity + np.tile(np.arange(1, 21), ENTITIES)) % ENTITIES
@@ -229,8 +222,7 @@ def test_free_bytes_where_the_own_group_is_not_seen_are_those_of_the_outermost(g
 
 
 @pytest.mark.parametrize(
-    ("number", "words"),
-    [(-5, "0 MB"), (1_400_000, "1 MB"), (1_530_000_000, "1.5 GB"), (49_400_000_000, "49 GB")],
+    ("number", "words"), [(-5, "0 MB"), (1_400_000, "1 MB"), (1_530_000_000, "1.5 GB"), (49_400_000_000, "49 GB")]
 )
 def test_in_words(number, words):
     assert in_words(number) == words

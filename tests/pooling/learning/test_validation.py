@@ -37,9 +37,7 @@ def test_validation_mrr_of_a_sample_is_filtered_by_all(scorer, triples):
     sample = valid[np.random.default_rng(3).choice(9, 4, replace=False)]
     expected = rank_of_triples(scorer, sample, train, valid, num_relations=RELATIONS).mrr
     assert validation_mrr(scorer, train, valid, RELATIONS, size=4, seed=3) == expected
-    others = {
-        rank_of_triples(scorer, sample, *known, num_relations=RELATIONS).mrr for known in ([train], [valid])
-    }
+    others = {rank_of_triples(scorer, sample, *known, num_relations=RELATIONS).mrr for known in ([train], [valid])}
     assert expected not in others
 
 

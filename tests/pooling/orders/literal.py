@@ -56,9 +56,7 @@ def standings(draw: st.DrawFn) -> tuple[OrderPool, Progress]:
     return pool, Progress(released, released & flags(), label, arm)
 
 
-def one_at_a_time(
-    order, pool: OrderPool, truth: np.ndarray, seed: int, size: int = 1
-) -> tuple[list[int], list[int]]:
+def one_at_a_time(order, pool: OrderPool, truth: np.ndarray, seed: int, size: int = 1) -> tuple[list[int], list[int]]:
     """Triples and arms in the order of judging; every batch is labelled before the next is asked for."""
     progress, triples, arms = Progress.start(pool.size), [], []
     while not progress.released.all():

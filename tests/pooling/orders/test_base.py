@@ -9,9 +9,7 @@ from pooling.orders.base import OrderPool, Pick, best
 from tests.pooling.orders.literal import pools
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12), st.integers(0, 14), st.integers(0, 5)
-)
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12), st.integers(0, 14), st.integers(0, 5))
 def test_best_equals_a_sort(rows, size, seed):
     score, choice = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows], bool)
     score[score == 0] = -np.inf

@@ -12,7 +12,7 @@ POOL = OrderPool(
     ranks=np.array([[1, 4, 5, 6, 2, 7, 8, 3, 9, 10]]),
     depth=np.array([1, 4, 5, 6, 2, 7, 8, 3, 9, 10]),
     group=np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 3]),
-)  # fmt: skip
+)
 
 
 def pick(size: int, progress: Progress, name: str = "depth"):

@@ -45,9 +45,7 @@ def literal_pair(pool: OrderPool, progress: Progress, a: int, b: int) -> tuple[f
 def literal(pool: OrderPool, progress: Progress, size: int, seed: int) -> list[int]:
     pairs = list(combinations(range(pool.runs), 2))
     open_ = [p for p in pairs if is_open(*literal_pair(pool, progress, *p))] or pairs
-    weight = {
-        i: round(sum(abs(use(pool, a, i) - use(pool, b, i)) for a, b in open_), 12) for i in range(pool.size)
-    }
+    weight = {i: round(sum(abs(use(pool, a, i) - use(pool, b, i)) for a, b in open_), 12) for i in range(pool.size)}
     left = [i for i in range(pool.size) if not progress.released[i]]
     return sorted(left, key=lambda i: (-weight[i], pool.place(seed)[i]))[:size]
 
@@ -67,9 +65,7 @@ def test_equals_the_literal_rule(standing, size, seed):
 def test_pairs_equal_the_literal_sums(standing):
     pool, progress = standing
     pairs = compare(pool, progress)
-    assert list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)) == list(
-        combinations(range(pool.runs), 2)
-    )
+    assert list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)) == list(combinations(range(pool.runs), 2))
     expected = [literal_pair(pool, progress, a, b) for a, b in combinations(range(pool.runs), 2)]
     found = np.stack([pairs.difference, pairs.variance], axis=1)
     np.testing.assert_allclose(found, np.array(expected).reshape(-1, 2), atol=1e-12)

@@ -16,8 +16,15 @@ every_order = pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS.keys(
 
 def test_the_registry_holds_the_orders_by_name():
     assert list(ORDERS) == [
-        "depth", "random", "move-to-front", "hedge", "bandit-mm", "bandit-thompson", "stratified", "mtc",
-    ]  # fmt: skip
+        "depth",
+        "random",
+        "move-to-front",
+        "hedge",
+        "bandit-mm",
+        "bandit-thompson",
+        "stratified",
+        "mtc",
+    ]
     assert [name for name, order in ORDERS.items() if order.is_sample] == ["random", "stratified"]
 
 

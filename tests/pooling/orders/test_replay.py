@@ -58,7 +58,9 @@ def test_progress_tells_what_was_released_drawn_labelled_and_followed():
     assert reverse.seen == [
         {"released": [False] * 4, "drawn": [False] * 4, "label": [-1] * 4, "arm": [-1] * 4},
         {
-            "released": [False, True, False, True], "drawn": [False, False, False, True], "label": [-1, 0, -1, 1],
+            "released": [False, True, False, True],
+            "drawn": [False, False, False, True],
+            "label": [-1, 0, -1, 1],
             "arm": [-1, -1, -1, 0],
         },
-    ]  # fmt: skip
+    ]

@@ -9,9 +9,14 @@ from pooling.orders.base import OrderPool, Progress
 from pooling.orders.stratified import STRATIFIED, stratum_of
 from tests.pooling.orders.literal import NOTHING, standings
 
-SETTINGS = st.sampled_from([
-    {}, {"bounds": [2, 5], "rates": [1, 0.5, 0.25]}, {"bounds": [3], "rates": [0.9, 0.1]}, {"bounds": [], "rates": [1]},
-])  # fmt: skip
+SETTINGS = st.sampled_from(
+    [
+        {},
+        {"bounds": [2, 5], "rates": [1, 0.5, 0.25]},
+        {"bounds": [3], "rates": [0.9, 0.1]},
+        {"bounds": [], "rates": [1]},
+    ]
+)
 
 
 def literal(pool: OrderPool, progress: Progress, size: int, seed: int, bounds, rates):

@@ -22,7 +22,9 @@ def content(pool: Pool) -> dict[tuple[str, str, str], tuple]:
     """Every triple by name: depth, reason, and its findings with the names of the systems."""
     return {
         names_of(pool.graph, (row.head, row.relation, row.tail)): (
-            row.depth, row.reason, sorted(unpack_provenance(row.provenance, pool.contributors))
+            row.depth,
+            row.reason,
+            sorted(unpack_provenance(row.provenance, pool.contributors)),
         )
         for row in pool.triples.all()
-    }  # fmt: skip
+    }

@@ -190,9 +190,7 @@ def test_a_pool_that_cannot_be_made_is_refused_and_leaves_nothing(trained: Graph
 def test_an_unknown_system_is_refused_with_those_that_are_trained(trained: Graph):
     with pytest.raises(SystemError_) as caught:
         create_pool(trained, name="p", systems=["transe", "rotate"])
-    assert str(caught.value) == (
-        "Graph town has no trained system rotate. Trained: transe, distmult, complex."
-    )
+    assert str(caught.value) == ("Graph town has no trained system rotate. Trained: transe, distmult, complex.")
 
 
 def test_a_graph_without_trained_systems_has_no_pool(town: Graph):
@@ -369,16 +367,22 @@ def test_the_published_pool_and_its_labels_give_the_published_counts():
     graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
     assert (graph.num_train, graph.num_valid, graph.num_test) == (272_115, 17_535, 20_466)
     pool = import_pool(
-        graph, name="published", file=data / "fb-test-s" / "pool.tsv.gz",
-        seeds_file=data / "fb-test-s" / "seed_triples.tsv", filters=["category-head", "category-tail"],
-    )  # fmt: skip
+        graph,
+        name="published",
+        file=data / "fb-test-s" / "pool.tsv.gz",
+        seeds_file=data / "fb-test-s" / "seed_triples.tsv",
+        filters=["category-head", "category-tail"],
+    )
     assert pool.report == []
     import_labels(pool, data / "fb-test-s" / "human_labels.tsv.gz")
     report = pool_report(pool)
     assert {key: report[key] for key in ("seeds", "pooled", "filtered", "to_people", "by_reason")} == {
-        "seeds": 1023, "pooled": 21_469, "filtered": 8902, "to_people": 12_567,
+        "seeds": 1023,
+        "pooled": 21_469,
+        "filtered": 8902,
+        "to_people": 12_567,
         "by_reason": {"category-head": 1565, "category-tail": 7337},
-    }  # fmt: skip
+    }
     states = {key: report[key] for key in ("positive", "negative", "assumed_negative", "unjudged")}
     assert states == {"positive": 2738, "negative": 10_797, "assumed_negative": 8896, "unjudged": 61}
     assert sum(states.values()) == 22_492 == report["seeds"] + report["pooled"]
@@ -406,8 +410,10 @@ def test_families_count_what_their_systems_found_together_and_alone(pool: Pool):
     }
     pool.contributors = ["transe", "someone", "complex"]  # made elsewhere in part
     assert [(family, of["systems"]) for family, of in pool_families(pool).items()] == [
-        ("translational", ["transe"]), ("decomposition", ["complex"]), ("not known", ["someone"]),
-    ]  # fmt: skip
+        ("translational", ["transe"]),
+        ("decomposition", ["complex"]),
+        ("not known", ["someone"]),
+    ]
 
 
 def test_a_pool_without_contributors_has_no_families(pool: Pool):

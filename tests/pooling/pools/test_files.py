@@ -21,9 +21,17 @@ def graph() -> GraphArrays:
         return np.array(rows, dtype=np.int32)
 
     return GraphArrays(
-        ["a", "b", "c", "d"], [""] * 4, [()] * 4, ["knows"], ["N-N"], [""], [""],
-        ids((0, 0, 1)), ids((1, 0, 2)), ids((2, 0, 0), (0, 0, 2)),
-    )  # fmt: skip
+        ["a", "b", "c", "d"],
+        [""] * 4,
+        [()] * 4,
+        ["knows"],
+        ["N-N"],
+        [""],
+        [""],
+        ids((0, 0, 1)),
+        ids((1, 0, 2)),
+        ids((2, 0, 0), (0, 0, 2)),
+    )
 
 
 SEEDS = np.array([[2, 0, 0]], dtype=np.int32)
@@ -35,9 +43,7 @@ def pool_file(folder: Path, *lines: str) -> Path:
 
 
 def test_lines_become_triples_depths_and_findings(graph, tmp_path):
-    path = pool_file(
-        tmp_path, "a\tknows\td\t3\trotate:tail:3;transe:head:12", "d\tknows\ta\t1", "", "b\tknows\ta\t2\t"
-    )
+    path = pool_file(tmp_path, "a\tknows\td\t3\trotate:tail:3;transe:head:12", "d\tknows\ta\t1", "", "b\tknows\ta\t2\t")
     read = read_pool_file(path, SEEDS, graph)
     assert read.gathered.triples.tolist() == [[0, 0, 3], [3, 0, 0], [1, 0, 0]]
     assert read.gathered.depth.tolist() == [3, 1, 2]
@@ -51,10 +57,7 @@ def test_lines_become_triples_depths_and_findings(graph, tmp_path):
     ("line", "problem"),
     [
         ("a\tknows\td", "has 3 columns; head, relation, tail, depth and perhaps provenance are 4 or 5"),
-        (
-            "a\tknows\td\t1\tx:tail:1\t",
-            "has 6 columns; head, relation, tail, depth and perhaps provenance are 4 or 5",
-        ),
+        ("a\tknows\td\t1\tx:tail:1\t", "has 6 columns; head, relation, tail, depth and perhaps provenance are 4 or 5"),
         ("a\tknows\td\t0", "depth '0' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t-1", "depth '-1' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t1.0", "depth '1.0' is not a whole number from 1 to 32767"),
@@ -62,21 +65,12 @@ def test_lines_become_triples_depths_and_findings(graph, tmp_path):
         ("a\tknows\td\t²", "depth '²' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t32768", "depth '32768' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t" + "9" * 5000, f"depth '{'9' * 5000}' is not a whole number from 1 to 32767"),
-        (
-            "a\tknows\td\t1\trotate:side:1",
-            "provenance 'rotate:side:1' is not system:tail:rank or system:head:rank",
-        ),
-        (
-            "a\tknows\td\t1\trotate:tail",
-            "provenance 'rotate:tail' is not system:tail:rank or system:head:rank",
-        ),
+        ("a\tknows\td\t1\trotate:side:1", "provenance 'rotate:side:1' is not system:tail:rank or system:head:rank"),
+        ("a\tknows\td\t1\trotate:tail", "provenance 'rotate:tail' is not system:tail:rank or system:head:rank"),
         ("a\tknows\td\t1\t:tail:1", "provenance ':tail:1' is not system:tail:rank or system:head:rank"),
         ("a\tknows\td\t1\tr:tail:0", "provenance 'r:tail:0' is not system:tail:rank or system:head:rank"),
         ("a\tknows\td\t1\tr:tail:²", "provenance 'r:tail:²' is not system:tail:rank or system:head:rank"),
-        (
-            "a\tknows\td\t1\tr:head:40000",
-            "provenance 'r:head:40000' is not system:tail:rank or system:head:rank",
-        ),
+        ("a\tknows\td\t1\tr:head:40000", "provenance 'r:head:40000' is not system:tail:rank or system:head:rank"),
     ],
 )
 def test_a_line_of_the_wrong_shape_refuses_the_file(graph, tmp_path, line, problem):
@@ -93,16 +87,25 @@ def test_at_most_twenty_problems_are_named(graph, tmp_path):
     lines = str(caught.value).splitlines()
     assert len(lines) == 22
     assert lines[19:] == [
-        "pool.tsv:20: depth '0' is not a whole number from 1 to 32767", "… and 3 more",
+        "pool.tsv:20: depth '0' is not a whole number from 1 to 32767",
+        "… and 3 more",
         "Correct the pool file; nothing was made.",
-    ]  # fmt: skip
+    ]
 
 
 def test_what_a_pool_cannot_hold_is_left_out_and_reported(graph, tmp_path):
     path = pool_file(
-        tmp_path, "a\tknows\td\t1", "a\tknows\tb\t1", "b\tknows\tc\t1", "a\tknows\tc\t1", "c\tknows\ta\t1",
-        "x\tknows\ta\t1", "a\tlikes\tb\t1", "a\tknows\ty\t1", "a\tknows\td\t2",
-    )  # fmt: skip
+        tmp_path,
+        "a\tknows\td\t1",
+        "a\tknows\tb\t1",
+        "b\tknows\tc\t1",
+        "a\tknows\tc\t1",
+        "c\tknows\ta\t1",
+        "x\tknows\ta\t1",
+        "a\tlikes\tb\t1",
+        "a\tknows\ty\t1",
+        "a\tknows\td\t2",
+    )
     read = read_pool_file(path, SEEDS, graph)
     assert read.gathered.triples.tolist() == [[0, 0, 3]]
     assert read.gathered.depth.tolist() == [1]
@@ -112,7 +115,8 @@ def test_what_a_pool_cannot_hold_is_left_out_and_reported(graph, tmp_path):
         {"kind": "known fact (test)", "count": 1, "examples": ["pool.tsv:4: a knows c"]},
         {"kind": "seed triple", "count": 1, "examples": ["pool.tsv:5: c knows a"]},
         {
-            "kind": "unknown entity or relation", "count": 3,
+            "kind": "unknown entity or relation",
+            "count": 3,
             "examples": [
                 "pool.tsv:6: the graph does not have head 'x'",
                 "pool.tsv:7: the graph does not have relation 'likes'",
@@ -120,7 +124,7 @@ def test_what_a_pool_cannot_hold_is_left_out_and_reported(graph, tmp_path):
             ],
         },
         {"kind": "repeated triple", "count": 1, "examples": ["pool.tsv:9: repeats line 1"]},
-    ]  # fmt: skip
+    ]
 
 
 def test_too_many_systems_are_refused(graph, tmp_path):

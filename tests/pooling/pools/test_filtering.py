@@ -34,9 +34,7 @@ def reasons(pool: Pool) -> list[str]:
 def everything_else(pool: Pool) -> list[tuple]:
     return [
         (*row[:-1], bytes(row[-1]))
-        for row in pool.triples.order_by("id").values_list(
-            "id", "head", "relation", "tail", "depth", "provenance"
-        )
+        for row in pool.triples.order_by("id").values_list("id", "head", "relation", "tail", "depth", "provenance")
     ]
 
 
@@ -53,9 +51,7 @@ def test_filtered_anew_is_filtered_as_if_built_so(pool: Pool, names: list[str]):
     assert reasons(pool) == before
 
 
-def test_an_imported_pool_without_provenance_is_filtered_anew_by_its_seed_questions(
-    pool: Pool, tmp_path: Path
-):
+def test_an_imported_pool_without_provenance_is_filtered_anew_by_its_seed_questions(pool: Pool, tmp_path: Path):
     graph = open_graph(pool.graph)
 
     def line(triple: tuple[int, int, int], *more: str) -> str:
@@ -197,13 +193,14 @@ def test_what_each_filter_takes_of_the_published_pool():
 
     data = Path(settings.DATA_ROOT)
     pool = import_pool(
-        import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={}), name="published",
-        file=data / "fb-test-s" / "pool.tsv.gz", seeds_file=data / "fb-test-s" / "seed_triples.tsv",
-    )  # fmt: skip
+        import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={}),
+        name="published",
+        file=data / "fb-test-s" / "pool.tsv.gz",
+        seeds_file=data / "fb-test-s" / "seed_triples.tsv",
+    )
     graph = open_graph(pool.graph)
     labels = {
-        tuple(fields[:3]): fields[3].strip()
-        for _, fields in lines_of(data / "fb-test-s" / "human_labels.tsv.gz")
+        tuple(fields[:3]): fields[3].strip() for _, fields in lines_of(data / "fb-test-s" / "human_labels.tsv.gz")
     }
     rows = list(pool.triples.order_by("id").values_list("head", "relation", "tail", "reason"))
     triples = [(graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t, _ in rows]
@@ -227,9 +224,7 @@ def test_what_each_filter_takes_of_the_published_pool():
         refilter_pool(pool, [name])
         takes = reasons(pool)
         left = Counter(
-            labels[triple]
-            for triple, why, before in zip(triples, takes, default, strict=True)
-            if why and not before
+            labels[triple] for triple, why, before in zip(triples, takes, default, strict=True) if why and not before
         )
         return sum(map(bool, takes)), left
 

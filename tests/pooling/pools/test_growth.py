@@ -29,11 +29,7 @@ from pooling.training.train import systems_with_runs
 from tests.factories import judge_all, make_pool, names_of, progress_of
 from tests.pooling.pools.growth_cases import content, extend
 
-STEPS = {
-    "depth": {"depth": 6},
-    "systems": {"systems": ["complex", "rescal"]},
-    "seeds": {"count": 9, "seed": 3},
-}
+STEPS = {"depth": {"depth": 6}, "systems": {"systems": ["complex", "rescal"]}, "seeds": {"count": 9, "seed": 3}}
 ORDERS = [
     ("depth", "systems", "seeds"), ("seeds", "systems", "depth"), ("systems", "depth+seeds"), ("depth+systems+seeds",)
 ]  # fmt: skip
@@ -57,9 +53,14 @@ def test_grown_in_any_order_it_is_the_pool_built_at_once(small: Pool, tmp_path: 
     seeds = [names_of(small.graph, seed) for seed in seed_array(small).tolist()]
     (tmp_path / "seeds.tsv").write_text("".join("\t".join(seed) + "\n" for seed in seeds))
     whole = make_pool(
-        small.graph, "whole", sample=None, seed=None, seeds_file=tmp_path / "seeds.tsv", depth=6,
+        small.graph,
+        "whole",
+        sample=None,
+        seed=None,
+        seeds_file=tmp_path / "seeds.tsv",
+        depth=6,
         systems=["distmult", "transe", "complex", "rescal"],
-    )  # fmt: skip
+    )
     assert content(small) == content(whole)
     assert len(set(seeds)) == 7 + 9
     assert (small.depth, small.contributors) == (6, ["distmult", "transe", "complex", "rescal"])
@@ -150,11 +151,7 @@ def test_what_was_added_is_noted(small: Pool):
     assert small.growth[0]["to_people"] == sum(row["reason"] == "" for row in new)
     assert small.seed_source == "sample 0.2 of test, seed 5; sample 0.1 of test, seed 8"
     entry = AuditEntry.objects.get(act="pool-extended")
-    assert (entry.pool, entry.about, entry.details) == (
-        small,
-        f"p: {words}",
-        {"job": Job.objects.latest("id").pk},
-    )
+    assert (entry.pool, entry.about, entry.details) == (small, f"p: {words}", {"job": Job.objects.latest("id").pk})
 
 
 def test_what_is_to_people_of_each_addition_follows_the_filters(small: Pool):
@@ -212,9 +209,7 @@ def test_nobody_hears_of_a_pool_before_it_is_committed(small: Pool):
         extend(small, depth=6)
     finally:
         pool_grew.disconnect(hear)
-    assert heard == [
-        outside
-    ]  # what one transaction does holds the database: who listens may have much to write
+    assert heard == [outside]  # what one transaction does holds the database: who listens may have much to write
 
 
 def test_systems_outside_the_pool_get_rank_rows_of_what_is_new(small: Pool):
@@ -269,9 +264,7 @@ def test_killed_anywhere_it_is_as_it_was_and_goes_on(small: Pool, monkeypatch, p
     assert (content(small), small.depth, small.systems.count(), small.seeds.count()) == (before, 2, 2, 7)
     run_extend_pool(job, Progress(job))
     twin = make_pool(small.graph, "twin", sample=0.2, depth=2, systems=["distmult", "transe"])
-    assert content(Pool.objects.get(pk=small.pk)) == content(
-        extend(twin, depth=4, systems=["complex"], count=3)
-    )
+    assert content(Pool.objects.get(pk=small.pk)) == content(extend(twin, depth=4, systems=["complex"], count=3))
 
 
 @pytest.mark.parametrize("place", ["score_triples", "_score_everywhere"])

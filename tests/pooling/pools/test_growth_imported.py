@@ -23,11 +23,7 @@ from tests.pooling.pools.growth_cases import content, extend
 def elsewhere(trained: Graph, tmp_path: Path) -> Pool:
     """Seven triples from elsewhere at depth up to 3, of which one names who found it."""
     (tmp_path / "seeds.tsv").write_text("".join("\t".join(row) + "\n" for row in town()["test"][:6]))
-    lines = [
-        "p7\tlives in\tp8\t3",
-        "p7\tlives in\tcity 1\t2\ttransh:head:2",
-        "north land\thas city\tcity 1\t1",
-    ]
+    lines = ["p7\tlives in\tp8\t3", "p7\tlives in\tcity 1\t2\ttransh:head:2", "north land\thas city\tcity 1\t1"]
     (tmp_path / "pool.tsv").write_text("\n".join(lines))
     make_system(trained, "rescal")
     return import_pool(trained, name="p", file=tmp_path / "pool.tsv", seeds_file=tmp_path / "seeds.tsv")
@@ -46,9 +42,7 @@ def test_an_imported_pool_grows_by_systems_and_then_by_seeds(elsewhere: Pool):
     built = make_pool(elsewhere.graph, "built", sample=0.2, depth=3, systems=["rescal"])
     found = {f for _, _, findings in held.values() for f in findings if f.system == "rescal"}
     assert {f.system for _, _, findings in content(built).values() for f in findings} == {"rescal"}
-    assert {(f.side, f.rank) for f in found} == {
-        (side, rank) for side in ("tail", "head") for rank in (1, 2, 3)
-    }
+    assert {(f.side, f.rank) for f in found} == {(side, rank) for side in ("tail", "head") for rank in (1, 2, 3)}
     assert grown.seeds.count() == 10
 
 
@@ -62,9 +56,11 @@ def test_a_triple_that_any_question_may_have_found_stays_filtered_when_a_harmles
     row = pool.triples.get()
     assert row.reason == "category-tail"
     found = Gathered(
-        np.array([[row.head, row.relation, row.tail]], np.int32), np.array([2]),
-        np.array([(0, 1, 2)], PROVENANCE), np.array([0, 1]),
-    )  # fmt: skip
+        np.array([[row.head, row.relation, row.tail]], np.int32),
+        np.array([2]),
+        np.array([(0, 1, 2)], PROVENANCE),
+        np.array([0, 1]),
+    )
     monkeypatch.setattr(pool_growth, "gather_runs", lambda *args: found)
     pool = extend(pool, systems=["transe"])
     assert content(pool) == {("50%", "lives in", "city 0"): (2, "category-tail", [("transe", "head", 2)])}

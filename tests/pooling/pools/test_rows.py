@@ -22,11 +22,7 @@ call_command("migrate", verbosity=0, skip_checks=True)
 from tests.pooling.pools.test_rows import written_twice
 print(json.dumps(written_twice()))
 """
-FIRST = [
-    [0, 1, 2, 1, "", [[0, 0, 1], [1, 1, 300]]],
-    [2, 0, 1, 3, "types", [[255, 1, 100]]],
-    [70_000, 1, 2, 9, "", []],
-]
+FIRST = [[0, 1, 2, 1, "", [[0, 0, 1], [1, 1, 300]]], [2, 0, 1, 3, "types", [[255, 1, 100]]], [70_000, 1, 2, 9, "", []]]
 SECOND = [
     [0, 1, 2, 1, "", [[0, 0, 1], [1, 1, 300]]],  # not written again
     [2, 0, 1, 2, "category-head", [[0, 0, 2], [255, 1, 100]]],
@@ -98,12 +94,12 @@ def test_written_rows_are_read_back_and_written_over_in_their_place():
 def test_postgresql_writes_the_same(tmp_path: Path):
     with own_database("rows") as url:
         env = os.environ | {
-            "DATABASE_URL": url, "TRIPLEPOOL_VAR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings",
-        }  # fmt: skip
+            "DATABASE_URL": url,
+            "TRIPLEPOOL_VAR": str(tmp_path),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
         command = [sys.executable, "-c", PROGRAM]
-        done = subprocess.run(
-            command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr[-3000:]
         assert json.loads(done.stdout) == [FIRST, FIRST, SECOND, SECOND]
 

@@ -25,9 +25,17 @@ def graph() -> GraphArrays:
     train = np.array([(i, i % 2, (i + 9) % 20) for i in range(20)], dtype=np.int32)
     names = [f"e{i}" for i in range(20)]
     return GraphArrays(
-        names, [""] * 20, [()] * 20, ["a", "b", "c"], ["N-N"] * 3, [""] * 3, [""] * 3, train,
-        np.zeros((0, 3), np.int32), np.array(rows, dtype=np.int32),
-    )  # fmt: skip
+        names,
+        [""] * 20,
+        [()] * 20,
+        ["a", "b", "c"],
+        ["N-N"] * 3,
+        [""] * 3,
+        [""] * 3,
+        train,
+        np.zeros((0, 3), np.int32),
+        np.array(rows, dtype=np.int32),
+    )
 
 
 def rows(triples: np.ndarray) -> list[tuple[int, ...]]:
@@ -71,10 +79,7 @@ def test_more_seeds_are_none_of_those_there_are(graph):
     assert set(rows(first)).isdisjoint(rows(more))
     assert set(rows(first)) | set(rows(more)) == set(rows(graph.test))
     rest, source = draw_seeds(graph, sample=0.9, without=first)
-    assert (len(rest), source) == (
-        8,
-        "sample 0.9 of test, seed 42",
-    )  # of all test triples, as many as are left
+    assert (len(rest), source) == (8, "sample 0.9 of test, seed 42")  # of all test triples, as many as are left
     with pytest.raises(PoolError, match=r"^Every test triple is a seed already.$"):
         draw_seeds(graph, count=1, without=graph.test)
 

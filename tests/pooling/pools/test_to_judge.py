@@ -39,9 +39,7 @@ def written(pool: Pool, path: Path, provenance: bool) -> tuple[Path, Path]:
             found = unpack_provenance(triple.provenance, pool.contributors)
             fields.append(";".join(f"{system}:{side}:{rank}" for system, side, rank in found))
         lines.append("\t".join(fields))
-    seeds = [
-        "\t".join(names_of(pool.graph, row)) for row in pool.seeds.values_list("head", "relation", "tail")
-    ]
+    seeds = ["\t".join(names_of(pool.graph, row)) for row in pool.seeds.values_list("head", "relation", "tail")]
     path.mkdir()
     files = path / "pool.tsv", path / "seeds.tsv"
     for file, rows in zip(files, (lines, seeds), strict=True):

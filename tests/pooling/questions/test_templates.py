@@ -6,11 +6,7 @@ from hypothesis import strategies as st
 
 from pooling.questions.templates import TemplateError, check_template, default_template, fill, is_readable
 
-GOOD = (
-    "Is {subject} the mother of {object}?",
-    "Whose mother is {subject}?",
-    "Who is the mother of {object}?",
-)
+GOOD = ("Is {subject} the mother of {object}?", "Whose mother is {subject}?", "Who is the mother of {object}?")
 
 
 def refusal(statement=GOOD[0], tail_question=GOOD[1], head_question=GOOD[2]) -> str:
@@ -25,12 +21,8 @@ def test_check_template_good():
 
 
 def test_check_template_bad_says_what_and_what_to_do():
-    assert refusal(statement="Is {subject} it?") == (
-        "the statement has no {object}: put it where the name belongs"
-    )
-    assert refusal(tail_question="Who is it?") == (
-        "the tail question has no {subject}: put it where the name belongs"
-    )
+    assert refusal(statement="Is {subject} it?") == ("the statement has no {object}: put it where the name belongs")
+    assert refusal(tail_question="Who is it?") == ("the tail question has no {subject}: put it where the name belongs")
     assert refusal(tail_question="Is {subject} {object}?") == (
         "the tail question contains {object}, which is what it asks for: take it out"
     )
@@ -40,9 +32,7 @@ def test_check_template_bad_says_what_and_what_to_do():
     braces = "has braces other than {subject} and {object}: take them out"
     assert refusal(statement="{subject} {object} {name}") == f"the statement {braces}"
     assert refusal(head_question="{{object}}") == f"the head question {braces}"
-    assert refusal(statement="{subject}{object}" + "x" * 484) == (
-        "the statement has 501 characters: shorten it to 500"
-    )
+    assert refusal(statement="{subject}{object}" + "x" * 484) == ("the statement has 501 characters: shorten it to 500")
     for character in ("\t", "\n", "\r", "\x00", "\u2028"):
         assert refusal(statement=f"{{subject}}{character}{{object}}") == (
             "the statement has a tab, a line break or another control character: take it out"
@@ -104,11 +94,7 @@ def test_fill_names_with_braces_stay_text():
             "motherOf",
             "female",
             "person",
-            (
-                "Is {subject} a mother of {object}?",
-                "Who is {subject} a mother of?",
-                "Who is a mother of {object}?",
-            ),
+            ("Is {subject} a mother of {object}?", "Who is {subject} a mother of?", "Who is a mother of {object}?"),
         ),
         (
             "interacts_with",
@@ -151,9 +137,7 @@ def test_default_template_any_key_passes_the_check(key, domain, range_):
     check_template(*default_template(key, domain, range_))
 
 
-@pytest.mark.parametrize(
-    "key", ["", "/", "./", "{subject}", "{}", "→", "is", "of", "has", "isa", "x" * 500, "_s"]
-)
+@pytest.mark.parametrize("key", ["", "/", "./", "{subject}", "{}", "→", "is", "of", "has", "isa", "x" * 500, "_s"])
 def test_default_template_odd_keys_pass_the_check(key):
     check_template(*default_template(key, key, key))
 
@@ -263,12 +247,7 @@ REAL = [
         "What is {subject} similar to?",
         "What is similar to {object}?",
     ),
-    (
-        "isa",
-        "Is {subject} a kind of {object}?",
-        "What is {subject} a kind of?",
-        "What is a kind of {object}?",
-    ),
+    ("isa", "Is {subject} a kind of {object}?", "What is {subject} a kind of?", "What is a kind of {object}?"),
     (
         "issue_in",
         "Is {subject} an issue in {object}?",

@@ -35,13 +35,8 @@ def test_training_mines_and_fills_the_row(system: System):
 def test_rules_are_said_with_the_words_of_the_graph(system: System):
     assert rules_in_words(system, relation=2) == [
         RuleRow(
-            "uncleOf",
-            "If X is a brother of A and A is mum or dad of Y then X is an uncle of Y.",
-            5,
-            7,
-            5 / 12,
-            1.0,
-        ),
+            "uncleOf", "If X is a brother of A and A is mum or dad of Y then X is an uncle of Y.", 5, 7, 5 / 12, 1.0
+        )
     ]
 
 
@@ -73,14 +68,7 @@ def test_systems_without_rules_show_none(system: System, town: Graph):
 
 def test_tsv_has_every_rule_with_its_variables(system: System):
     head, *lines = rules_tsv(system)
-    assert head.rstrip("\n").split("\t") == [
-        "relation",
-        "body",
-        "support",
-        "cases",
-        "share_counted",
-        "confidence",
-    ]
+    assert head.rstrip("\n").split("\t") == ["relation", "body", "support", "cases", "share_counted", "confidence"]
     assert "uncleOf\tbrotherOf(X, A), parentOf(A, Y)\t5\t7\t1\t0.416667\n" in lines
     assert "brotherOf\tuncleOf(X, A), parentOf(Y, A)\t5\t5\t1\t0.5\n" in lines
     assert len(lines) == rules_page(system, None).total
@@ -121,6 +109,4 @@ def test_statements_of_default_templates(relation: str, said: str):
 
 def test_statement_of_other_words():
     assert statement_of("Did {subject} marry {object}?") == "{subject} did marry {object}"
-    assert statement_of("In {object}, is {subject} king?") == (
-        "the answer to “In {object}, is {subject} king?” is yes"
-    )
+    assert statement_of("In {object}, is {subject} king?") == ("the answer to “In {object}, is {subject} king?” is yes")

@@ -114,18 +114,19 @@ def test_answer_scores_are_those_of_the_ranking_pass(system: System):
     run = score_system(system, seeds=graph.test, triples=graph.test)
     topk = read_topk(run)
     pooled = np.array(
-        [(key % graph.num_entities, key // graph.num_entities, entity[0])
-         for key, entity in zip(topk.keys.tolist(), topk.entity.tolist(), strict=True)
-         if key < graph.num_relations * graph.num_entities], np.int32,
-    )  # fmt: skip
+        [
+            (key % graph.num_entities, key // graph.num_entities, entity[0])
+            for key, entity in zip(topk.keys.tolist(), topk.entity.tolist(), strict=True)
+            if key < graph.num_relations * graph.num_entities
+        ],
+        np.int32,
+    )
     held = read_predictive(store_predictive(system, np.concatenate([graph.test, pooled])))
     seen = 0
     for key, entities, scores in zip(topk.keys, topk.entity, topk.score, strict=True):
         i = int(np.searchsorted(held.keys, key))
         begin, end = held.answers.indptr[i : i + 2]
-        of = dict(
-            zip(held.answers.indices[begin:end].tolist(), held.answer_score[begin:end].tolist(), strict=True)
-        )
+        of = dict(zip(held.answers.indices[begin:end].tolist(), held.answer_score[begin:end].tolist(), strict=True))
         for entity, score in zip(entities.tolist(), scores.tolist(), strict=True):
             if entity in of:
                 assert of[entity] == score
@@ -198,9 +199,7 @@ def test_a_run_without_says_what_to_do(system: System):
     fresh = make_system(system.graph, "transe")
     with pytest.raises(RunError) as caught:
         store_predictive(fresh, NONE)
-    assert str(caught.value) == (
-        "System town/transe has no run yet: run score_runs for a pool of its graph first."
-    )
+    assert str(caught.value) == ("System town/transe has no run yet: run score_runs for a pool of its graph first.")
 
 
 def test_an_imported_run_cannot_have_any(pool: Pool, tmp_path):
@@ -256,9 +255,7 @@ def test_a_scoring_job_that_is_killed_after_the_ranks_is_finished_by_the_next_at
     )
     files = {p.name: p.read_bytes() for p in artifact_path(ranks.artifact).iterdir()}
     job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system)
-    if (
-        child := os.fork()
-    ) == 0:  # what it does to the database in memory is lost with it, as nothing is committed
+    if (child := os.fork()) == 0:  # what it does to the database in memory is lost with it, as nothing is committed
         _be_killed_in(killed_in, job, expected)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     run = Run.objects.get(system=system)
@@ -425,8 +422,10 @@ def test_a_probabilistic_model_has_its_own_alpha(town: Graph, monkeypatch):
     score_system(system, seeds=NONE, triples=graph.test[:1])
     monkeypatch.setattr(distributions, "best_alpha", lambda *args: 50.0)
     assert read_predictive(store_predictive(system, graph.test[:1])).alpha == 1.0
-    assert [distributions._own_alpha(System(kind="proje", settings={**system.settings, **other})) for other in
-            ({"scale": 5.0}, {"scale": 3.0}, {"loss": "bce"})] == [5.0, None, None]  # fmt: skip
+    assert [
+        distributions._own_alpha(System(kind="proje", settings={**system.settings, **other}))
+        for other in ({"scale": 5.0}, {"scale": 3.0}, {"loss": "bce"})
+    ] == [5.0, None, None]
 
 
 def test_at_most_two_thousand_triples_choose_alpha():

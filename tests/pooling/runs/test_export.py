@@ -21,11 +21,7 @@ RANKS = {
     "tail:p8:knows": {"p9": 0},
     "head:city%202:lives%20in": {"p9": 1, "p10": 2},  # nothing was stored
 }
-STORED = {
-    "tail:p6:knows": ["p7", "p9", "per son 0", "p10"],
-    "tail:p7:knows": ["p6"],
-    "tail:p10:knows": ["ü/é", 'q"7"'],
-}
+STORED = {"tail:p6:knows": ["p7", "p9", "per son 0", "p10"], "tail:p7:knows": ["p6"], "tail:p10:knows": ["ü/é", 'q"7"']}
 LINES = """\
 tail:p10:knows Q0 ü/é 1 -1 transe
 tail:p10:knows Q0 q"7" 2 -2 transe
@@ -54,9 +50,7 @@ def whole(town: Graph, monkeypatch) -> Run:
     keys = np.array(sorted(rows))
     strict = np.array([rows[key] for key in keys.tolist()], dtype=np.int32)
     stored = {parse_question_id(q, graph): [index[e] for e in entities] for q, entities in STORED.items()}
-    entity = np.array(
-        [[*(of := stored[key]), *[-1] * (5 - len(of))] for key in sorted(stored)], dtype=np.int32
-    )
+    entity = np.array([[*(of := stored[key]), *[-1] * (5 - len(of))] for key in sorted(stored)], dtype=np.int32)
     topk = TopK(np.array(sorted(stored)), entity, np.zeros(entity.shape, dtype=np.float32))
     monkeypatch.setattr(export, "read_ranks", lambda run: RankRows(keys, np.stack([strict] * 3)))
     monkeypatch.setattr(export, "read_topk", lambda run, keep: topk)

@@ -89,17 +89,23 @@ def test_a_file_becomes_a_system_with_a_run(town: Graph, tmp_path: Path):
     question, answer = knows()
     free = unknown_of(town, question)
     path = write(
-        tmp_path / "them.run", line(question, free[0], 1, 9.5), line(question, answer, 2, 7),
-        line(question, free[1], 3, 7), line(question, free[2], 4, -1e3),
-    )  # fmt: skip
+        tmp_path / "them.run",
+        line(question, free[0], 1, 9.5),
+        line(question, answer, 2, 7),
+        line(question, free[1], 3, 7),
+        line(question, free[2], 4, -1e3),
+    )
     imported = import_run(town, path, name="theirs", family="neural")
     system = System.objects.get(name="theirs")
     assert imported.system == system
     assert (system.kind, system.state, system.sha256, system.artifact) == ("imported", "trained", "", "")
     assert (system.epochs_done, system.validation_mrr, system.history) == (0, None, [])
     assert {k: v for k, v in system.settings.items() if k != "sha256"} == {
-        "family": "neural", "file": "them.run", "lines": 4, "topics": "town",
-    }  # fmt: skip
+        "family": "neural",
+        "file": "them.run",
+        "lines": 4,
+        "topics": "town",
+    }
     assert (system.run.depth, system.run.num_questions) == (3, 1)
     place = np.argsort(tie_order(town.num_entities, TIE_SEED))
     index = open_graph(town).entity_index
@@ -150,14 +156,15 @@ def test_ranks_that_contradict_the_scores_are_told(town: Graph, tmp_path: Path):
     question, answer = knows()
     free = unknown_of(town, question)
     path = write(
-        tmp_path / "run", line(question, free[0], 3, 9), line(question, free[1], 1, 8), line(question, free[2], 1, 8),
-        line(question, answer, 4, 7), line(question, free[3], "x", 6),
-    )  # fmt: skip
-    imported = import_run(town, path, name="x")
-    assert (
-        "The rank column contradicts the scores in 3 lines (first: line 2); the scores decide."
-        in imported.notes
+        tmp_path / "run",
+        line(question, free[0], 3, 9),
+        line(question, free[1], 1, 8),
+        line(question, free[2], 1, 8),
+        line(question, answer, 4, 7),
+        line(question, free[3], "x", 6),
     )
+    imported = import_run(town, path, name="x")
+    assert "The rank column contradicts the scores in 3 lines (first: line 2); the scores decide." in imported.notes
     assert rows_by_name(imported.system.run, question)[answer] == (4, 4, 4)
 
 
@@ -165,9 +172,12 @@ def test_notes_of_a_good_file(town: Graph, tmp_path: Path):
     (question, answer), (other, _) = knows(), knows(1)
     free, others = unknown_of(town, question), unknown_of(town, other)
     path = write(
-        tmp_path / "run", line(question, free[0], 1, 2), line(question, answer, 2, 1), line(other, others[0], 1, 2),
+        tmp_path / "run",
+        line(question, free[0], 1, 2),
+        line(question, answer, 2, 1),
+        line(other, others[0], 1, 2),
         line(other, others[1], 2, 1),
-    )  # fmt: skip
+    )
     topics = len({q for h, r, t in TEST for q in (question_id(0, h, r), question_id(1, t, r))})
     assert import_run(town, path, name="x").notes == [
         f"4 lines, answers to 2 of {topics} questions.",
@@ -184,9 +194,7 @@ def test_notes_tell_questions_of_the_pool_from_those_of_the_full_test_set(town: 
     others = {question_id(0, h, r) for h, r, t in TEST} | {question_id(1, t, r) for h, r, t in TEST}
     others -= set(lines)
     assert lines and others
-    path = write(
-        tmp_path / "run", *(line(question, unknown_of(town, question)[0], 1, 2) for question in lines)
-    )
+    path = write(tmp_path / "run", *(line(question, unknown_of(town, question)[0], 1, 2) for question in lines))
     asked, only_test = len(lines), len(others)
     assert import_run(town, path, name="x", pool=pool).notes[0] == (
         f"{asked} lines, answers to {asked} of {asked} questions, and to 0 of {only_test} that only the full test set"
@@ -222,9 +230,7 @@ def test_names_families_and_pools_that_do_not_fit_are_refused(town: Graph, tmp_p
     question, answer = knows()
     path = write(tmp_path / "run", line(question, answer, 1, 1))
     make_system(town, "transe")
-    assert (
-        refusal(town, path, name="transe") == "Graph town has a system transe already: choose another name."
-    )
+    assert refusal(town, path, name="transe") == "Graph town has a system transe already: choose another name."
     assert refusal(town, path, name="a b") == "System name 'a b': use letters, digits, - and _, at most 80."
     assert refusal(town, path, family="magic") == (
         "Unknown family 'magic': give translational, decomposition, hyperbolic, neural, query, rules, other or "
@@ -286,9 +292,7 @@ def test_a_round_trip_changes_no_rank(pool: Pool, exported: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("depth", ["1", "3", "uneven"])
-def test_a_run_of_any_depth_keeps_the_ranks_of_what_it_holds(
-    pool: Pool, exported: Path, tmp_path: Path, depth: str
-):
+def test_a_run_of_any_depth_keeps_the_ranks_of_what_it_holds(pool: Pool, exported: Path, tmp_path: Path, depth: str):
     graph = open_graph(pool.graph)
     kept = []
     for text in gzip.decompress(exported.read_bytes()).decode().splitlines():
@@ -327,8 +331,9 @@ def test_a_pool_that_grows_fills_its_rows_from_the_file(trained: Graph, exported
     assert (expected[0] > 0).any() and (expected[0] == 0).any()
     about = json.loads((artifact_path(run.artifact) / "run.json").read_text())
     assert (about["depth"], sorted(about["sha256"])) == (
-        run.depth, ["ranks.parquet", "returned.parquet", "topk.parquet"],
-    )  # fmt: skip
+        run.depth,
+        ["ranks.parquet", "returned.parquet", "topk.parquet"],
+    )
     assert len(list(artifact_path("runs").iterdir())) == Run.objects.count()  # the old folder is gone
     before = Run.objects.get(pk=run.pk).artifact
     assert score_for_pool(run.system, second, progress_of(second)).artifact == before  # nothing is missing
@@ -338,9 +343,7 @@ def keys_of(pool: Pool) -> np.ndarray:
     """Row keys that an evaluation of the pool reads, without known answers."""
     graph = open_graph(pool.graph)
     wanted = row_keys(rows_of(wanted_triples(pool, graph)), graph.num_entities, graph.num_relations)
-    known = row_keys(
-        rows_of(np.concatenate([graph.train, graph.valid])), graph.num_entities, graph.num_relations
-    )
+    known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), graph.num_entities, graph.num_relations)
     return np.setdiff1d(wanted, known)
 
 
@@ -366,10 +369,7 @@ def test_an_imported_run_is_pooled_as_deep_as_it_goes(trained: Graph, exported_s
     progress = progress_of(pool)
     build_pool(pool, progress)
     progress.job.refresh_from_db()
-    assert (
-        f"theirs was imported with {depth} candidates of a question at most: it gives these"
-        in progress.job.log
-    )
+    assert f"theirs was imported with {depth} candidates of a question at most: it gives these" in progress.job.log
     assert pool.triples.order_by("-depth").values_list("depth", flat=True).first() == depth
     theirs = make_pool(trained, "theirs", systems=["theirs"], depth=5)
     ours = make_pool(trained, "ours", systems=["transe"], depth=5)
@@ -377,14 +377,11 @@ def test_an_imported_run_is_pooled_as_deep_as_it_goes(trained: Graph, exported_s
     def contents(pool: Pool) -> list[tuple[object, ...]]:
         rows = pool.triples.order_by("head", "relation", "tail")
         return [
-            (*row[:4], bytes(row[4]))
-            for row in rows.values_list("head", "relation", "tail", "depth", "provenance")
+            (*row[:4], bytes(row[4])) for row in rows.values_list("head", "relation", "tail", "depth", "provenance")
         ]
 
     assert contents(theirs) == contents(ours)
-    assert {family: found["systems"] for family, found in pool_families(theirs).items()} == {
-        "rules": ["theirs"]
-    }
+    assert {family: found["systems"] for family, found in pool_families(theirs).items()} == {"rules": ["theirs"]}
     build_pool(theirs, progress_of(theirs))  # twice is once
 
 
@@ -396,9 +393,7 @@ def test_deep_imported_runs_make_deep_pools(town: Graph, tmp_path: Path):
     assert create_pool(town, name="p", systems=["deep"], depth=150, sample=0.5).depth == 150
     with pytest.raises(PoolError) as caught:
         create_pool(town, name="q", systems=["deep", "transe"], depth=101, sample=0.5)
-    assert (
-        str(caught.value) == "Depth 101: a run holds the first 100 candidates of a question; give 1 to 100."
-    )
+    assert str(caught.value) == "Depth 101: a run holds the first 100 candidates of a question; give 1 to 100."
 
 
 def test_imported_runs_are_used_where_they_are_named(pool: Pool, exported: Path, tmp_path: Path):

@@ -72,13 +72,13 @@ def test_ranks_through_the_whole_stack_equal_pykeens_evaluator(db, kind):
 
     evaluator = RankBasedEvaluator(clear_on_finalize=False)
     evaluated = evaluator.evaluate(
-        runs.scorer_of(system, arrays).model, mapped(arrays.test), batch_size=64,
+        runs.scorer_of(system, arrays).model,
+        mapped(arrays.test),
+        batch_size=64,
         additional_filter_triples=[mapped(arrays.train), mapped(arrays.valid)],
         use_tqdm=False,
-    )  # fmt: skip
-    expected = np.concatenate(
-        [np.concatenate(evaluator.ranks[(side, "realistic")]) for side in ("tail", "head")]
     )
+    expected = np.concatenate([np.concatenate(evaluator.ranks[(side, "realistic")]) for side in ("tail", "head")])
     table = pool_table(pool)
     full_test = label_set(pool, table, "full-test")
     ranks = full_test.prepared.table
@@ -287,17 +287,19 @@ def test_the_files_have_the_columns_of_the_spec(system: System):
     run = score_system(system, seeds=graph.test, triples=graph.test)
     folder = artifact_path(run.artifact)
     columns = {
-        name: {f.name: str(f.type) for f in pq.read_schema(folder / name)}
-        for name in ("topk.parquet", "ranks.parquet")
+        name: {f.name: str(f.type) for f in pq.read_schema(folder / name)} for name in ("topk.parquet", "ranks.parquet")
     }
     question = "dictionary<values=string, indices=int32, ordered=0>"
     assert columns == {
         "topk.parquet": {"question": question, "rank": "int32", "entity": "int32", "score": "float"},
         "ranks.parquet": {
-            "question": question, "entity": "int32", "strict": "int32", "optimistic": "int32",
+            "question": question,
+            "entity": "int32",
+            "strict": "int32",
+            "optimistic": "int32",
             "pessimistic": "int32",
         },
-    }  # fmt: skip
+    }
     about = json.loads((folder / "run.json").read_text())
     assert (about["system"], about["tie_seed"], about["depth"]) == ("distmult", runs.TIE_SEED, 100)
     assert about["checkpoint_sha256"] == system.sha256

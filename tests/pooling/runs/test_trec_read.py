@@ -61,10 +61,7 @@ def refusal(path: Path, **options: object) -> str:
         (line("a:b", 1, "1e999"), "score '1e999' is not a finite number"),
         (line("a:b", 1, "best"), "score 'best' is not a finite number"),
         (line("nobody at all"), "the graph does not have entity 'nobody at all'"),
-        (
-            line("ada", question="301"),
-            "the graph has no question '301'; ids are as export_topics writes them",
-        ),
+        (line("ada", question="301"), "the graph has no question '301'; ids are as export_topics writes them"),
         (
             line("ada", question="tail:nobody:knows"),
             "the graph has no question 'tail:nobody:knows'; ids are as export_topics writes them",
@@ -73,10 +70,7 @@ def refusal(path: Path, **options: object) -> str:
             line("ada", question="both:ada:knows"),
             "the graph has no question 'both:ada:knows'; ids are as export_topics writes them",
         ),
-        (
-            line("ada", question="tail:ada:lives%20in"),
-            "question 'tail:ada:lives%20in' is none of the topics of town",
-        ),
+        (line("ada", question="tail:ada:lives%20in"), "question 'tail:ada:lives%20in' is none of the topics of town"),
         (
             line("ada", question="head:ada:knows"),
             "question 'head:ada:knows' asks for the head, where the topics of town ask for the tail: tail:ada:knows",
@@ -96,9 +90,8 @@ def test_a_bad_line_is_refused_with_its_number(tmp_path: Path, bad: str, problem
 
 def test_bad_lines_come_in_their_order_and_repeats_at_the_end(tmp_path: Path):
     path = write(
-        tmp_path / "run", line("ada"), line("50%", score="inf"), "x", line("who"), line("ada"), line("ada"),
-        line("who"),
-    )  # fmt: skip
+        tmp_path / "run", line("ada"), line("50%", score="inf"), "x", line("who"), line("ada"), line("ada"), line("who")
+    )
     assert refusal(path).splitlines() == [
         "their.run:2: score 'inf' is not a finite number",
         "their.run:3: has 1 columns where question id, Q0, entity, rank, score, tag are 6",
@@ -166,8 +159,7 @@ def test_more_than_is_allowed_unpacked_is_refused(tmp_path: Path):
     path = write(tmp_path / "run.gz", line("ada") + "x" * 5000)
     assert path.stat().st_size < 1000
     assert refusal(path, max_bytes=1000) == (
-        "their.run holds more than 1,000 bytes unpacked, which is too much for a page: "
-        "use import_run on the server."
+        "their.run holds more than 1,000 bytes unpacked, which is too much for a page: use import_run on the server."
     )
     size = len(gzip.decompress(path.read_bytes()))
     assert len(read_run_file(path, "r", GRAPH, TOPICS, max_bytes=size).line) == 1
@@ -197,16 +189,14 @@ KEYS = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n"), min_si
 
 
 @given(st.data(), st.lists(KEYS, min_size=3, max_size=7, unique=True), st.booleans())
-def test_what_is_written_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, data, keys: list[str], gz: bool
-):
+def test_what_is_written_comes_back(tmp_path_factory: pytest.TempPathFactory, data, keys: list[str], gz: bool):
     """Any keys, any number of answers to any of the questions."""
     graph = make_graph(keys, keys[:2], np.array([[0, 0, 1], [2, 1, 0]], dtype=np.int32))
     asked = question_keys(questions_of(graph.test)[0], len(keys), 2)
     lists = {
         key: data.draw(st.permutations(range(len(keys))).flatmap(lambda p: st.integers(0, len(p)).map(lambda n: p[:n])))
         for key in asked.tolist()
-    }  # fmt: skip
+    }
     lines = [
         f"{id_of(key, graph)} Q0 {trec_word(keys[entity])} {rank} {-rank} us"
         for key, found in lists.items()
@@ -217,9 +207,7 @@ def test_what_is_written_comes_back(
     path = tmp_path_factory.mktemp("runs") / ("run.gz" if gz else "run")
     write_pieces(path, pieces(lines))
     read = read_run_file(path, "r", graph, Topics(asked, "these"))
-    expected = [
-        (key, entity, -rank, rank) for key, found in lists.items() for rank, entity in enumerate(found, 1)
-    ]
+    expected = [(key, entity, -rank, rank) for key, found in lists.items() for rank, entity in enumerate(found, 1)]
     assert list(zip(*(column.tolist() for column in read[1:]), strict=True)) == expected
     assert read.line.tolist() == list(range(1, len(lines) + 1))
 
@@ -230,11 +218,7 @@ def test_a_packed_file_is_the_same_bytes_each_time_and_pieces_change_nothing(mon
     assert gzip.decompress(whole).decode() == "".join(f"{text}\n" for text in lines)
     assert whole[4:8] == b"\0\0\0\0"  # no time
     monkeypatch.setattr("pooling.runs.trec_write.PIECE", 3)
-    assert list(pieces(lines)) == [
-        b"line 0\nline 1\nline 2\n",
-        b"line 3\nline 4\nline 5\n",
-        b"line 6\n",
-    ]
+    assert list(pieces(lines)) == [b"line 0\nline 1\nline 2\n", b"line 3\nline 4\nline 5\n", b"line 6\n"]
 
 
 def test_no_lines_are_an_empty_file():

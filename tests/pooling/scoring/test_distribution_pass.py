@@ -52,17 +52,13 @@ def questions(given: int) -> Questions:
 def lists(rng: np.random.Generator, n: int, num_entities: int) -> Csr:
     each = [np.sort(rng.permutation(num_entities)[: rng.integers(0, 6)]) for _ in range(n)]
     counts = [len(x) for x in each]
-    return Csr(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate(each).astype(np.int32)
-    )
+    return Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate(each).astype(np.int32))
 
 
 def predict(scorer: FixedScores, asked: Questions, **options) -> Predicted:
     none = Csr(np.zeros(len(asked.side) + 1, np.int64), np.zeros(0, np.int32))
     keys = question_keys(asked, scorer.num_entities, RELATIONS)
-    return predict_questions(
-        scorer, asked, **{"answers": none, "keys": keys, "alpha": 1.0, "seed": 3, **options}
-    )
+    return predict_questions(scorer, asked, **{"answers": none, "keys": keys, "alpha": 1.0, "seed": 3, **options})
 
 
 def literal(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -157,9 +153,7 @@ def test_draws_follow_the_distribution(alpha):
     many = Questions(*(np.repeat(x, given) for x in asked))
     found = predict(scorer, many, keys=np.arange(4 * given), alpha=alpha)
     p = literal(scores.astype(np.float32))[0][ALPHAS.index(alpha)]
-    edges = np.unique(
-        [0, 1, TILE - 1, TILE, TILE + 1, num_entities - 1, *range(0, num_entities, 128), num_entities]
-    )
+    edges = np.unique([0, 1, TILE - 1, TILE, TILE + 1, num_entities - 1, *range(0, num_entities, 128), num_entities])
     cell = np.digitize(found.draws.ravel(), edges) - 1
     counts = np.bincount(cell, minlength=len(edges) - 1)
     expected = np.add.reduceat(p, edges[:-1]) * found.draws.size
@@ -185,9 +179,7 @@ def test_scores_that_are_not_finite_name_their_question(value):
     table[1, 0, 2, 7] = value
     with pytest.raises(NotFinite) as caught:
         predict(FixedScores(table), questions(3), batch_size=2)
-    assert (
-        str(caught.value) == "Fixed: the scores of the head question of entity 2, relation 0 are not finite"
-    )
+    assert str(caught.value) == "Fixed: the scores of the head question of entity 2, relation 0 are not finite"
 
 
 def test_progress_is_told_and_a_stop_heard():
@@ -218,11 +210,7 @@ def greedy_literal(p: list[float], k: int) -> int:
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    weights=st.lists(st.floats(0, 1), min_size=1, max_size=30),
-    k=st.integers(1, 120),
-    power=st.integers(1, 40),
-)
+@given(weights=st.lists(st.floats(0, 1), min_size=1, max_size=30), k=st.integers(1, 120), power=st.integers(1, 40))
 def test_greedy_sizes_equal_the_definition(weights, k, power):
     p = np.sort((np.array(weights) + 1e-6) ** power)[::-1]
     p = p / p.sum()

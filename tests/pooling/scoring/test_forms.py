@@ -15,11 +15,7 @@ def test_euclidean_equals_definition_with_and_without_buffer(biased):
     form, out = Euclidean(), torch.full((4, 9), torch.nan)
     written = form.columns(query, features, bias, form.prepare(features), out)
     assert written is out
-    for scores in (
-        out,
-        form.columns(query, features, bias),
-        form.pairs(query, features.expand(4, 9, 5), bias),
-    ):
+    for scores in (out, form.columns(query, features, bias), form.pairs(query, features.expand(4, 9, 5), bias)):
         torch.testing.assert_close(scores, expected)
 
 

@@ -11,8 +11,7 @@ from pooling.scoring.rank_rows import find, group_rows, question_keys, row_keys,
 
 ENTITIES, RELATIONS = 7, 3
 triples_strategy = st.lists(
-    st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, RELATIONS - 1), st.integers(0, ENTITIES - 1)),
-    max_size=30,
+    st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, RELATIONS - 1), st.integers(0, ENTITIES - 1)), max_size=30
 ).map(lambda rows: np.array(rows, dtype=np.int32).reshape(-1, 3))
 
 
@@ -58,15 +57,11 @@ def test_keys_do_not_overflow_on_the_largest_graph():
 
 @given(triples_strategy)
 def test_group_rows_gives_each_question_its_candidates(triples):
-    questions, csr = group_rows(
-        np.unique(row_keys(rows_of(triples), ENTITIES, RELATIONS)), ENTITIES, RELATIONS
-    )
+    questions, csr = group_rows(np.unique(row_keys(rows_of(triples), ENTITIES, RELATIONS)), ENTITIES, RELATIONS)
     expected: dict[tuple[int, int, int], set[int]] = {}
     for side, relation, given_, candidate in literal_rows(triples):
         expected.setdefault((side, relation, given_), set()).add(candidate)
-    asked = list(
-        zip(questions.side.tolist(), questions.relation.tolist(), questions.entity.tolist(), strict=True)
-    )
+    asked = list(zip(questions.side.tolist(), questions.relation.tolist(), questions.entity.tolist(), strict=True))
     assert asked == sorted(expected)
     for i, question in enumerate(asked):
         assert csr.indices[csr.indptr[i] : csr.indptr[i + 1]].tolist() == sorted(expected[question])

@@ -73,11 +73,7 @@ def oracle(row, masked, top_masked, wanted, k, order):
     candidates = [e for e in range(len(row)) if e not in masked]
     ranked = sorted(candidates, key=lambda e: (-row[e], place[e]))
     ranks = [
-        (
-            1 + ranked.index(e),
-            1 + sum(row[c] > row[e] for c in candidates),
-            sum(row[c] >= row[e] for c in candidates),
-        )
+        (1 + ranked.index(e), 1 + sum(row[c] > row[e] for c in candidates), sum(row[c] >= row[e] for c in candidates))
         for e in sorted(wanted)
     ]
     return ranks, [e for e in ranked if e not in top_masked][:k]
@@ -87,9 +83,7 @@ def oracle(row, masked, top_masked, wanted, k, order):
 def problems(draw):
     entities = draw(st.integers(2, 12))
     n = draw(st.integers(1, 6))
-    rows = draw(
-        st.lists(st.lists(st.integers(-2, 2), min_size=entities, max_size=entities), min_size=n, max_size=n)
-    )
+    rows = draw(st.lists(st.lists(st.integers(-2, 2), min_size=entities, max_size=entities), min_size=n, max_size=n))
     masked, top_masked, wanted = [], [], []
     for _ in range(n):
         state = draw(st.lists(st.integers(0, 4), min_size=entities, max_size=entities))
@@ -171,9 +165,7 @@ def test_score_questions_other_tie_seed_other_strict_order_same_bounds():
 def test_score_questions_wanted_and_masked_is_error():
     scorer, questions, masked, _ = random_problem()
     wanted = csr_of([[]] * 3 + [[int(masked.indices[masked.indptr[3]])]] + [[]] * 46)
-    with pytest.raises(
-        ValueError, match=f"entity {wanted.indices[0]} is wanted and masked.*tail question of entity 3"
-    ):
+    with pytest.raises(ValueError, match=f"entity {wanted.indices[0]} is wanted and masked.*tail question of entity 3"):
         score_questions(scorer, questions, masked=masked, top_masked=masked, wanted=wanted, seed=0)
 
 
@@ -203,9 +195,16 @@ def test_score_questions_progress_and_stop():
     seen = []
     with pytest.raises(InterruptedError, match="40 of 50"):
         score_questions(
-            scorer, questions, masked=masked, top_masked=wanted, wanted=wanted, seed=0, batch_size=20,
-            progress=lambda done, total: seen.append((done, total)), should_stop=lambda: len(seen) == 2,
-        )  # fmt: skip
+            scorer,
+            questions,
+            masked=masked,
+            top_masked=wanted,
+            wanted=wanted,
+            seed=0,
+            batch_size=20,
+            progress=lambda done, total: seen.append((done, total)),
+            should_stop=lambda: len(seen) == 2,
+        )
     assert seen == [(20, 50), (40, 50)]
 
 
@@ -222,9 +221,15 @@ def test_score_questions_all_scores_equal_ranks_span_all_candidates(chunk, monke
     monkeypatch.setattr(ranking, "TILE", 3)
     scorer, order = FixedScores(np.full((2, 1, 2, 10), 0.25)), tie_order(10, 7)
     result = score_questions(
-        scorer, tail_questions([0, 1]), masked=csr_of([[4], []]), top_masked=csr_of([[], []]),
-        wanted=csr_of([[2], [2, 9]]), top_k=4, seed=7, chunk=chunk,
-    )  # fmt: skip
+        scorer,
+        tail_questions([0, 1]),
+        masked=csr_of([[4], []]),
+        top_masked=csr_of([[], []]),
+        wanted=csr_of([[2], [2, 9]]),
+        top_k=4,
+        seed=7,
+        chunk=chunk,
+    )
     first = [e for e in order.tolist() if e != 4]
     assert result.optimistic.tolist() == [1, 1, 1] and result.pessimistic.tolist() == [9, 10, 10]
     assert result.strict.tolist() == [1 + first.index(2), *(1 + order.tolist().index(e) for e in (2, 9))]
@@ -243,9 +248,15 @@ def test_score_questions_duplicated_entities_tie(chunk):
     wanted = csr_of([[e] for e in range(60)])
     empty = csr_of([[]] * 60)
     result = score_questions(
-        Scorer(spec, model), tail_questions(range(500, 560)), masked=empty, top_masked=empty, wanted=wanted,
-        top_k=0, seed=0, chunk=chunk,
-    )  # fmt: skip
+        Scorer(spec, model),
+        tail_questions(range(500, 560)),
+        masked=empty,
+        top_masked=empty,
+        wanted=wanted,
+        top_k=0,
+        seed=0,
+        chunk=chunk,
+    )
     np.testing.assert_array_equal(result.pessimistic - result.optimistic, 1)
     place = np.argsort(tie_order(entities, 0))
     later = place[:60] > place[1500:1560]
@@ -265,14 +276,7 @@ def test_score_questions_holds_no_more_scores_than_the_buffer(monkeypatch):
 
         return note
 
-    kwargs = {
-        "masked": masked,
-        "top_masked": wanted,
-        "wanted": wanted,
-        "top_k": 20,
-        "seed": 1,
-        "batch_size": 25,
-    }
+    kwargs = {"masked": masked, "top_masked": wanted, "wanted": wanted, "top_k": 20, "seed": 1, "batch_size": 25}
     expected = score_questions(scorer, questions, **kwargs)
     monkeypatch.setattr(ranking, "TILE", 64)
     monkeypatch.setattr(ranking, "BUFFER_FLOATS", 25 * 500)
@@ -289,9 +293,15 @@ def test_score_questions_stop_is_heard_between_chunks(monkeypatch):
     heard = []
     with pytest.raises(InterruptedError, match="after 0 of 50"):
         score_questions(
-            scorer, questions, masked=masked, top_masked=wanted, wanted=wanted, seed=0, chunk=100,
+            scorer,
+            questions,
+            masked=masked,
+            top_masked=wanted,
+            wanted=wanted,
+            seed=0,
+            chunk=100,
             should_stop=lambda: heard.append(1) or len(heard) == 4,
-        )  # fmt: skip
+        )
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -330,11 +340,7 @@ def test_questions_of_dedupes_and_points_back():
     assert rows == [(TAIL, 0, 0), (TAIL, 2, 1), (HEAD, 1, 0), (HEAD, 2, 0), (HEAD, 1, 1)]
     assert [rows[i] for i in tail_q] == [(TAIL, h, r) for h, r, _ in triples.tolist()]
     assert [rows[i] for i in head_q] == [(HEAD, t, r) for _, r, t in triples.tolist()]
-    assert (questions.side.dtype, questions.entity.dtype, questions.relation.dtype) == (
-        np.int8,
-        np.int32,
-        np.int32,
-    )
+    assert (questions.side.dtype, questions.entity.dtype, questions.relation.dtype) == (np.int8, np.int32, np.int32)
 
 
 def test_answers_csr_equals_loop():
@@ -392,9 +398,7 @@ def test_ranks_equal_pykeen_evaluator(dataset, name):
     chosen = resolve_settings(name, dataset.num_entities, len(train), {"embedding_dim": 12})
     model = build_model(get_model(name), dataset.num_entities, relations, chosen, seed=1)
     evaluator = RankBasedEvaluator(clear_on_finalize=False)
-    evaluated = evaluator.evaluate(
-        model, test, additional_filter_triples=[train, valid], batch_size=50, use_tqdm=False
-    )
+    evaluated = evaluator.evaluate(model, test, additional_filter_triples=[train, valid], batch_size=50, use_tqdm=False)
     theirs = {
         kind: np.concatenate([np.concatenate(evaluator.ranks[(side, kind)]) for side in ("tail", "head")])
         for kind in ("optimistic", "pessimistic", "realistic")
@@ -403,9 +407,7 @@ def test_ranks_equal_pykeen_evaluator(dataset, name):
     same = rank_of_triples(PykeenScores(model), test.numpy(), *filters, num_relations=relations)
     for kind, expected in theirs.items():
         np.testing.assert_array_equal(getattr(same, kind), expected)
-    assert same.mrr == pytest.approx(
-        evaluated.get_metric("both.realistic.inverse_harmonic_mean_rank"), rel=1e-6
-    )
+    assert same.mrr == pytest.approx(evaluated.get_metric("both.realistic.inverse_harmonic_mean_rank"), rel=1e-6)
     ours = rank_of_triples(Scorer(get_model(name), model), test.numpy(), *filters, num_relations=relations)
     assert ours.mrr == pytest.approx(same.mrr, abs=1e-5)
     off = np.abs(ours.realistic - theirs["realistic"])

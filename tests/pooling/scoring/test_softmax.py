@@ -23,8 +23,6 @@ LAST = float(np.nextafter(1, 0))  # the greatest number below 1
     ],
 )
 def test_a_mass_of_zero_is_never_hit(mass, uniform, place):
-    found, rest = _split(
-        torch.tensor([mass], dtype=torch.float64), torch.tensor([[uniform]], dtype=torch.float64)
-    )
+    found, rest = _split(torch.tensor([mass], dtype=torch.float64), torch.tensor([[uniform]], dtype=torch.float64))
     assert found.tolist() == [[place]]
     assert 0 <= rest.item() <= 1

@@ -11,9 +11,14 @@ from pooling.scoring.top_candidates import Top
 
 
 @given(
-    st.integers(1, 4), st.integers(1, 200), st.integers(1, 30), st.integers(1, 60),
-    st.sampled_from([2, 1000]), st.sampled_from([0.0, 0.2, 1.0]), st.integers(0, 1000),
-)  # fmt: skip
+    st.integers(1, 4),
+    st.integers(1, 200),
+    st.integers(1, 30),
+    st.integers(1, 60),
+    st.sampled_from([2, 1000]),
+    st.sampled_from([0.0, 0.2, 1.0]),
+    st.integers(0, 1000),
+)
 @settings(max_examples=100)
 def test_top_in_pieces_equals_sorting(rows, entities, k, piece, values, masked, seed):
     rng = np.random.default_rng(seed)

@@ -30,10 +30,7 @@ def assert_scores(name, model, formula):
     score is a difference of large numbers, such as a distance near zero, single precision holds no more.
     """
     spec = get_model(name)
-    weights = {
-        key: value.detach().double().tolist()
-        for key, value in (*model.vectors.items(), *model.others.items())
-    }
+    weights = {key: value.detach().double().tolist() for key, value in (*model.vectors.items(), *model.others.items())}
     entity = np.repeat(np.arange(ENTITIES), RELATIONS)
     relation = np.tile(np.arange(RELATIONS), ENTITIES)
     scorer = Scorer(spec, model)

@@ -49,9 +49,7 @@ def assert_scores(name, model, score):
         expected = np.array([score(int(e), int(r)) for e, r in zip(entity, asked, strict=True)])
         assert expected.std(axis=1).min() > 0
         tolerance = {"rtol": 1e-4, "atol": 1e-5 * np.abs(expected).max()}
-        np.testing.assert_allclose(
-            scorer.scores(np.full(len(entity), side), entity, relation), expected, **tolerance
-        )
+        np.testing.assert_allclose(scorer.scores(np.full(len(entity), side), entity, relation), expected, **tolerance)
         shared = shared_of(spec, model)
         query = query_of(spec, model, torch.tensor(entity), torch.tensor(asked), shared)
         np.testing.assert_allclose(column_scores(spec, model, query, None, shared), expected, **tolerance)
@@ -74,9 +72,18 @@ def assert_resumes(name, folder, **overrides):
 
     def train(directory, **how):
         return train_system(
-            name, TRAIN, TRAIN[:3], ENTITIES, RELATIONS, settings, seed=2, device="cpu", directory=folder / directory,
-            threads=1, **how,
-        )  # fmt: skip
+            name,
+            TRAIN,
+            TRAIN[:3],
+            ENTITIES,
+            RELATIONS,
+            settings,
+            seed=2,
+            device="cpu",
+            directory=folder / directory,
+            threads=1,
+            **how,
+        )
 
     train("whole")
     with pytest.raises(TrainingCancelled, match="epoch 3"):

@@ -23,8 +23,7 @@ def formula(v, h, r, t):
         turned += times([[cos(a), -sin(a)], [sin(a), cos(a)]], x, y)
         mirrored += times([[cos(b), sin(b)], [sin(b), -cos(b)]], x, y)
     first, second = (
-        exp(sum(a * c for a, c in zip(v["attention"][r], q, strict=True)) / sqrt(size))
-        for q in (turned, mirrored)
+        exp(sum(a * c for a, c in zip(v["attention"][r], q, strict=True)) / sqrt(size)) for q in (turned, mirrored)
     )
     distance = sum(
         ((first * x + second * y) / (first + second) + shift - z) ** 2

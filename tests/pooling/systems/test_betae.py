@@ -29,19 +29,14 @@ def divergence(p, q, step=1e-4):
 def test_scores_literal():
     model = random_model("betae", hidden=6)
     layers = [
-        (layer.weight.tolist(), layer.bias.tolist())
-        for layer in model.nets["projection"]
-        if hasattr(layer, "weight")
+        (layer.weight.tolist(), layer.bias.tolist()) for layer in model.nets["projection"] if hasattr(layer, "weight")
     ]
     assert len(layers) == 3
 
     def formula(v, h, r, t):
         read = [x for side in zip(*parameters(v["entity"][h]), strict=True) for x in side] + v["relation"][r]
         for i, (matrix, bias) in enumerate(layers):
-            read = [
-                sum(w * x for w, x in zip(row, read, strict=True)) + b
-                for row, b in zip(matrix, bias, strict=True)
-            ]
+            read = [sum(w * x for w, x in zip(row, read, strict=True)) + b for row, b in zip(matrix, bias, strict=True)]
             if i + 1 < len(layers):
                 read = [max(x, 0.0) for x in read]
         pairs = zip(parameters(v["entity"][t]), parameters(read), strict=True)

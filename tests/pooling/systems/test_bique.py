@@ -44,9 +44,7 @@ def test_factors_lengths():
     model = random_model("bique", embedding_dim=16)
     factors = get_model("bique").factors(model, *(torch.tensor([i]) for i in (4, 3, 5)))
     v = model.vectors
-    for found, vector in zip(
-        factors, (v["entity"][4], v["shift"][3], v["factor"][3], v["entity"][5]), strict=True
-    ):
+    for found, vector in zip(factors, (v["entity"][4], v["shift"][3], v["factor"][3], v["entity"][5]), strict=True):
         torch.testing.assert_close(found[0], torch.stack([vector[:8].norm(), vector[8:].norm()]))
 
 

@@ -40,9 +40,7 @@ def ring() -> np.ndarray:
 def test_it_learns_and_its_scores_are_those_of_the_formula(spec: SystemSpec, tmp_path: Path):
     triples = np.random.default_rng(1).permutation(ring())
     train, valid = triples[:72], triples[72:]
-    resolved = resolve_settings(
-        "cp", ENTITIES, len(train), {"embedding_dim": 32, "epochs": 40, "batch_size": 16}
-    )
+    resolved = resolve_settings("cp", ENTITIES, len(train), {"embedding_dim": 32, "epochs": 40, "batch_size": 16})
     result = train_system(
         "cp", train, valid, ENTITIES, RELATIONS, resolved, seed=0, directory=tmp_path, device="cpu", threads=1
     )
@@ -50,9 +48,7 @@ def test_it_learns_and_its_scores_are_those_of_the_formula(spec: SystemSpec, tmp
     assert result.validation_mrr is not None and result.validation_mrr > 3 * chance
 
     scorer = load_scorer("cp", tmp_path, ENTITIES, RELATIONS, resolved, "cpu")
-    heads, tails, relations = (
-        scorer.model.vectors[name].detach() for name in ("heads", "tails", "relations")
-    )
+    heads, tails, relations = (scorer.model.vectors[name].detach() for name in ("heads", "tails", "relations"))
     side, entity, relation = np.array([0, 1, 0]), np.array([3, 5, 7]), np.array([0, 1, 1])
     scores = torch.as_tensor(scorer.in_order(np.arange(ENTITIES))(side, entity, relation))
     for row, (s, e, r) in zip(scores, zip(side, entity, relation, strict=True), strict=True):

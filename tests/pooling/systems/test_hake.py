@@ -13,9 +13,8 @@ def formula(v, h, r, t):
     phases = zip(v["entity_phase"][h], v["relation_phase"][r], v["entity_phase"][t], strict=True)
     total = 0.0
     for h_m, r_m, bias, t_m in zip(
-        v["entity_modulus"][h], v["relation_modulus"][r], v["relation_bias"][r], v["entity_modulus"][t],
-        strict=True,
-    ):  # fmt: skip
+        v["entity_modulus"][h], v["relation_modulus"][r], v["relation_bias"][r], v["entity_modulus"][t], strict=True
+    ):
         r_m = abs(r_m)
         mixed = min(bias, 1.0) if bias >= -r_m else -r_m
         total += (h_m * r_m + (h_m + t_m) * mixed - t_m) ** 2  # the paper's first form

@@ -8,14 +8,7 @@ import torch
 
 from pooling.systems import get_model, resolve_settings
 from pooling.systems.hitter import neighbours
-from tests.pooling.systems.networks import (
-    ENTITIES,
-    TRAIN,
-    all_questions,
-    assert_resumes,
-    assert_scores,
-    network,
-)
+from tests.pooling.systems.networks import ENTITIES, TRAIN, all_questions, assert_resumes, assert_scores, network
 
 
 def numbers(tensor):
@@ -66,11 +59,7 @@ def test_scores_literal():
 
     def score(entity, asked):
         around = [edge for edge in edges_of(entity) if edge[1] != asked ^ 1]
-        tokens = [
-            v["context"][0],
-            read(entity, asked) + of_source,
-            *(read(*edge) + of_neighbour for edge in around),
-        ]
+        tokens = [v["context"][0], read(entity, asked) + of_source, *(read(*edge) + of_neighbour for edge in around)]
         return v["entity"] @ encoder(model.nets["context"], tokens) + v["bias"]
 
     assert_scores("hitter", model, score)
@@ -79,10 +68,7 @@ def test_scores_literal():
 def read_neighbours(model, entity, relation):
     """Those that are there, as a list of pairs for each question."""
     near, via, present = neighbours(model, entity, relation)
-    return [
-        list(zip(n[p].tolist(), v[p].tolist(), strict=True))
-        for n, v, p in zip(near, via, present, strict=True)
-    ]
+    return [list(zip(n[p].tolist(), v[p].tolist(), strict=True)) for n, v, p in zip(near, via, present, strict=True)]
 
 
 def test_neighbours_ranking_takes_the_same_few():

@@ -32,9 +32,7 @@ def circular(image, kernel):
 @pytest.mark.parametrize("kernel", [3, 5])
 def test_scores_literal(kernel):
     model = network("interacte", rows=4, permutations=2, filters=3, kernel=kernel)
-    v = {
-        key: value.detach().double().numpy() for key, value in (*model.vectors.items(), *model.others.items())
-    }
+    v = {key: value.detach().double().numpy() for key, value in (*model.vectors.items(), *model.others.items())}
     cells, nets = model.constants["cells"].numpy(), model.nets
     linear = nets["after"][0]
 
@@ -76,10 +74,7 @@ def test_factors_head_relation_answer():
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (
-            {"embedding_dim": 63},
-            "embedding_dim is 63: InteractE lays it out in rows × columns, and 8 rows do not",
-        ),
+        ({"embedding_dim": 63}, "embedding_dim is 63: InteractE lays it out in rows × columns, and 8 rows do not"),
         ({"kernel": 4}, "kernel is 4: InteractE needs an odd number"),
         ({"embedding_dim": 8, "kernel": 7}, "kernel is 7: it would wrap around an image of 8 × 2 cells"),
     ],

@@ -75,9 +75,7 @@ def family():
     rng = np.random.default_rng(0)
     families = draw_families(4, Shape(people=26), rng)
     facts = derive_relations(families.parents, families.female)
-    triples = np.concatenate(
-        [np.insert(pairs, 1, relation, axis=1) for relation, pairs in enumerate(facts.values())]
-    )
+    triples = np.concatenate([np.insert(pairs, 1, relation, axis=1) for relation, pairs in enumerate(facts.values())])
     division = divide_facts(len(triples), 1.0, 1.0, rng)
     return len(families.female), len(facts), triples[division.train], triples[division.valid]
 
@@ -105,9 +103,19 @@ def mrr_of_frequency(graph, *, by_relation):
         return asked if by_relation else torch.ones_like(asked)
 
     spec = SystemSpec(
-        name="frequency", label="", family="rules", description="", source="", small={}, large={}, extra_settings={},
-        build=lambda info, settings, seed: None, query=query, features=lambda model: (count, None), form="dot",
-    )  # fmt: skip
+        name="frequency",
+        label="",
+        family="rules",
+        description="",
+        source="",
+        small={},
+        large={},
+        extra_settings={},
+        build=lambda info, settings, seed: None,
+        query=query,
+        features=lambda model: (count, None),
+        form="dot",
+    )
     return rank_of_triples(Scorer(spec, tables({})), valid, train, num_relations=relations).mrr
 
 
@@ -115,16 +123,7 @@ def trained_mrr(name, graph, directory, **overrides):
     entities, relations, train, valid = graph
     settings = resolve_settings(name, entities, len(train), overrides)
     result = train_system(
-        name,
-        train,
-        valid,
-        entities,
-        relations,
-        settings,
-        seed=1,
-        device="cpu",
-        directory=directory,
-        threads=1,
+        name, train, valid, entities, relations, settings, seed=1, device="cpu", directory=directory, threads=1
     )
     return result.validation_mrr
 

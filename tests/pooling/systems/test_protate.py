@@ -21,7 +21,5 @@ def test_scores_literal():
 
 @pytest.mark.parametrize("key", ["n3", "l2"])
 def test_settings_penalty_refused(key):
-    with pytest.raises(
-        ValueError, match=f"{key} is 0.1: pRotatE has no vectors to keep small, leave it at 0"
-    ):
+    with pytest.raises(ValueError, match=f"{key} is 0.1: pRotatE has no vectors to keep small, leave it at 0"):
         resolve_settings("protate", 10, 10, {key: 0.1})

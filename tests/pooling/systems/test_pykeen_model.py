@@ -42,13 +42,10 @@ def test_scores_equal_score_t(label):
 
 
 def test_training_lowers_the_loss(tmp_path):
-    settings = resolve_settings(
-        "pykeen:PairRE", ENTITIES, len(TRIPLES), {"embedding_dim": 8, "learning_rate": 0.2}
-    )
+    settings = resolve_settings("pykeen:PairRE", ENTITIES, len(TRIPLES), {"embedding_dim": 8, "learning_rate": 0.2})
     result = train_system(
-        "pykeen:PairRE", TRIPLES, TRIPLES[:2], ENTITIES, RELATIONS, settings,
-        seed=0, device="cpu", directory=tmp_path,
-    )  # fmt: skip
+        "pykeen:PairRE", TRIPLES, TRIPLES[:2], ENTITIES, RELATIONS, settings, seed=0, device="cpu", directory=tmp_path
+    )
     losses = [epoch["loss"] for epoch in result.history]
     assert losses[-1] < losses[0] / 2 and result.validation_mrr > 0.5
 

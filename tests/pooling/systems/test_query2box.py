@@ -38,9 +38,7 @@ def test_factors_point_center_offset_answer():
     model = random_model("query2box")
     v = model.vectors
     found = get_model("query2box").factors(model, torch.tensor([4]), torch.tensor([3]), torch.tensor([5]))
-    for factor, expected in zip(
-        found, (v["entity"][4], v["center"][3], v["offset"][3], v["entity"][5]), strict=True
-    ):
+    for factor, expected in zip(found, (v["entity"][4], v["center"][3], v["offset"][3], v["entity"][5]), strict=True):
         assert torch.equal(factor[0], expected)
 
 

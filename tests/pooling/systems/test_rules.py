@@ -59,9 +59,15 @@ def test_rules_of_a_family_are_learned(tmp_path):
     triples = np.concatenate([np.insert(pairs, 1, r, axis=1) for r, pairs in enumerate(facts.values())])
     split = divide_facts(len(triples), 0.6, 0.9, rng)
     found, baseline = check_learns(
-        tmp_path, triples[split.train], triples[split.valid], len(drawn.parents), len(facts),
-        least=0.65, max_rules="50", candidates="50",
-    )  # fmt: skip
+        tmp_path,
+        triples[split.train],
+        triples[split.valid],
+        len(drawn.parents),
+        len(facts),
+        least=0.65,
+        max_rules="50",
+        candidates="50",
+    )
     assert found > 4 * baseline  # of 0.11
 
 

@@ -13,14 +13,8 @@ def test_presets_give_every_common_setting():
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (
-            {"num_negatives": 0},
-            "loss=self-adversarial with num_negatives=0: .* set num_negatives to 1 or more",
-        ),
-        (
-            {"num_negatives": 9, "smoothing": 0.1},
-            "loss=self-adversarial with smoothing=0.1: .* set smoothing to 0",
-        ),
+        ({"num_negatives": 0}, "loss=self-adversarial with num_negatives=0: .* set num_negatives to 1 or more"),
+        ({"num_negatives": 9, "smoothing": 0.1}, "loss=self-adversarial with smoothing=0.1: .* set smoothing to 0"),
     ],
 )
 def test_resolve_settings_that_do_not_go_together_are_refused(overrides, message):

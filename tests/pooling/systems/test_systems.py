@@ -44,12 +44,8 @@ def test_scores_equal_pykeen(name):
     entity, relation = torch.randint(ENTITIES, (30,)), torch.randint(RELATIONS, (30,))
     tails = model.predict_t(torch.stack([entity, relation], 1))
     heads = model.predict_h(torch.stack([relation, entity], 1))
-    torch.testing.assert_close(
-        scorer.scores(torch.full((30,), TAIL), entity, relation), tails, rtol=1e-4, atol=1e-4
-    )
-    torch.testing.assert_close(
-        scorer.scores(torch.full((30,), HEAD), entity, relation), heads, rtol=1e-4, atol=1e-4
-    )
+    torch.testing.assert_close(scorer.scores(torch.full((30,), TAIL), entity, relation), tails, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(scorer.scores(torch.full((30,), HEAD), entity, relation), heads, rtol=1e-4, atol=1e-4)
     assert not torch.allclose(tails, heads)  # the side matters
 
 

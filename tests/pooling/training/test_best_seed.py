@@ -12,11 +12,16 @@ from pooling.training.best_seed import keep_best
 def seeds_of(graph: Graph, figures: list[float | None], **fields: object) -> list[System]:
     return [
         System.objects.create(
-            graph=graph, name=f"transe-s{seed}", kind="transe", seed=seed, artifact="x", settings={"epochs": 2},
+            graph=graph,
+            name=f"transe-s{seed}",
+            kind="transe",
+            seed=seed,
+            artifact="x",
+            settings={"epochs": 2},
             **{"state": SystemState.TRAINED, "best_of_seeds": True, "validation_mrr": mrr, **fields},
         )
         for seed, mrr in enumerate(figures)
-    ]  # fmt: skip
+    ]
 
 
 def kept() -> list[int]:
@@ -24,8 +29,7 @@ def kept() -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("figures", "best"),
-    [([0.1, 0.3, 0.2], 1), ([0.2, 0.3, 0.3], 1), ([None, 0.0], 1), ([None, None], 0)],
+    ("figures", "best"), [([0.1, 0.3, 0.2], 1), ([0.2, 0.3, 0.3], 1), ([None, 0.0], 1), ([None, None], 0)]
 )
 def test_the_highest_stays_and_of_a_tie_the_lower_seed(town: Graph, figures, best: int):
     systems = seeds_of(town, figures)
@@ -45,9 +49,7 @@ def test_nothing_happens_before_all_are_trained(town: Graph):
 
 def test_only_systems_that_were_made_to_choose_from_and_are_alike_are_compared(town: Graph):
     systems = seeds_of(town, [0.1, 0.2, 0.9, 0.8])
-    System.objects.filter(seed=1).update(
-        settings={"epochs": 2, "device": "cuda"}
-    )  # the same system elsewhere
+    System.objects.filter(seed=1).update(settings={"epochs": 2, "device": "cuda"})  # the same system elsewhere
     System.objects.filter(seed=2).update(settings={"epochs": 3})
     System.objects.filter(seed=3).update(best_of_seeds=False)
     assert keep_best(systems[0]) == systems[1]
@@ -59,9 +61,16 @@ def test_a_seed_that_comes_later_may_take_the_place(town: Graph):
     systems = seeds_of(town, [0.1, 0.2])
     keep_best(systems[0])
     later = System.objects.create(
-        graph=town, name="later", kind="transe", seed=9, settings={"epochs": 2}, artifact="x", best_of_seeds=True,
-        state=SystemState.TRAINED, validation_mrr=0.5,
-    )  # fmt: skip
+        graph=town,
+        name="later",
+        kind="transe",
+        seed=9,
+        settings={"epochs": 2},
+        artifact="x",
+        best_of_seeds=True,
+        state=SystemState.TRAINED,
+        validation_mrr=0.5,
+    )
     assert keep_best(later) == later
     assert kept() == [9]
 

@@ -11,9 +11,7 @@ from pooling.training.compare import SettingRow, compare, shown
 
 def make(graph: Graph, name: str, seed: int = 0, **settings: object) -> System:
     kind = name.partition("-")[0]
-    return System.objects.create(
-        graph=graph, name=name, kind=kind, seed=seed, settings=settings, artifact="x"
-    )
+    return System.objects.create(graph=graph, name=name, kind=kind, seed=seed, settings=settings, artifact="x")
 
 
 def test_settings_in_which_systems_differ(town: Graph):
@@ -23,9 +21,11 @@ def test_settings_in_which_systems_differ(town: Graph):
     found = compare(town, [])
     assert [s.name for s in found.systems] == ["transe", "conve", "unknown"]
     assert found.differ == [
-        SettingRow("seed", ["0", "1", "0"]), SettingRow("learning_rate", ["0.02", "0.003", "0.02"]),
-        SettingRow("channels", [None, "32", None]), SettingRow("odd", [None, None, "yes"]),
-    ]  # fmt: skip
+        SettingRow("seed", ["0", "1", "0"]),
+        SettingRow("learning_rate", ["0.02", "0.003", "0.02"]),
+        SettingRow("channels", [None, "32", None]),
+        SettingRow("odd", [None, None, "yes"]),
+    ]
     assert found.same == [SettingRow("epochs", ["20", "20", "20"]), SettingRow("scale", ["1", "1", "1"])]
     assert [family_of_kind(s.kind) for s in found.systems] == ["translational", "neural", ""]
     assert family_of_kind("pykeen:PairRE") == "other"

@@ -65,14 +65,14 @@ def test_embeddings_have_a_row_for_each_name(system: System, weights):
 
 def test_tables_stand_side_by_side_in_order_of_their_names():
     weights = {
-        "vectors.b": torch.arange(6.0).reshape(3, 2), "vectors.a": torch.ones(3), "vectors.r": torch.ones(4, 2),
-        "nets.layer.weight": torch.ones(3, 3), "vectors.filters": torch.ones(3, 1, 2, 2),
-    }  # fmt: skip
+        "vectors.b": torch.arange(6.0).reshape(3, 2),
+        "vectors.a": torch.ones(3),
+        "vectors.r": torch.ones(4, 2),
+        "nets.layer.weight": torch.ones(3, 3),
+        "vectors.filters": torch.ones(3, 1, 2, 2),
+    }
     found = embeddings(weights, 3)
-    assert [(name, table.shape) for name, table in found.items()] == [
-        ("vectors.a", (3, 1)),
-        ("vectors.b", (3, 2)),
-    ]
+    assert [(name, table.shape) for name, table in found.items()] == [("vectors.a", (3, 1)), ("vectors.b", (3, 2))]
     assert found["vectors.b"].tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
@@ -122,11 +122,7 @@ def test_empty_tensors_and_parts_of_one_are_no_aliases():
 @pytest.mark.parametrize(
     ("name", "relations", "tables"),
     [
-        (
-            "hake",
-            1,
-            ["relation_bias", "relation_modulus", "relation_phase"],
-        ),  # two λ, two inverse-aware relations
+        ("hake", 1, ["relation_bias", "relation_modulus", "relation_phase"]),  # two λ, two inverse-aware relations
         ("hitter", 2, ["relation"]),  # four kinds of token
     ],
 )

@@ -18,8 +18,11 @@ QUICK = {"embedding_dim": "4", "epochs": "2"}
 def test_systems_of_several_seeds_have_rows_of_their_own(town: Graph):
     made = create_systems(town, ["transe", "rotate", "transe"], QUICK, seeds=2, device="cpu")
     assert [(s.name, s.kind, s.seed) for s in made] == [
-        ("transe", "transe", 0), ("transe-s1", "transe", 1), ("rotate", "rotate", 0), ("rotate-s1", "rotate", 1),
-    ]  # fmt: skip
+        ("transe", "transe", 0),
+        ("transe-s1", "transe", 1),
+        ("rotate", "rotate", 0),
+        ("rotate-s1", "rotate", 1),
+    ]
     assert {(s.settings["epochs"], s.settings["device"], s.state) for s in made} == {(2, "cpu", "waiting")}
     assert [s.artifact for s in made] == [f"systems/{s.pk}" for s in made]
 
@@ -68,12 +71,7 @@ def test_a_gpu_that_is_not_there_is_said_and_another_device_may_be_taken(town: G
         (["transE"], {}, 1, "unknown system 'transE' (did you mean transe?): the known systems are transe, "),
         (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10000"),
         (["transe"], {"depth": "1"}, 1, "transe has no setting 'depth': it has batch_size, "),
-        (
-            ["transe", "conve"],
-            {"epoch": "1"},
-            1,
-            "transe has no setting 'epoch' (did you mean epochs?): it has ",
-        ),
+        (["transe", "conve"], {"epoch": "1"}, 1, "transe has no setting 'epoch' (did you mean epochs?): it has "),
         (["transe"], {}, 0, "--seeds is 0: give 1 or more."),
     ],
 )
@@ -94,8 +92,9 @@ def test_settings_go_to_the_systems_that_have_them(town: Graph):
 def test_a_model_of_pykeen_gets_a_name_that_an_address_can_hold(town: Graph):
     made = create_systems(town, ["pykeen:PairRE"], QUICK, seeds=2)
     assert [(s.name, s.kind) for s in made] == [
-        ("pykeen-PairRE", "pykeen:PairRE"), ("pykeen-PairRE-s1", "pykeen:PairRE"),
-    ]  # fmt: skip
+        ("pykeen-PairRE", "pykeen:PairRE"),
+        ("pykeen-PairRE-s1", "pykeen:PairRE"),
+    ]
 
 
 def test_a_name_that_another_system_took_is_not_taken_for_this_one(town: Graph):
@@ -145,10 +144,7 @@ def test_only_trained_systems_are_got_and_in_the_order_asked_for(town: Graph):
     assert get_systems(town, ["distmult", "transe", "distmult"]) == [other, one]
     with pytest.raises(SystemError_) as caught:
         get_systems(town, ["transe", "complex", "rotate"])
-    assert (
-        str(caught.value)
-        == "Graph town has no trained system complex, rotate. Trained: transe, distmult, rescal."
-    )
+    assert str(caught.value) == "Graph town has no trained system complex, rotate. Trained: transe, distmult, rescal."
 
 
 def train(system: System) -> Job:

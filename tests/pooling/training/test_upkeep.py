@@ -16,23 +16,17 @@ QUICK = {"embedding_dim": "4", "epochs": "2"}
 
 
 def add(graph: Graph, name: str, seed: int = 0, **overrides: str) -> System:
-    return add_system(
-        graph, "transe", name=name, seed=seed, overrides={**QUICK, **overrides}, device="cpu", user=None
-    )
+    return add_system(graph, "transe", name=name, seed=seed, overrides={**QUICK, **overrides}, device="cpu", user=None)
 
 
 def test_a_system_is_added_under_a_name_with_its_settings_and_its_job(town: Graph):
     person = make_person("boss", "manager")
-    made = add_system(
-        town, "rotate", name="wide", seed=3, overrides={"embedding_dim": 128}, device="cpu", user=person
-    )
+    made = add_system(town, "rotate", name="wide", seed=3, overrides={"embedding_dim": 128}, device="cpu", user=person)
     made.refresh_from_db()
     assert (made.name, made.kind, made.seed, made.state) == ("wide", "rotate", 3, SystemState.WAITING)
     assert (made.settings["embedding_dim"], made.settings["device"]) == (128, "cpu")
     assert made.artifact == f"systems/{made.pk}"
-    assert list(Job.objects.values_list("kind", "system", "created_by")) == [
-        (JobKind.TRAIN, made.pk, person.pk)
-    ]
+    assert list(Job.objects.values_list("kind", "system", "created_by")) == [(JobKind.TRAIN, made.pk, person.pk)]
 
 
 @pytest.mark.parametrize(
@@ -106,9 +100,7 @@ def test_a_system_with_a_run_and_a_pool_stays_as_it_is(trained: Graph):
     assert uses_of(system) == ["it has a run", "pool p uses it"]
     with pytest.raises(SystemError_) as caught:
         anew(system)
-    assert str(caught.value) == (
-        "transe stays as it is, since it has a run and pool p uses it: clone it instead."
-    )
+    assert str(caught.value) == ("transe stays as it is, since it has a run and pool p uses it: clone it instead.")
     Pool.objects.get().systems.clear()
     with pytest.raises(SystemError_, match="transe stays as it is, since it has a run: clone it instead"):
         anew(System.objects.get(name="transe"))
@@ -139,10 +131,7 @@ def test_archiving_and_taking_back_are_in_the_audit_log_once(town: Graph):
     system.refresh_from_db()
     assert system.archived is False
     entries = AuditEntry.objects.filter(about="town/transe").order_by("id").values_list("act", "person")
-    assert list(entries) == [
-        (AuditAct.SYSTEM_ARCHIVED, person.pk),
-        (AuditAct.SYSTEM_RESTORED, person.pk),
-    ]
+    assert list(entries) == [(AuditAct.SYSTEM_ARCHIVED, person.pk), (AuditAct.SYSTEM_RESTORED, person.pk)]
 
 
 def test_archiving_a_failed_seed_lets_the_others_be_compared(town: Graph):

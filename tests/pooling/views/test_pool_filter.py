@@ -59,9 +59,7 @@ def test_who_looks_for_a_switch_is_led_to_why_there_is_none(pool, manager):
     assert 'always left out: <a href="#always">why there is no switch</a>' in html
     assert '<section class="section" id="always">' in html
     assert "#left-out" not in html
-    Pool.objects.update(
-        origin="imported", report=[{"kind": "known fact (train)", "count": 2, "examples": []}]
-    )
+    Pool.objects.update(origin="imported", report=[{"kind": "known fact (train)", "count": 2, "examples": []}])
     assert '<a href="/pools/town-pool/triples#left-out">which lines</a>' in manager.get(URL).content.decode()
     assert 'id="left-out"' in manager.get("/pools/town-pool/triples").content.decode()
 
@@ -77,9 +75,7 @@ def test_other_filters_are_tried_first(pool, manager):
         ["Filtered", "3", "2"],
         ["To people", "4", "5"],
     ]
-    assert re.findall(r'<input type="hidden" name="filters" value="([^"]*)">', html) == [
-        "category-tail", "self-answer",
-    ]  # fmt: skip
+    assert re.findall(r'<input type="hidden" name="filters" value="([^"]*)">', html) == ["category-tail", "self-answer"]
     assert list(pool.triples.values_list("id", "reason")) == before
 
 
@@ -94,8 +90,9 @@ def test_the_filters_of_the_pool_are_ticked_and_nothing_to_use(pool, manager):
 def test_no_filter_at_all_can_be_tried_and_used(pool, manager):
     html = manager.get(URL, {"preview": "yes"}).content.decode()
     assert table(html, "A triple that several filters would take")[-2:] == [
-        ["Filtered", "3", "0"], ["To people", "4", "7"],
-    ]  # fmt: skip
+        ["Filtered", "3", "0"],
+        ["To people", "4", "7"],
+    ]
     assert manager.post(URL)["Location"] == URL
     assert set(pool.triples.values_list("reason", flat=True)) == {""}
     assert Pool.objects.get().filters == []

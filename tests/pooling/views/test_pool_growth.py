@@ -44,10 +44,12 @@ def test_asking_starts_a_job_with_what_was_asked(pool, manager):
     assert manager.post(URL, data)["Location"] == URL
     assert extensions() == [
         {
-            "depth": 12, "systems": ["complex"], "seeds": [1],
+            "depth": 12,
+            "systems": ["complex"],
+            "seeds": [1],
             "seed_source": "sample of 1 test triples, stratified by relation, seed 3",
         }
-    ]  # fmt: skip
+    ]
     job = Job.objects.get()
     html = manager.get(URL).content.decode()
     assert f'<a href="/jobs/{job.pk}">Job {job.pk}</a> extends this pool: queued.' in html
@@ -69,10 +71,7 @@ def test_a_seed_file_is_read_and_named(pool, manager):
         ({"systems": ["rotate"]}, "rotate is not one of the available choices"),
         ({"count": "2"}, "Count 2: give 1 to 1"),
         ({"count": "1", "sample": "0.5"}, "not both"),
-        (
-            {"seeds_file": SimpleUploadedFile("s.tsv", b"p0\tknows\tnobody\n")},
-            "s.tsv:1: the graph does not have",
-        ),
+        ({"seeds_file": SimpleUploadedFile("s.tsv", b"p0\tknows\tnobody\n")}, "s.tsv:1: the graph does not have"),
         ({"seeds_file": SimpleUploadedFile("s.tsv", b"x" * 5_000_001)}, "5,000,001 bytes"),
     ],
     ids=lambda value: str(value)[:30],
@@ -119,10 +118,7 @@ def test_freezing_asks_twice_and_then_holds(pool, manager):
 def test_a_pool_that_is_extended_is_not_frozen(pool, manager):
     manager.post(URL, {"depth": "12"})
     html = manager.post("/pools/town-pool/freeze", {"sure": "on"}).content.decode()
-    assert (
-        f"Pool town-pool is being extended (job {Job.objects.get().pk}): wait for its end, or cancel it."
-        in html
-    )
+    assert f"Pool town-pool is being extended (job {Job.objects.get().pk}): wait for its end, or cancel it." in html
 
 
 @pytest.mark.parametrize("count", [1, 3])

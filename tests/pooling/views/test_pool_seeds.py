@@ -20,9 +20,7 @@ def pool(db, tmp_path) -> Pool:
     """Two seeds, both of `knows`; test has a third triple, of a relation whose name a spreadsheet would run."""
     folder = tmp_path / "town"
     make_graph(folder, "first")
-    (folder / "test.tsv").write_text(
-        "p0\tknows\tp3\np1\tknows\tp4\np1\t=a relation of a very long name\tp2\n"
-    )
+    (folder / "test.tsv").write_text("p0\tknows\tp3\np1\tknows\tp4\np1\t=a relation of a very long name\tp2\n")
     from pooling.graphs.imports import import_graph
     from pooling.graphs.tsv import read_tsv
 
@@ -66,9 +64,7 @@ def test_the_csv_holds_the_same_and_runs_nothing(pool, manager):
     answer = manager.get(f"{URL}.csv")
     assert answer["Content-Disposition"] == 'attachment; filename="town-pool-seeds.csv"'
     head, *rows = csv.reader(answer.content.decode().splitlines())
-    assert head == [
-        "relation", "seeds", "seeds_share", "test", "test_share", "difference", "graph", "graph_share",
-    ]  # fmt: skip
+    assert head == ["relation", "seeds", "seeds_share", "test", "test_share", "difference", "graph", "graph_share"]
     assert [row[0] for row in rows] == ["knows", "'=a relation of a very long name"]
     numbers = [[float(cell) for cell in row[1:]] for row in rows]
     assert numbers[0] == pytest.approx([2, 1, 2, 2 / 3, 1 / 3, 15, 15 / 22])

@@ -29,9 +29,7 @@ def test_building_makes_a_pool_and_its_job(rotate, manager):
     pool = Pool.objects.get()
     assert (pool.seed_source, pool.filters, pool.depth) == ("sample 0.5 of test, seed 1", ["types"], 10)
     assert list(pool.systems.all()) == [rotate]
-    assert list(Job.objects.values_list("kind", "pool__name", "state")) == [
-        ("build-pool", "fresh", JobState.QUEUED)
-    ]
+    assert list(Job.objects.values_list("kind", "pool__name", "state")) == [("build-pool", "fresh", JobState.QUEUED)]
 
 
 @pytest.mark.parametrize("share", ["0.5", ""])
@@ -111,8 +109,7 @@ def test_form_ticks_the_first_system_of_each_kind_that_is_not_archived(graph, ma
 def rows(html: str) -> list[list[str]]:
     body = re.search(r"<tbody>(.*?)</tbody>", html, re.S)
     cells = [
-        re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
-        for row in re.findall(r"<tr>(.*?)</tr>", body.group(1), re.S)
+        re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall(r"<tr>(.*?)</tr>", body.group(1), re.S)
     ]
     return [[re.sub(r"<[^>]+>|\s+", " ", cell).strip() for cell in row] for row in cells]
 
@@ -120,19 +117,11 @@ def rows(html: str) -> list[list[str]]:
 def test_triples_with_depth_reason_and_provenance(rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
     first = rows(manager.get("/pools/town-pool/triples").content.decode())[0]
-    assert [re.sub(r" +", " ", cell) for cell in first] == [
-        "ada",
-        "knows",
-        "emil",
-        "1",
-        "to people",
-        "rotate tail 1",
-    ]
+    assert [re.sub(r" +", " ", cell) for cell in first] == ["ada", "knows", "emil", "1", "to people", "rotate tail 1"]
 
 
 @pytest.mark.parametrize(
-    ("reason", "count"),
-    [("", 7), ("people", 4), ("filtered", 3), ("types", 1), ("category-head", 1), ("nonsense", 7)],
+    ("reason", "count"), [("", 7), ("people", 4), ("filtered", 3), ("types", 1), ("category-head", 1), ("nonsense", 7)]
 )
 def test_triples_by_reason(reason: str, count: int, rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
@@ -177,11 +166,7 @@ def test_queries_do_not_grow(count: int, graph, manager, tmp_path, django_assert
     for i in range(count):
         make_pool(graph, f"pool-{i}", systems=systems)
         make_graph(tmp_path / f"more{i}", f"more-{i}")
-    for url, queries in (
-        ("/pools", 6),
-        ("/graphs", 6),
-        ("/pools/pool-0/triples", 6),
-    ):
+    for url, queries in (("/pools", 6), ("/graphs", 6), ("/pools/pool-0/triples", 6)):
         with django_assert_num_queries(queries):
             manager.get(url)
 

@@ -32,13 +32,7 @@ def researcher(db) -> Client:
 
 
 def upload(content: bytes = GOOD, name: str = "their.run", **fields: str) -> dict[str, object]:
-    return {
-        "name": "theirs",
-        "family": "neural",
-        "pool": "",
-        "file": SimpleUploadedFile(name, content),
-        **fields,
-    }
+    return {"name": "theirs", "family": "neural", "pool": "", "file": SimpleUploadedFile(name, content), **fields}
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -100,9 +94,7 @@ def test_a_run_for_a_pool_has_all_its_rank_rows(graph: Graph, manager: Client):
         ),
     ],
 )
-def test_what_is_refused_is_said_at_the_form(
-    changed: dict, message: str, graph: Graph, manager: Client, monkeypatch
-):
+def test_what_is_refused_is_said_at_the_form(changed: dict, message: str, graph: Graph, manager: Client, monkeypatch):
     monkeypatch.setattr(run_upload, "MOST_BYTES", 100_000)
     make_system(graph, "transe")
     answer = manager.post(PAGE, upload() | changed)
@@ -145,9 +137,7 @@ def test_the_page_of_an_imported_system_says_what_it_is_and_offers_no_training(g
         for ask in (manager.get, manager.post):
             answer = ask(f"/graphs/town/systems/theirs/{act}", follow=True)
             assert answer.redirect_chain == [("/graphs/town/systems/theirs", 302)]
-            assert (
-                f"{reason} {done}. Import another run under another name instead." in answer.content.decode()
-            )
+            assert f"{reason} {done}. Import another run under another name instead." in answer.content.decode()
     answer = manager.get("/graphs/town/systems/theirs/files/weights.safetensors")
     assert answer.status_code == 409
     assert "theirs was imported as a run: its weights are not here." in answer.content.decode()

@@ -41,17 +41,13 @@ def test_a_new_system_is_trained_with_what_was_set(graph, manager):
     sent = {"name": "small", "seed": "4", "device": "cpu", "set_channels": "8", "set_optimizer": "adagrad"}
     assert manager.post("/graphs/town/train/conve", sent)["Location"] == "/graphs/town/systems/small"
     made = System.objects.get()
-    assert (made.kind, made.seed, made.settings["channels"], made.settings["optimizer"]) == (
-        "conve", 4, 8, "adagrad",
-    )  # fmt: skip
+    assert (made.kind, made.seed, made.settings["channels"], made.settings["optimizer"]) == ("conve", 4, 8, "adagrad")
     assert made.settings["feature_map_dropout"] == 0.2  # of the preset
     assert Job.objects.get().system == made
 
 
 def test_a_clone_begins_with_the_settings_of_the_other(graph, manager):
-    make_system(
-        graph, "rotate", settings={"embedding_dim": 32, "scale": 2.0, "device": "cpu", "optimizer": "adagrad"}
-    )
+    make_system(graph, "rotate", settings={"embedding_dim": 32, "scale": 2.0, "device": "cpu", "optimizer": "adagrad"})
     html = manager.get(f"{URL}/clone").content.decode()
     names = ("name", "seed", "device", "set_embedding_dim", "set_scale", "set_optimizer", "set_epochs")
     assert [field(html, name) for name in names] == ["rotate-2", "1", "cpu", "32", "2", "adagrad", ""]
@@ -65,19 +61,13 @@ def test_a_clone_begins_with_the_settings_of_the_other(graph, manager):
 @pytest.mark.parametrize(
     ("changed", "at", "message"),
     [
-        (
-            {"set_embedding_dim": "1"},
-            "set_embedding_dim",
-            "setting embedding_dim=1: must be a whole number from 2",
-        ),
+        ({"set_embedding_dim": "1"}, "set_embedding_dim", "setting embedding_dim=1: must be a whole number from 2"),
         ({"name": "two words"}, "name", "Enter a valid “slug”"),
         ({"name": "rotate"}, "", "Graph town has a system rotate already: choose another name."),
         ({"seed": "-1"}, "seed", "Ensure this value is greater than or equal to 0."),
     ],
 )
-def test_what_is_wrong_stands_at_its_field_and_starts_nothing(
-    changed: dict, at: str, message: str, graph, manager
-):
+def test_what_is_wrong_stands_at_its_field_and_starts_nothing(changed: dict, at: str, message: str, graph, manager):
     make_system(graph, "rotate")
     sent = {"name": "other", "seed": "1", "device": "cpu", **changed}
     form = manager.post(f"{URL}/clone", sent).context["form"]
@@ -94,9 +84,7 @@ def test_what_is_wrong_stands_at_its_field_and_starts_nothing(
         ("rotate", "loss", "self-adversarial", "loss=self-adversarial with num_negatives=0: "),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused_at_the_field_named(
-    graph, manager, kind, setting, value, message
-):
+def test_settings_that_do_not_go_together_are_refused_at_the_field_named(graph, manager, kind, setting, value, message):
     sent = {"name": "other", "seed": "1", "device": "cpu", f"set_{setting}": value}
     form = manager.post(f"/graphs/town/train/{kind}", sent).context["form"]
     assert list(form.errors) == [f"set_{setting}"]
@@ -109,9 +97,7 @@ def test_retrain_is_offered_while_nothing_rests_on_the_system(graph, manager):
     assert f'href="{URL}/retrain"' in manager.get(URL).content.decode()
     html = manager.get(f"{URL}/retrain").content.decode()
     assert 'name="name"' not in html
-    assert (
-        manager.post(f"{URL}/retrain", {"seed": "5", "device": "cpu", "set_epochs": "3"})["Location"] == URL
-    )
+    assert manager.post(f"{URL}/retrain", {"seed": "5", "device": "cpu", "set_epochs": "3"})["Location"] == URL
     system = System.objects.get()
     assert (system.name, system.seed, system.settings["epochs"], system.state) == ("rotate", 5, 3, "waiting")
     html = manager.get(URL).content.decode()  # now a job works on it
@@ -142,9 +128,14 @@ def test_what_an_older_row_does_not_say_is_not_the_preset_of_today(graph, manage
     for page in ("clone", "retrain"):
         html = manager.get(f"{URL}/{page}").content.decode()
         assert {key: field(html, f"set_{key}") for key in NEUTRAL} == {
-            "loss": "cross-entropy", "margin": "9", "temperature": "1", "smoothing": "0", "n3": "0", "l2": "0",
+            "loss": "cross-entropy",
+            "margin": "9",
+            "temperature": "1",
+            "smoothing": "0",
+            "n3": "0",
+            "l2": "0",
             "precision": "full",
-        }  # fmt: skip
+        }
     assert manager.post(f"{URL}/retrain", sent_back(html, preset))["Location"] == URL
     assert System.objects.get().settings == {**old, **NEUTRAL, "device": "cpu"}
 
@@ -201,10 +192,7 @@ def test_a_model_of_pykeen_is_set_up_by_the_name_of_its_class(graph, manager, ty
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (
-            "PairRF",
-            "PyKEEN has no model 'PairRF' that can be built from triples alone: did you mean pykeen:PairRE?",
-        ),
+        ("PairRF", "PyKEEN has no model 'PairRF' that can be built from triples alone: did you mean pykeen:PairRE?"),
         ("RGCN", "PyKEEN has no model 'RGCN' that can be built from triples alone: "),
         (" ", "Give the name of a class."),
     ],
@@ -231,11 +219,7 @@ def test_only_managers_are_led_to_set_up_a_model_of_pykeen(graph):
         client.force_login(make_person(role, site=role if role == "researcher" else ""))
         listed = client.get("/graphs/town/systems", {"model": "PairRE"})
         field_is_there = b'name="model"' in listed.content
-        found[role] = (
-            listed.status_code,
-            field_is_there,
-            client.get("/graphs/town/train/pykeen-PairRE").status_code,
-        )
+        found[role] = (listed.status_code, field_is_there, client.get("/graphs/town/train/pykeen-PairRE").status_code)
     assert found == {"researcher": (200, False, 403), "annotator": (403, False, 403)}
 
 

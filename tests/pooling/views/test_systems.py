@@ -46,9 +46,7 @@ def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, 
     assert sorted(name for name, checked in boxes if checked) == sorted(USUAL)
     assert {name for name, _ in boxes} == set(SYSTEMS)
     assert re.search(r'<input type="number" name="set_validate_every"[^>]* placeholder="1"', html)
-    assert re.search(
-        r'name="set_embedding_dim" min="2" max="4096" step="1" placeholder="differs by system"', html
-    )
+    assert re.search(r'name="set_embedding_dim" min="2" max="4096" step="1" placeholder="differs by system"', html)
     assert "Passes over the training triples. A whole number from 1 to 10000." in html
 
 
@@ -96,11 +94,7 @@ def test_page_of_a_system_says_what_is_unusual(graph, manager):
 
 def test_page_of_a_failed_system_says_why_to_managers(graph, manager):
     system = make_system(graph, "rotate", run=False, state=SystemState.FAILED)
-    for state, error in (
-        ("failed", "it needs 134 GB, 13 GB are free."),
-        ("done", ""),
-        ("failed", "<b> is odd."),
-    ):
+    for state, error in (("failed", "it needs 134 GB, 13 GB are free."), ("done", ""), ("failed", "<b> is odd.")):
         job = Job.objects.create(kind=JobKind.TRAIN, system=system, state=state, error=error)
     html = manager.get(f"{URL}/rotate").content.decode()
     assert f'<p>&lt;b&gt; is odd. <a href="/jobs/{job.pk}">Job {job.pk}</a></p>' in html
@@ -203,10 +197,7 @@ def test_queries_of_a_comparison_do_not_grow(count: int, graph, manager, django_
 
 
 def test_compared_curves_leave_out_what_has_no_values():
-    history = [
-        {"epoch": 1, "loss": 3.0, "validation_mrr": None},
-        {"epoch": 2, "loss": 2.0, "validation_mrr": 0.5},
-    ]
+    history = [{"epoch": 1, "loss": 3.0, "validation_mrr": None}, {"epoch": 2, "loss": 2.0, "validation_mrr": 0.5}]
     mrr, loss = compared_charts([("a", 4, history), ("rules", 5, [{"epoch": 1, "loss": None}]), ("c", 6, [])])
     assert (mrr.columns, mrr.rows) == (["a"], [(2, [0.5])])
     assert loss.data["data"]["series"] == [{"name": "a", "x": [1, 2], "y": [3.0, 2.0], "system": 4}]
@@ -215,10 +206,7 @@ def test_compared_curves_leave_out_what_has_no_values():
 
 
 def test_values_of_a_chart_are_a_file_of_the_systems_compared(graph, manager):
-    history = [
-        {"epoch": 1, "loss": 3.0, "validation_mrr": None},
-        {"epoch": 2, "loss": 2.5, "validation_mrr": 0.5},
-    ]
+    history = [{"epoch": 1, "loss": 3.0, "validation_mrr": None}, {"epoch": 2, "loss": 2.5, "validation_mrr": 0.5}]
     make_system(graph, "transe", history=history)
     make_system(graph, "rotate", history=history[1:])
     make_system(graph, "rules", history=[{"epoch": 1, "loss": None, "validation_mrr": 0.25}])
@@ -246,10 +234,7 @@ def test_files_are_downloads_named_after_graph_and_system(graph, manager, monkey
     make_system(graph, "rotate")
     assert "weights.safetensors" not in manager.get(f"{URL}/rotate").content.decode()  # it has no checkpoint
     System.objects.update(sha256="0" * 64)
-    assert (
-        f'href="{URL}/rotate/files/weights.safetensors" download'
-        in manager.get(f"{URL}/rotate").content.decode()
-    )
+    assert f'href="{URL}/rotate/files/weights.safetensors" download' in manager.get(f"{URL}/rotate").content.decode()
     monkeypatch.setattr("pooling.views.systems.open_file", lambda system, name: BytesIO(name.encode()))
     response = manager.get(f"{URL}/rotate/files/entities.npy")
     assert response["Content-Disposition"] == 'attachment; filename="town-rotate-entities.npy"'

@@ -34,9 +34,7 @@ def pool() -> tuple[Prepared, np.ndarray, np.ndarray]:
     order = np.argsort(asked, kind="stable")
     triple = np.tile(np.arange(700), 2)[order]
     question = asked[order]
-    likely = np.where(
-        np.arange(700) < CERTAINS, 0.0, rng.beta(0.5, 2.0, 700)
-    )  # some triples are found by everybody
+    likely = np.where(np.arange(700) < CERTAINS, 0.0, rng.beta(0.5, 2.0, 700))  # some triples are found by everybody
     strict = np.zeros((SYSTEMS, 1400), dtype=np.int32)
     for s in range(SYSTEMS):
         score = rng.random(1400) + likely[triple]
@@ -46,10 +44,16 @@ def pool() -> tuple[Prepared, np.ndarray, np.ndarray]:
         place -= np.searchsorted(question, question)
         strict[s] = 1 + place + 3 * (place // 2)
     table = RankTable(
-        question.astype(np.int32), triple.astype(np.int32), triple.astype(np.int32), strict, strict, strict,
-        side=np.repeat([0, 1], SIDE).astype(np.int8), relation=np.zeros(2 * SIDE, dtype=np.int32),
+        question.astype(np.int32),
+        triple.astype(np.int32),
+        triple.astype(np.int32),
+        strict,
+        strict,
+        strict,
+        side=np.repeat([0, 1], SIDE).astype(np.int8),
+        relation=np.zeros(2 * SIDE, dtype=np.int32),
         candidates=np.full(2 * SIDE, 999, dtype=np.int32),
-    )  # fmt: skip
+    )
     certain = np.arange(700) < CERTAINS
     return prepare(table), certain | (rng.random(700) < likely), certain
 
@@ -113,9 +117,7 @@ def test_ratios_of_totals_are_right_on_average(design):
     found, true = estimates(design, Estimator), truth()
     for name in RATIOS:
         assert off_by(found[name], true[name]).max() < 3, name
-        assert np.abs(found[name].mean(axis=0) / true[name] - 1).max() < 0.01, (
-            name
-        )  # at most 0.75 % were seen
+        assert np.abs(found[name].mean(axis=0) / true[name] - 1).max() < 0.01, name  # at most 0.75 % were seen
 
 
 @pytest.mark.parametrize("design", SIZES)

@@ -59,10 +59,7 @@ class Case:
         if any((self.stratum == h).sum() < size for h in range(len(sizes))):
             return False  # a world with fewer triples than the design asks for
         return all(
-            np.bincount(
-                table.question[(self.positive & (self.stratum == h))[table.triple]], minlength=1
-            ).max()
-            <= n
+            np.bincount(table.question[(self.positive & (self.stratum == h))[table.triple]], minlength=1).max() <= n
             for h, n in enumerate(sizes)
         )
 
@@ -107,13 +104,12 @@ def test_a_sample_of_everything_is_what_the_measures_say(world, seed):
     case = Case(world, seed, 2, 6)
     sample = case.everything
     asked = {
-        name: value.keep(case.asked)
-        for name, value in values(case.prepared, case.state(), [*MICRO, *MACRO]).items()
+        name: value.keep(case.asked) for name, value in values(case.prepared, case.state(), [*MICRO, *MACRO]).items()
     }
     found = Estimator(case.prepared, sample, case.asked).estimate(sample)
-    modelled = ModelEstimator(
-        case.prepared, sample, case.asked, np.zeros(sample.drawn.size, dtype=int)
-    ).estimate(sample)
+    modelled = ModelEstimator(case.prepared, sample, case.asked, np.zeros(sample.drawn.size, dtype=int)).estimate(
+        sample
+    )
     assert found["positives"] == case.positive.sum()
     assert found["answers"] == asked["micro_mrr"].n
     assert found["questions"] == modelled["questions"] == asked["macro_mrr"].n
@@ -143,9 +139,16 @@ def one_question(positions: list[int]) -> RankTable:
     rank = np.array([positions], dtype=np.int32)
     row = np.arange(len(positions), dtype=np.int32)
     return RankTable(
-        row * 0, row, row, rank, rank, rank, side=np.zeros(1, dtype=np.int8),
-        relation=np.zeros(1, dtype=np.int32), candidates=np.full(1, 99, dtype=np.int32),
-    )  # fmt: skip
+        row * 0,
+        row,
+        row,
+        rank,
+        rank,
+        rank,
+        side=np.zeros(1, dtype=np.int8),
+        relation=np.zeros(1, dtype=np.int32),
+        candidates=np.full(1, 99, dtype=np.int32),
+    )
 
 
 def test_stratified_lists_by_hand():
@@ -296,9 +299,9 @@ def test_model_stays_within_the_range_of_the_measures(world):
     for seed in range(4):
         case = Case(world, seed, 2, 4)
         for sample in case.samples([2, 1])[::5]:
-            found = ModelEstimator(
-                case.prepared, sample, case.asked, np.zeros(sample.drawn.size, dtype=int)
-            ).estimate(sample)
+            found = ModelEstimator(case.prepared, sample, case.asked, np.zeros(sample.drawn.size, dtype=int)).estimate(
+                sample
+            )
             for name in MICRO:
                 assert np.all(np.isnan(found[name]) | ((found[name] >= 0) & (found[name] <= 1 + 1e-12)))
 
@@ -325,9 +328,7 @@ def test_jackknife_of_single_triples_is_the_textbook_variance_of_a_total():
         for h, (size, n) in enumerate([(30, 10), (20, 8)])
     )
     assert found.value == total_of(Sample(stratum, drawn, positive))["total"]
-    assert found.high - found.value == pytest.approx(
-        t.ppf(0.975, 16) * np.sqrt(variance), rel=1e-9
-    )  # 18 groups
+    assert found.high - found.value == pytest.approx(t.ppf(0.975, 16) * np.sqrt(variance), rel=1e-9)  # 18 groups
     assert found.value - found.low == pytest.approx(found.high - found.value, rel=1e-12)
 
 

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.measures.label_state import LabelState
-from evaluation.open_world.kernels.pool import (
-    Found,
-    count_found,
-    discordant_share,
-    mean_expected,
-    missing_share,
-)
+from evaluation.open_world.kernels.pool import Found, count_found, discordant_share, mean_expected, missing_share
 from evaluation.open_world.kernels.theory import expected_metric
 from tests.evaluation.rank_world import make_world
 
@@ -44,9 +38,7 @@ def test_share_is_new_by_all_answers():
 def test_mean_is_over_the_units():
     answers, beta = np.array([3, 7, 3, 1]), np.array([0.2, 0.5, 0.2, 0.0])
     levels = np.array([0.3, 0.9])
-    slow = np.mean(
-        [expected_metric(int(n), b, levels, "log_mrr") for n, b in zip(answers, beta, strict=True)], axis=0
-    )
+    slow = np.mean([expected_metric(int(n), b, levels, "log_mrr") for n, b in zip(answers, beta, strict=True)], axis=0)
     assert mean_expected(answers, beta, levels, "log_mrr") == pytest.approx(slow)
 
 

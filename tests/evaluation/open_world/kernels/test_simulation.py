@@ -30,9 +30,7 @@ def test_theory_and_simulation_agree(rho: float):
 def test_few_entities_are_ranked_exactly():
     """Where most candidates are right, a wrong place of a wrong one would show."""
     n, beta, strength, entities = 3, 0.5, 0.4, 6
-    drawn = simulate(
-        n, beta, strength, ["mrr", "hits@3"], 100_000, np.random.default_rng(2), entities=entities
-    )
+    drawn = simulate(n, beta, strength, ["mrr", "hits@3"], 100_000, np.random.default_rng(2), entities=entities)
     for metric, found in zip(("mrr", "hits@3"), drawn, strict=True):
         told = exact(n, beta, strength, strength, metric, entities)
         assert abs(float(found.mean[0, 0]) - told) <= 4 * float(found.error[0, 0])
@@ -68,11 +66,7 @@ def test_deviation_is_between_questions_and_questions_without_test_answers_are_l
 def test_the_ends_are_defined():
     found = simulate(1, [0.0, 1.0], [0.0, 1.0], ["mrr"], 3, np.random.default_rng(7))[0]
     assert found.mean[0, 1] == 1 and 0 < found.mean[0, 0] < 1
-    assert (
-        np.isnan(found.mean[1]).all()
-        and np.isnan(found.sd[1]).all()
-        and found.questions[1].tolist() == [0, 0]
-    )
+    assert np.isnan(found.mean[1]).all() and np.isnan(found.sd[1]).all() and found.questions[1].tolist() == [0, 0]
     assert np.isnan(simulate(2, 0.0, 0.5, ["mrr"], 1, np.random.default_rng(7))[0].sd).all()
 
 

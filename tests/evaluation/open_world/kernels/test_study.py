@@ -80,9 +80,7 @@ def test_metric_values_equal_literal_metrics_with_ties(data):
         for q, count in enumerate(answers)
         for i in range(count)
     ]
-    table = prepare_answers(
-        question, np.arange(len(question)), *map(np.array, ([strict], [optimistic], [pessimistic]))
-    )
+    table = prepare_answers(question, np.arange(len(question)), *map(np.array, ([strict], [optimistic], [pessimistic])))
     found = metric_values(table, counted)
     assert set(found) == set(METRICS)
     for metric, values in found.items():

@@ -143,7 +143,7 @@ def test_a_function_of_ranks_is_a_metric_too():
             comb(7, k) * 0.24**k * 0.76 ** (7 - k) * 0.6 / (k + 1) * sum(1 / r - 1 / r**2 for r in range(1, k + 2))
             for k in range(8)
         )
-    )  # fmt: skip
+    )
 
 
 def test_hits_beyond_the_number_of_answers_and_what_was_not_returned():
@@ -230,9 +230,7 @@ def test_more_correlation_reports_less():
 def test_what_is_certain_has_no_correlation():
     assert [x.tolist() for x in allowed_rho([0, 1, 0.5, 0.5], [0.5, 0.5, 0, 1])] == [[0.0] * 4] * 2
     assert allowed_rho(0.5, 0.5)[1] == 1
-    with pytest.raises(
-        ValueError, match=r"a correlation of 0\.3 cannot be: here it is from 0\.0000 to 0\.0000"
-    ):
+    with pytest.raises(ValueError, match=r"a correlation of 0\.3 cannot be: here it is from 0\.0000 to 0\.0000"):
         correlated_strengths(0.0, 0.5, 0.3)
 
 

@@ -20,9 +20,7 @@ NAMES = ("micro_mrr", "macro_hits@3", "map", "bpref", "micro_mr")
 def test_found_by_only_looks_at_each_triple(rows, group):
     found = np.array(rows, dtype=bool).reshape(-1, 4)
     chosen = np.isin(np.arange(4), list(group))
-    expected = [
-        any(row[i] for i in group) and not any(row[i] for i in range(4) if i not in group) for row in rows
-    ]
+    expected = [any(row[i] for i in group) and not any(row[i] for i in range(4) if i not in group) for row in rows]
     assert found_by_only(found, chosen).tolist() == expected
 
 

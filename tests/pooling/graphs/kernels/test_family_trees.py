@@ -36,9 +36,7 @@ def literal_relations(parents: list[tuple[int, int]], female: list[bool]) -> dic
         return a != b and any(is_sibling(a, x) and is_parent(x, b) for x in people)
 
     def is_cousin(a, b):
-        return a != b and any(
-            is_parent(x, a) and is_parent(y, b) and is_sibling(x, y) for x in people for y in people
-        )
+        return a != b and any(is_parent(x, a) and is_parent(y, b) and is_sibling(x, y) for x in people for y in people)
 
     def woman(kin):
         return lambda a, b: female[a] and kin(a, b)

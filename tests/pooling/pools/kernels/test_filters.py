@@ -46,23 +46,25 @@ def literal_reason(found: Found, i: int, names: list[str]) -> str:
 
 @st.composite
 def found_triples(draw):
-    rows = draw(
-        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=12)
-    )
+    rows = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=12))
     flags = st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))
     types = st.lists(st.lists(st.sampled_from(TYPES[1:]), unique=True).map(tuple), min_size=5, max_size=5)
     wanted = st.lists(st.sampled_from(TYPES), min_size=5, max_size=5)
     train = draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), max_size=8))
     return Found(
-        np.array(rows, dtype=np.int32), np.array(draw(flags)), np.array(draw(flags)), CATEGORIES,
-        draw(types), draw(wanted), draw(wanted), np.array(train, dtype=np.int32).reshape(-1, 3),
-    )  # fmt: skip
+        np.array(rows, dtype=np.int32),
+        np.array(draw(flags)),
+        np.array(draw(flags)),
+        CATEGORIES,
+        draw(types),
+        draw(wanted),
+        draw(wanted),
+        np.array(train, dtype=np.int32).reshape(-1, 3),
+    )
 
 
 @settings(max_examples=400)
-@given(
-    found_triples(), st.permutations(list(FILTERS)).flatmap(lambda p: st.sampled_from([p, p[:2], p[:1], []]))
-)
+@given(found_triples(), st.permutations(list(FILTERS)).flatmap(lambda p: st.sampled_from([p, p[:2], p[:1], []])))
 def test_reasons_are_those_of_the_words(found, names):
     expected = [literal_reason(found, i, names) for i in range(len(found.triples))]
     assert apply_filters(found, names).tolist() == expected
@@ -80,9 +82,15 @@ def test_reasons_are_those_of_the_words(found, names):
 )  # fmt: skip
 def test_category_filters_by_the_side_that_found_the_triple(category, side, reason):
     found = Found(
-        np.array([[0, 0, 1]], np.int32), np.array([side == "tail"]), np.array([side == "head"]),
-        [category], [(), ()], [""], [""], NOTHING,
-    )  # fmt: skip
+        np.array([[0, 0, 1]], np.int32),
+        np.array([side == "tail"]),
+        np.array([side == "head"]),
+        [category],
+        [(), ()],
+        [""],
+        [""],
+        NOTHING,
+    )
     assert apply_filters(found, parse_filters("category")).tolist() == [reason]
     assert apply_filters(found, []).tolist() == [""]
 
@@ -106,17 +114,13 @@ def test_unknown_filter_is_named_with_those_that_exist():
 def test_what_is_always_left_out_is_no_filter_to_choose(word: str, what: str):
     with pytest.raises(ValueError) as caught:
         parse_filters(f"types,{word}")
-    assert (
-        str(caught.value) == f"{word!r} has no switch, since {what} are always left out: leave the word out"
-    )
+    assert str(caught.value) == f"{word!r} has no switch, since {what} are always left out: leave the word out"
 
 
 def test_a_type_that_no_relation_wants_is_a_type_all_the_same():
     """A declared cat is no person, though no relation of the graph is about cats."""
     row = np.array([[0, 0, 1]], np.int32)
-    found = Found(
-        row, np.array([True]), np.array([False]), ["N-N"], [("cat",), ()], ["person"], [""], NOTHING
-    )
+    found = Found(row, np.array([True]), np.array([False]), ["N-N"], [("cat",), ()], ["person"], [""], NOTHING)
     assert apply_filters(found, ["types"]).tolist() == ["types"]
     assert apply_filters(found, ["types-entailed"]).tolist() == [""]
     assert apply_filters(found, ["types-both"]).tolist() == ["types-both"]
@@ -127,9 +131,7 @@ def test_types_entailed_from_train_by_either_side():
     train = np.array([[0, 0, 1], [2, 1, 2]], np.int32)
     rows = [[0, 0, 1], [0, 0, 0], [1, 0, 1], [2, 0, 1], [0, 0, 2]]
     flags = np.ones(len(rows), bool)
-    found = Found(
-        np.array(rows, np.int32), flags, flags, ["N-N", "N-N"], [()] * 3, ["person", ""], ["city", ""], train
-    )
+    found = Found(np.array(rows, np.int32), flags, flags, ["N-N", "N-N"], [()] * 3, ["person", ""], ["city", ""], train)
     assert FILTERS["types-entailed"].rule(found).tolist() == [False, True, True, False, False]
 
 

@@ -41,9 +41,7 @@ def unpacked(gathered: Gathered) -> dict[tuple[int, int, int], list[Finding]]:
 @st.composite
 def worlds(draw):
     """Questions of a few seeds, lists of a few systems (shorter ones end in -1), and a depth."""
-    seeds = draw(
-        st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=6)
-    )
+    seeds = draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=6))
     questions, _, _ = questions_of(np.array(seeds))
     width = draw(st.integers(1, 5))
     lists = []
@@ -72,9 +70,7 @@ def test_gathered_triples_hold_every_finding_and_the_smallest_rank(world):
 def test_order_of_the_pool_does_not_depend_on_the_order_of_the_systems(world):
     questions, candidates, depth = world
     forward, backward = gather(questions, candidates, depth), gather(questions, candidates[::-1], depth)
-    keys = [
-        (d, r, h, t) for d, (h, r, t) in zip(forward.depth.tolist(), forward.triples.tolist(), strict=True)
-    ]
+    keys = [(d, r, h, t) for d, (h, r, t) in zip(forward.depth.tolist(), forward.triples.tolist(), strict=True)]
     assert keys == sorted(keys)
     assert forward.triples.tolist() == backward.triples.tolist()
 
@@ -106,9 +102,7 @@ def test_merged_pools_hold_every_finding_of_both_once_and_the_smaller_depth(one,
     old, fresh = gather(*one), gather(*other)
     merged = merge(old, fresh)
     first, second = unpacked(old), unpacked(fresh)
-    expected = {
-        triple: sorted({*first.get(triple, []), *second.get(triple, [])}) for triple in {**first, **second}
-    }
+    expected = {triple: sorted({*first.get(triple, []), *second.get(triple, [])}) for triple in {**first, **second}}
     assert unpacked(merged) == expected
     assert [tuple(t) for t in merged.triples.tolist()] == list(expected)  # the old ones, then what is new
     assert merged.depth.tolist() == [min(rank for _, _, rank in expected[t]) for t in expected]
@@ -126,18 +120,12 @@ def test_merging_a_pool_with_a_deeper_one_or_itself_is_the_deeper_one(world):
 
 def test_a_triple_without_findings_keeps_its_depth_until_it_is_found_higher():
     bare = Gathered(
-        np.array([[3, 7, 1], [3, 7, 2]], np.int32),
-        np.array([2, 5]),
-        np.zeros(0, PROVENANCE),
-        np.zeros(3, int),
+        np.array([[3, 7, 1], [3, 7, 2]], np.int32), np.array([2, 5]), np.zeros(0, PROVENANCE), np.zeros(3, int)
     )
     found = np.array([(4, 0, 3), (4, 0, 4)], PROVENANCE)
     fresh = Gathered(np.array([[3, 7, 1], [3, 7, 2]], np.int32), np.array([3, 4]), found, np.arange(3))
     merged = merge(bare, fresh)
-    assert (merged.depth.tolist(), unpacked(merged)) == (
-        [2, 4],
-        {(3, 7, 1): [(4, 0, 3)], (3, 7, 2): [(4, 0, 4)]},
-    )
+    assert (merged.depth.tolist(), unpacked(merged)) == ([2, 4], {(3, 7, 1): [(4, 0, 3)], (3, 7, 2): [(4, 0, 4)]})
 
 
 def test_nothing_merged_with_nothing_is_nothing():

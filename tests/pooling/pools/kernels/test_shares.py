@@ -19,8 +19,6 @@ def test_divergence_is_that_of_the_smoothed_shares():
     p, q = np.array([3.5, 0.5, 5.5]), np.array([1.5, 7.5, 2.5])  # the last relation is in neither
     assert divergence(counts, reference) == pytest.approx(stats.entropy(p, q), rel=1e-12)
     assert divergence(counts, counts) == 0
-    assert divergence(counts, reference, smoothing=0) == pytest.approx(
-        stats.entropy([3, 0, 5], [1, 7, 2]), rel=1e-12
-    )
+    assert divergence(counts, reference, smoothing=0) == pytest.approx(stats.entropy([3, 0, 5], [1, 7, 2]), rel=1e-12)
     assert divergence(reference, counts, smoothing=0) == np.inf
     assert np.isnan(divergence(counts, np.zeros(4, int)))

@@ -30,10 +30,7 @@ def paths(facts, body, x):
     found = [[x]]
     for signed in body:
         found = [
-            [*path, e]
-            for path in found
-            for e in range(ENTITIES)
-            if e not in path and holds(facts, signed, path[-1], e)
+            [*path, e] for path in found for e in range(ENTITIES) if e not in path and holds(facts, signed, path[-1], e)
         ]
     return [path[-1] for path in found]
 

@@ -44,9 +44,7 @@ def test_rules_dropped_as_asked(triples):
     expected = oracle.all_rules(set(triples), laplace=2.0)
     found = mine(triples, min_support=2, min_confidence=0.3, max_length=2, laplace=2.0)
     assert found == {
-        (r, body): row
-        for (r, body), row in expected.items()
-        if len(body) < 3 and row[0] > 1 and row[2] >= 0.3
+        (r, body): row for (r, body), row in expected.items() if len(body) < 3 and row[0] > 1 and row[2] >= 0.3
     }
 
 
@@ -85,12 +83,12 @@ def test_a_grandparent_is_a_parents_parent():
     found = mine(triples, entities=people, relations=len(ids), candidates=50, samples=50, max_length=2)
     cases = int((triples[:, 1] == ids["grandmotherOf"]).sum())
     assert found[ids["grandmotherOf"], (2 * ids["motherOf"], 2 * ids["parentOf"])] == (
-        cases, cases, cases / (cases + 5),
-    )  # fmt: skip
+        cases,
+        cases,
+        cases / (cases + 5),
+    )
     nephew, uncle = 2 * ids["nephewOf"], 2 * ids["uncleOf"]
-    assert (
-        found[ids["uncleOf"], (nephew + 1,)][0] < found[ids["uncleOf"], (nephew + 1,)][1]
-    )  # aunts have them too
+    assert found[ids["uncleOf"], (nephew + 1,)][0] < found[ids["uncleOf"], (nephew + 1,)][1]  # aunts have them too
     assert (ids["uncleOf"], (uncle,)) not in found
 
 
@@ -112,9 +110,7 @@ def test_count_from_some_entities_is_that_of_these():
     assert whole.share == 1 and 0 < part.share < 1
     starts = [e for e in order if graph.walks(body)[e] > 0]
     starts = starts[: round(part.share * len(starts))]
-    ends = {
-        (x, y) for x in starts for y in np.flatnonzero(Walker(graph, np.array([x])).along(body).toarray()[0])
-    }
+    ends = {(x, y) for x in starts for y in np.flatnonzero(Walker(graph, np.array([x])).along(body).toarray()[0])}
     uncles = {(h, t) for h, r, t in triples.tolist() if 2 * r == head}
     assert (part.covered, part.support) == (len(ends), [len(ends & uncles)])
 

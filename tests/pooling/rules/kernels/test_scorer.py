@@ -25,9 +25,7 @@ def scorer_of(triples, aggregation):
 def proposing(facts, rules, side, entity, relation, candidate):
     """Confidences of the rules that propose the candidate, falling, and its share of the relation's facts."""
     x, y = (entity, candidate) if side == TAIL else (candidate, entity)
-    found = [
-        row[2] for (r, body), row in rules.items() if r == relation and y in oracle.paths(facts, body, x)
-    ]
+    found = [row[2] for (r, body), row in rules.items() if r == relation and y in oracle.paths(facts, body, x)]
     of_relation = [fact for fact in facts if fact[1] == relation]
     slot = sum(fact[2 if side == TAIL else 0] == candidate for fact in of_relation)
     return sorted(found, reverse=True), slot / (len(of_relation) + 1)
@@ -116,11 +114,7 @@ def test_the_least_rule_comes_before_the_most_popular_entity(aggregation):
 def test_max_is_exact_with_as_many_confidences_as_are_allowed():
     """4,000 levels twice still are whole numbers of a float32."""
     confidences = [i / 5000 for i in range(1, 4001)]
-    hits = [
-        (np.array([0, 1]), confidences[-1]),
-        (np.array([0]), confidences[-2]),
-        (np.array([1]), confidences[-3]),
-    ]
+    hits = [(np.array([0, 1]), confidences[-1]), (np.array([0]), confidences[-2]), (np.array([1]), confidences[-3])]
     places, scores, _ = rule_scorer._best_two(hits, confidences, np.array([0.0, 0.9]), (1, 2))
     assert (places.tolist(), scores.tolist()) == ([0, 1], [4000 * 4001 + 3999, 4000 * 4001 + 3998])
     assert scores.astype(np.float32).astype(np.float64).tolist() == scores.tolist()
@@ -131,11 +125,14 @@ def test_score_questions_takes_rules():
     questions = Questions(np.array([0, 1], np.int8), np.array([0, 4], np.int32), np.array([1, 0], np.int32))
     none = Csr(np.zeros(3, np.int64), np.zeros(0, np.int32))
     scored = score_questions(
-        scorer, questions, masked=none, top_masked=none, wanted=Csr(np.array([0, 1, 2]), np.array([2, 3])),
-        top_k=2, seed=0,
-    )  # fmt: skip
+        scorer,
+        questions,
+        masked=none,
+        top_masked=none,
+        wanted=Csr(np.array([0, 1, 2]), np.array([2, 3])),
+        top_k=2,
+        seed=0,
+    )
     scores = scorer.in_order(np.arange(ENTITIES))(*questions)
     assert scored.top_score[:, 0].tolist() == scores.max(1).values.tolist()
-    assert scored.optimistic.tolist() == [
-        1 + int((row > row[e]).sum()) for row, e in zip(scores, (2, 3), strict=True)
-    ]
+    assert scored.optimistic.tolist() == [1 + int((row > row[e]).sum()) for row, e in zip(scores, (2, 3), strict=True)]

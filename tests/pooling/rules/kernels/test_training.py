@@ -26,20 +26,13 @@ def cycle():
 def mine(directory, valid=None, seed=1, **given):
     train, held_out = cycle()
     valid = held_out if valid is None else valid
-    return mine_system(
-        "rules", train, valid, ENTITIES, RELATIONS, SETTINGS, seed=seed, directory=directory, **given
-    )
+    return mine_system("rules", train, valid, ENTITIES, RELATIONS, SETTINGS, seed=seed, directory=directory, **given)
 
 
 def test_mining_learns_and_leaves_rules_that_rank_as_validation_did(tmp_path):
     train, held_out = cycle()
     result = mine(tmp_path, device="cuda", threads=1)
-    assert (result.epochs_done, result.best_epoch, result.device, result.stopped_early) == (
-        1,
-        1,
-        "cpu",
-        False,
-    )
+    assert (result.epochs_done, result.best_epoch, result.device, result.stopped_early) == (1, 1, "cpu", False)
     assert result.history == [
         {"epoch": 1, "loss": None, "validation_mrr": result.validation_mrr, "seconds": result.seconds}
     ]
@@ -60,9 +53,7 @@ def test_validation_sample_is_the_one_that_other_systems_draw(tmp_path):
     result = mine_system("rules", train, held_out, ENTITIES, RELATIONS, chosen, seed=3, directory=tmp_path)
     sample = held_out[np.random.default_rng(3).choice(len(held_out), 2, replace=False)]
     scorer = load_rules("rules", tmp_path, ENTITIES, RELATIONS, chosen, "cpu", train)
-    some, every = (
-        rank_of_triples(scorer, x, train, held_out, num_relations=RELATIONS).mrr for x in (sample, held_out)
-    )
+    some, every = (rank_of_triples(scorer, x, train, held_out, num_relations=RELATIONS).mrr for x in (sample, held_out))
     assert result.validation_mrr == some != every
 
 
@@ -73,16 +64,12 @@ def test_progress_goes_forward_and_says_what_is_done(tmp_path, monkeypatch):
     done = [report.fraction for report in reports]
     assert done == sorted(done) and done[-1] == 1
     assert {(report.epoch, report.epochs, report.loss) for report in reports} == {(1, 1, None)}
-    assert [report.words for report in reports[:2]] == [
-        "looking for paths, 0 of 2", "looking for paths, 1 of 2",
-    ]  # fmt: skip
+    assert [report.words for report in reports[:2]] == ["looking for paths, 0 of 2", "looking for paths, 1 of 2"]
     assert reports[-2].words.startswith("validating, ")
     assert (reports[-1].validation_mrr, reports[-1].seconds_left) == (result.validation_mrr, 0)
 
 
-@pytest.mark.parametrize(
-    ("calls", "stage"), [(1, "looking for paths"), (3, "counting rules"), (4, "validating")]
-)
+@pytest.mark.parametrize(("calls", "stage"), [(1, "looking for paths"), (3, "counting rules"), (4, "validating")])
 def test_mining_stops_where_it_is_asked_to(tmp_path, calls, stage):
     asked = []
 
@@ -103,14 +90,7 @@ def test_too_little_memory_is_said_before_anything_is_built(tmp_path, monkeypatc
     monkeypatch.setattr(rule_training, "SignedGraph", None)
     with pytest.raises(ValueError) as caught:
         mine_system(
-            "rules",
-            np.zeros((10**6, 3)),
-            np.zeros((0, 3)),
-            5_000_000,
-            800,
-            SETTINGS,
-            seed=0,
-            directory=tmp_path,
+            "rules", np.zeros((10**6, 3)), np.zeros((0, 3)), 5_000_000, 800, SETTINGS, seed=0, directory=tmp_path
         )
     assert str(caught.value) == (
         "Rules on 5,000,000 entities and 800 relations need about 33 GB, 20 GB are free: mine on a machine with more "
