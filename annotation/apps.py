@@ -6,8 +6,11 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
+        from annotation.enums import AnnotationAct
         from annotation.release.next_batch import on_growth
+        from core.people.audit_log import register_acts
         from pooling.models import Pool
         from pooling.signals import pool_grew
 
+        register_acts(AnnotationAct)
         pool_grew.connect(on_growth, sender=Pool)

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pooling.enums import PoolingJob
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -189,7 +191,6 @@ class Study:
         )
 
     def train(self) -> str:
-        from core.enums import JobKind
         from core.jobs.lifecycle import start_job
         from core.management.shell import run_jobs
         from pooling.enums import SystemState
@@ -201,9 +202,9 @@ class Study:
         if not set(SYSTEMS) <= names:
             create_systems(self.row, SYSTEMS, {"max_seconds": share})
         waiting = System.objects.filter(graph=self.row).exclude(state=SystemState.TRAINED).order_by("id")
-        run_jobs([start_job(JobKind.TRAIN, system=s) for s in waiting])
+        run_jobs([start_job(PoolingJob.TRAIN, system=s) for s in waiting])
         every = System.objects.filter(graph=self.row).order_by("id")
-        run_jobs([start_job(JobKind.SCORE, system=system, pool=self.found) for system in every])
+        run_jobs([start_job(PoolingJob.SCORE, system=system, pool=self.found) for system in every])
         rows: list[list[object]] = [
             [
                 s.name,
@@ -320,7 +321,6 @@ def second_graph(minutes: float) -> list[str]:
     """WN18RR: the same systems, a pool of 5 % of its test triples without labels, and the full test set."""
     from django.conf import settings
 
-    from core.enums import JobKind
     from core.jobs.lifecycle import start_job
     from core.management.shell import run_jobs
     from evaluation.sections import figure_cache
@@ -337,11 +337,11 @@ def second_graph(minutes: float) -> list[str]:
     if not System.objects.filter(graph=graph).exists():
         create_systems(graph, SYSTEMS, {"max_seconds": str(int(minutes * 60 * 2 / len(SYSTEMS)))})
     every = System.objects.filter(graph=graph).order_by("id")
-    run_jobs([start_job(JobKind.TRAIN, system=s) for s in every.exclude(state=SystemState.TRAINED)])
+    run_jobs([start_job(PoolingJob.TRAIN, system=s) for s in every.exclude(state=SystemState.TRAINED)])
     pool = Pool.objects.filter(name="wn-test-s").first()
     if pool is None:
         pool = create_pool(graph, name="wn-test-s", sample=0.05, seed=42, depth=10)
-        run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)])
+        run_jobs([start_job(PoolingJob.BUILD_POOL, pool=pool)])
     rows: list[list[object]] = [
         [s.name, s.validation_mrr, s.epochs_done, round(s.train_seconds)] for s in every.order_by("id")
     ]

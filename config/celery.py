@@ -8,4 +8,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("triplepool")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["core", "pooling", "evaluation"])
+app.autodiscover_tasks(["core"])

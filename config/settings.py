@@ -180,7 +180,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "core.api.schema.Operation",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
-KNOX_TOKEN_MODEL = "pooling.ApiToken"
+KNOX_TOKEN_MODEL = "core.ApiToken"
 REST_KNOX = {"TOKEN_MODEL": KNOX_TOKEN_MODEL, "AUTH_HEADER_PREFIX": "Token", "TOKEN_PREFIX": "tp_"}
 # Where requests are counted: in each web process, or in one place for all.
 if _cache_url := os.environ.get("CACHE_URL"):

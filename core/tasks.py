@@ -1,5 +1,6 @@
 """The one Celery task: everything that is long is a job, and a job is a row."""
 
+import logging
 import os
 import signal
 import socket
@@ -12,13 +13,17 @@ from django.db import connection
 from django.utils import timezone
 
 from core.enums import JobState
-from core.jobs import lifecycle as jobs
-from pooling.models import Job, Worker
+from core.jobs.execution import execute
+from core.jobs.lifecycle import sweep
+from core.jobs.registry import JOB_TYPES, handler_of
+from core.models import Job, Worker
+
+logger = logging.getLogger(__name__)
 
 
-@shared_task(name="pooling.run_job")
+@shared_task(name="core.run_job")
 def run_job(*, job_id: int) -> None:
-    jobs.execute(job_id, worker=_process_name(os.getpid()))
+    execute(job_id, worker=_process_name(os.getpid()))
 
 
 def _process_name(pid: int) -> str:
@@ -40,9 +45,9 @@ def _watch(consumer: Any) -> None:
             Worker.objects.update_or_create(
                 name=consumer.hostname, defaults={"queues": queues, "seen_at": timezone.now()}
             )
-            jobs.sweep()
+            sweep()
         except Exception:  # whatever it was, the next beat tries again: a silent watcher is a dead worker
-            jobs.logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)
+            logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)
         finally:
             connection.close()
         if _over.wait(settings.JOB_HEARTBEAT_SECONDS):
@@ -70,11 +75,18 @@ def _end(consumer: Any, killed: set[int], processes: set[int]) -> None:
     Whoever started this worker starts another; what the other processes were doing is taken up again there.
     """
     pids = ", ".join(map(str, sorted(killed)))
-    jobs.logger.error("worker %s ends: process %s was killed while it waited", consumer.hostname, pids)
+    logger.error("worker %s ends: process %s was killed while it waited", consumer.hostname, pids)
     Worker.objects.filter(name=consumer.hostname).delete()
     for pid in processes:
         os.kill(pid, signal.SIGKILL)
     os._exit(1)
+
+
+@signals.worker_init.connect
+def on_worker_init(**_: Any) -> None:
+    """Import what all jobs need before the processes are forked, so that they share it."""
+    for kind in JOB_TYPES:
+        handler_of(kind)
 
 
 @signals.worker_ready.connect

@@ -7,6 +7,12 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.signals import batch_wanted
+        from core.jobs.registry import register_jobs
+        from core.people.audit_log import register_acts
+        from evaluation.enums import EvaluationAct
+        from evaluation.jobs import JOBS
         from evaluation.planning.stopping import stop_at_target
 
+        register_acts(EvaluationAct)
+        register_jobs(JOBS)
         batch_wanted.connect(stop_at_target, dispatch_uid="evaluation.stop_at_target")

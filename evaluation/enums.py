@@ -6,3 +6,20 @@ from django.db import models
 class QrelsOrigin(models.TextChoices):
     FROZEN = "frozen", "frozen"  # the judgements of one moment of the pool
     IMPORTED = "imported", "imported"  # a file, made elsewhere
+
+
+class EvaluationAct(models.TextChoices):
+    """Acts of this app in the audit log."""
+
+    STUDY_DELETED = "study-deleted", "deleted an open-world study"
+    QRELS_FROZEN = "qrels-frozen", "froze qrels"
+    QRELS_IMPORTED = "qrels-imported", "imported qrels"
+    TEST_SET_EXPORTED = "test-set-exported", "exported the test set"
+
+
+class EvaluationJob(models.TextChoices):
+    """Kinds of job of this app; evaluation/jobs.py says what each needs."""
+
+    EVALUATE = "evaluate", "compute figures"
+    EXPORT = "export", "export test set"
+    OPEN_WORLD = "open-world", "open-world study"

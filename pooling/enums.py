@@ -61,3 +61,35 @@ class FilterReason(models.TextChoices):
     ENTAILED = "types-entailed", "type entailed from train not consistent with the relation"
     EITHER = "types-both", "neither declared nor entailed type consistent with the relation"
     SELF_ANSWER = "self-answer", "head and tail are the same entity"
+
+
+class PoolingAct(models.TextChoices):
+    """Acts of this app in the audit log."""
+
+    GRAPH_IMPORTED = "graph-imported", "imported a graph"
+    GRAPH_ARCHIVED = "graph-archived", "archived a graph"
+    GRAPH_RESTORED = "graph-restored", "took a graph back from the archive"
+    GRAPH_DELETED = "graph-deleted", "deleted a graph"
+    SYSTEMS_TRAINED = "systems-trained", "started training"
+    SYSTEM_RETRAINED = "system-retrained", "trained a system anew"
+    SYSTEM_ARCHIVED = "system-archived", "archived a system"
+    SYSTEM_RESTORED = "system-restored", "took a system back from the archive"
+    SYSTEM_DELETED = "system-deleted", "deleted a system"
+    POOL_BUILT = "pool-built", "started building a pool"
+    POOL_IMPORTED = "pool-imported", "imported a pool"
+    POOL_EXTENDED = "pool-extended", "started extending a pool"
+    POOL_FILTERED = "pool-filtered", "chose other filters"
+    POOL_FROZEN = "pool-frozen", "froze a pool"
+    POOL_ARCHIVED = "pool-archived", "archived a pool"
+    POOL_RESTORED = "pool-restored", "took a pool back from the archive"
+    POOL_DELETED = "pool-deleted", "deleted a pool"
+    RUN_IMPORTED = "run-imported", "imported a run"
+
+
+class PoolingJob(models.TextChoices):
+    """Kinds of job of this app; pooling/jobs.py says what each needs."""
+
+    TRAIN = "train", "train system"
+    BUILD_POOL = "build-pool", "build pool"
+    EXTEND_POOL = "extend-pool", "extend pool"
+    SCORE = "score", "score run"

@@ -18,14 +18,15 @@ from django.utils import timezone
 
 from annotation.enums import JudgementOrigin, Verdict
 from annotation.models import Judgement
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.files.artifacts import artifact_path, sha256_of
-from core.jobs.lifecycle import Progress
-from pooling.enums import SystemState
+from core.jobs.execution import Progress
+from core.models import Job
+from pooling.enums import PoolingJob, SystemState
 from pooling.graphs.bundled import read_pykeen
 from pooling.graphs.imports import import_graph, open_graph
 from pooling.graphs.tsv import read_tsv
-from pooling.models import Graph, Job, Pool, PooledTriple, System
+from pooling.models import Graph, Pool, PooledTriple, System
 from pooling.pools.build import build_pool, create_pool
 
 KINDS = ("transe", "distmult", "complex")
@@ -134,13 +135,13 @@ def make_systems(graph: Graph, kinds: Sequence[str] = KINDS) -> list[System]:
     return [make_system(graph, kind) for kind in kinds]
 
 
-def make_job(kind: JobKind, state: JobState = JobState.QUEUED, **fields: object) -> Job:
+def make_job(kind: str, state: JobState = JobState.QUEUED, **fields: object) -> Job:
     return Job.objects.create(kind=kind, state=state, **{"heartbeat_at": timezone.now(), **fields})
 
 
 def progress_of(pool: Pool) -> Progress:
     """What a job of the pool would hand to its work."""
-    return Progress(make_job(JobKind.BUILD_POOL, JobState.DONE, pool=pool))
+    return Progress(make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool))
 
 
 def make_pool(graph: Graph, name: str = "p", **options: object) -> Pool:

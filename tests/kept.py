@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-OURS = ("pooling", "annotation", "evaluation", "auth")
+OURS = ("core", "pooling", "annotation", "evaluation", "auth")
 
 
 class Kept(NamedTuple):

@@ -19,6 +19,7 @@ from annotation.models import Label
 from core.api.listing import Listing
 from core.api.schema import ERRORS
 from core.jobs import lifecycle as jobs
+from core.jobs.execution import execute
 from core.people.tokens import create_token
 from evaluation.labels import pool_table
 from evaluation.labels.qrels import freeze_qrels
@@ -62,7 +63,7 @@ def site(transactional_db, tmp_path, monkeypatch, live_server):
     freeze_qrels(pool, "v1")
     annotator = make_person("annotator")
     campaign.members.create(person=annotator, role="annotator", consented_at=timezone.now())
-    monkeypatch.setattr(jobs, "_send", lambda job_id, kind: jobs.execute(job_id, "test"))
+    monkeypatch.setattr(jobs, "_send", lambda job_id, kind: execute(job_id, "test"))
     for name, value in (("URL", live_server.url), ("POOL", "p"), ("GRAPH", "town")):
         monkeypatch.setenv(f"TRIPLEPOOL_{name}", value)
     (tmp_path / "cwd").mkdir()

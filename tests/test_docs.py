@@ -12,7 +12,7 @@ ROOT = Path(settings.BASE_DIR)
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "deploy" / "README.md", *(ROOT / "docs").glob("*.md")]
 )
-OURS = {name: app for name, app in get_commands().items() if app in ("pooling", "annotation", "evaluation")}
+OURS = {name: app for name, app in get_commands().items() if app in ("core", "pooling", "annotation", "evaluation")}
 
 
 def name_of(path: Path) -> str:

@@ -89,7 +89,7 @@ def worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
         )
     try:
         end = time.monotonic() + 300
-        while not site.count("pooling_worker"):
+        while not site.count("core_worker"):
             assert process.poll() is None and time.monotonic() < end, (site.folder / "worker.log").read_text()
             time.sleep(0.2)
         yield process
@@ -114,10 +114,10 @@ def test_the_pipeline_on_postgresql_and_redis_with_a_worker_elsewhere(site: Site
     assert {name: system["epochs"] for name, system in trained.items()} == {"transe": 2, "distmult": 2}
     counts = json.loads(site.run("build_pool", "fam", "--name", "p", "--sample", "0.1", "--depth", "3", "--json"))
     assert counts["pooled"] == counts["filtered"] + counts["to_people"] > 0
-    assert site.count("pooling_job") == 3
+    assert site.count("core_job") == 3
     assert worker.poll() is None  # it did the jobs: no command had to start one of its own
     with psycopg.connect(site.database) as connection:
-        jobs = connection.execute("SELECT DISTINCT state, attempts FROM pooling_job").fetchall()
+        jobs = connection.execute("SELECT DISTINCT state, attempts FROM core_job").fetchall()
         assert jobs == [("done", 1)]
 
     out = site.run("open_campaign", "p")

@@ -7,15 +7,15 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.enums import ItemState, JudgementOrigin, SlotState
+from annotation.enums import AnnotationAct, ItemState, JudgementOrigin, SlotState
 from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.wording import word
-from core.enums import AuditAct
+from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.models import AuditEntry, Relation
+from pooling.models import Relation
 
 PARKED = "parked"  # a dispute that waits for an answer to a report
 
@@ -131,7 +131,7 @@ def history(item: Item) -> History:
     acts = AuditEntry.objects.filter(
         pool=item.campaign.pool_id,
         about=f"item {item.pk}",
-        act__in=[AuditAct.JUDGEMENT_REOPENED, AuditAct.ITEM_RETURNED],
+        act__in=[AnnotationAct.JUDGEMENT_REOPENED, AnnotationAct.ITEM_RETURNED],
     )
     labels = item.labels.select_related("slot", "annotator", "template", "superseded_by")
     return History(

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.enums import EvidenceRule
+from annotation.enums import AnnotationAct, EvidenceRule
 from annotation.errors import CampaignError
 from annotation.messages.guidelines import first_guidelines
 from annotation.models import Campaign
@@ -18,7 +18,6 @@ from annotation.release.next_batch import next_lot, unreleased
 from annotation.release.settings import DEFAULT_ORDER, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
 from core.database.row_locks import held
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.enums import PoolState
 from pooling.models import Pool
@@ -77,7 +76,7 @@ def open_campaign(
         about = f"{batches[0].size} triples to judge"
         if len(batches) > 1:
             about += f", {batches[1].size} of an audit sample"
-        record(created_by, AuditAct.CAMPAIGN_OPENED, pool=pool, about=about)
+        record(created_by, AnnotationAct.CAMPAIGN_OPENED, pool=pool, about=about)
         refresh_statistics()
     return campaign
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.enums import CampaignState, EvidenceRule
+from annotation.enums import AnnotationAct, CampaignState, EvidenceRule
 from annotation.errors import CampaignError
 from annotation.judging.transitions import move_campaign
 from annotation.models import Campaign
 from annotation.people.accounts import managers
-from core.enums import AuditAct
 from core.people.audit_log import record
 
 # rule: the least and the most it can be
@@ -56,7 +55,7 @@ def set_rules(
             details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"}
             record(
                 by,
-                AuditAct.RULES_SET,
+                AnnotationAct.RULES_SET,
                 pool=campaign.pool,
                 about=", ".join(_plain(name) for name in changed),
                 subject=contact if "contact_id" in changed else None,
@@ -78,7 +77,7 @@ def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool
     with transaction.atomic():
         moved = move_campaign(campaign, CampaignState(state))
         if moved:
-            record(by, AuditAct.CAMPAIGN_STATE, pool=campaign.pool, about=_MOVED[CampaignState(state)])
+            record(by, AnnotationAct.CAMPAIGN_STATE, pool=campaign.pool, about=_MOVED[CampaignState(state)])
     if not moved and campaign.state != state:
         raise CampaignError(f"The campaign is {campaign.state}: it cannot be {state} before it is opened again.")
     return moved

@@ -10,11 +10,11 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from annotation.enums import Answer, Verdict
+from annotation.enums import AnnotationAct, Answer, Verdict
 from annotation.judging.judgements import VERDICTS, decide, live_labels, majority
 from annotation.models import Campaign, ImportedLabel, Label
-from core.enums import AuditAct
-from pooling.models import AuditEntry, Pool
+from core.models import AuditEntry
+from pooling.models import Pool
 
 _ITEM = re.compile(r"item ([0-9]+)")
 
@@ -59,13 +59,13 @@ def _answers_at(pool: Pool, when: datetime) -> Mapping[tuple[int, int], dict[int
 def _reopened_at(pool: Pool, when: datetime) -> set[int]:
     """Ids of the items that a manager had reopened, and nobody had sent back since."""
     acts = AuditEntry.objects.filter(
-        pool=pool, at__lte=when, act__in=[AuditAct.JUDGEMENT_REOPENED, AuditAct.ITEM_RETURNED]
+        pool=pool, at__lte=when, act__in=[AnnotationAct.JUDGEMENT_REOPENED, AnnotationAct.ITEM_RETURNED]
     )
     last: dict[int, str] = {}
     for about, act in acts.order_by("pk").values_list("about", "act"):
         if found := _ITEM.fullmatch(about):
             last[int(found[1])] = act
-    return {item for item, act in last.items() if act == AuditAct.JUDGEMENT_REOPENED}
+    return {item for item, act in last.items() if act == AnnotationAct.JUDGEMENT_REOPENED}
 
 
 def verdicts_by_person(campaign: Campaign, person: int | None = None) -> dict[int, dict[int, Verdict]]:

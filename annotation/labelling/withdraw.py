@@ -14,14 +14,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
+from annotation.enums import AnnotationAct, Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.judgements import drop_third, judge_item, live_labels, without_people
 from annotation.judging.transitions import move_item, move_slots
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Check, ImportedLabel, Item, Judgement, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
-from core.enums import AuditAct
 from core.people.audit_log import record
 
 _BATCH = 500
@@ -82,7 +81,7 @@ def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None,
             _withdraw_from(campaign, person, ids[start : start + _CHUNK], now)
         record(
             by,
-            AuditAct.LABELS_WITHDRAWN,
+            AnnotationAct.LABELS_WITHDRAWN,
             pool=campaign.pool,
             subject=person,
             about=f"{done.labels} labels",
@@ -125,7 +124,7 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
         Item.objects.filter(pk=item.pk).update(started_by=None, reopened=False)
         move_item(item, ItemState.OPEN, settled_at=None)
         _take_judgements(item.campaign, [item.pk], now)
-        record(by, AuditAct.ITEM_RETURNED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason)
+        record(by, AnnotationAct.ITEM_RETURNED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason)
 
 
 def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
@@ -155,7 +154,7 @@ def reopen_judgement(item: Item, *, by: User | None = None, reason: str = "", no
         Item.objects.filter(pk=item.pk).update(reopened=True)
         move_item(item, ItemState.DISPUTED, settled_at=None)
         _take_judgements(item.campaign, [item.pk], now)
-        record(by, AuditAct.JUDGEMENT_REOPENED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason)
+        record(by, AnnotationAct.JUDGEMENT_REOPENED, pool=item.campaign.pool, about=f"item {item.pk}", reason=reason)
 
 
 def _locked(item: Item) -> Item:

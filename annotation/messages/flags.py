@@ -7,12 +7,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.enums import FlagKind
+from annotation.enums import AnnotationAct, FlagKind
 from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.transitions import move_slots
 from annotation.models import Campaign, Check, Flag, Slot
 from annotation.models.slot import ADJUDICATION, lease_of
-from core.enums import AuditAct
 from core.people.audit_log import record
 
 MAX_TEXT = 2000
@@ -94,7 +93,9 @@ def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
         opened = Flag.objects.filter(pk=flag.pk, replied_at=None)
         done = opened.update(reply=reply, replied_by=by, replied_at=timezone.now()) == 1
         if done:
-            record(by, AuditAct.FLAG_ANSWERED, pool=flag.campaign.pool, subject=flag.person, about=f"report {flag.pk}")
+            record(
+                by, AnnotationAct.FLAG_ANSWERED, pool=flag.campaign.pool, subject=flag.person, about=f"report {flag.pk}"
+            )
     return done
 
 

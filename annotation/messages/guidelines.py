@@ -19,10 +19,10 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
+from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, GuidelineVersion
-from core.enums import AuditAct
 from core.people.audit_log import record
 
 MAX_LENGTH = 50_000
@@ -125,7 +125,7 @@ def save_guidelines(
     try:
         with transaction.atomic():
             saved = GuidelineVersion.objects.create(campaign=campaign, version=number, text=text, created_by=by)
-            record(by, AuditAct.GUIDELINES_SAVED, pool=campaign.pool, about=f"version {number}")
+            record(by, AnnotationAct.GUIDELINES_SAVED, pool=campaign.pool, about=f"version {number}")
     except IntegrityError as error:
         raise CampaignError(
             "Somebody else saved guidelines a moment ago. Look at their version, then save again."

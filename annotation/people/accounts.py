@@ -15,11 +15,10 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from annotation.enums import CampaignRole, SiteRole
+from annotation.enums import AnnotationAct, CampaignRole, SiteRole
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Invitation, Membership
-from core.enums import AuditAct
 from core.people.audit_log import record
 from core.people.tokens import revoke_all
 
@@ -108,7 +107,7 @@ def give_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
                 defaults={"consented_at": agreed.consented_at if agreed else None},
             )[1]
         if new:
-            record(by, AuditAct.ROLE_GIVEN, pool=campaign.pool if campaign else None, subject=user, about=role)
+            record(by, AnnotationAct.ROLE_GIVEN, pool=campaign.pool if campaign else None, subject=user, about=role)
     return new
 
 
@@ -126,7 +125,7 @@ def take_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
             had = Membership.objects.filter(campaign=campaign, person=user, role=role).delete()[0] > 0
             release_all(user, campaign)
         if had:
-            record(by, AuditAct.ROLE_TAKEN, pool=campaign.pool if campaign else None, subject=user, about=role)
+            record(by, AnnotationAct.ROLE_TAKEN, pool=campaign.pool if campaign else None, subject=user, about=role)
     return had
 
 
@@ -146,7 +145,7 @@ def switch_off(user: User, *, by: User | None = None) -> None:
             end_sessions(user)
             revoke_all(user, by)
             revoked = revoke_invitations_of(user)
-            record(by, AuditAct.DEACTIVATED, subject=user, invitations_revoked=revoked)
+            record(by, AnnotationAct.DEACTIVATED, subject=user, invitations_revoked=revoked)
 
 
 def switch_on(user: User, *, by: User | None = None) -> None:
@@ -156,7 +155,7 @@ def switch_on(user: User, *, by: User | None = None) -> None:
         raise PersonError("The personal data of this account are erased: it cannot be switched on again.")
     with transaction.atomic():
         if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
-            record(by, AuditAct.ACTIVATED, subject=user)
+            record(by, AnnotationAct.ACTIVATED, subject=user)
 
 
 def password_path(user: User, *, by: User | None = None) -> str:
@@ -167,7 +166,7 @@ def password_path(user: User, *, by: User | None = None) -> str:
     if not user.is_active:
         raise PersonError(f"The account {user.username} is switched off: switch it on first.")
     check_may_change(user, by)
-    record(by, AuditAct.PASSWORD_LINK, subject=user)
+    record(by, AnnotationAct.PASSWORD_LINK, subject=user)
     return reverse(
         "password-new", args=[urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)]
     )

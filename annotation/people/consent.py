@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.enums import AnnotationAct
 from annotation.models import Campaign
-from core.enums import AuditAct
 from core.people.audit_log import record
 
 
@@ -23,7 +23,7 @@ def consent(user: User, campaign: Campaign, *, now: datetime | None = None) -> b
         mine = campaign.members.filter(person=user, consented_at=None)
         new = mine.update(consented_at=now or timezone.now()) > 0
         if new:
-            record(user, AuditAct.CONSENTED, pool=campaign.pool, subject=user)
+            record(user, AnnotationAct.CONSENTED, pool=campaign.pool, subject=user)
     return new
 
 
@@ -43,5 +43,5 @@ def set_personal_data(campaign: Campaign, text: str, *, by: User | None = None) 
         agreed = campaign.members.exclude(consented_at=None)
         people = agreed.values("person").distinct().count()
         agreed.update(consented_at=None)
-        record(by, AuditAct.RULES_SET, pool=campaign.pool, about="personal-data text", asked_again=people)
+        record(by, AnnotationAct.RULES_SET, pool=campaign.pool, about="personal-data text", asked_again=people)
     return people

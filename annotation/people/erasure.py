@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, CheckLabel, Flag, ImportedLabel, Invitation, Label, SurplusLabel
@@ -20,7 +21,6 @@ from annotation.people.accounts import (
     is_last_manager,
     revoke_invitations_of,
 )
-from core.enums import AuditAct
 from core.people.audit_log import record
 from core.people.tokens import revoke_all
 
@@ -88,7 +88,7 @@ def erase(user: User, *, by: User | None = None) -> str:
         user.user_permissions.clear()
         end_sessions(user)
         _rename(user, pseudonym)
-        record(by, AuditAct.ERASED, subject=user)
+        record(by, AnnotationAct.ERASED, subject=user)
     return pseudonym
 
 

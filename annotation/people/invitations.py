@@ -9,11 +9,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.enums import AnnotationAct
 from annotation.errors import InvitationError, PersonError
 from annotation.models import Campaign, Invitation
 from annotation.people.accounts import check_role, give_role, make_account
 from annotation.people.consent import consent
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.models import Pool
 
@@ -41,7 +41,7 @@ def invite(
             created_by=by,
             expires_at=timezone.now() + timedelta(days=days),
         )
-        record(by, AuditAct.INVITED, pool=_pool(invitation), about=role, days=days)
+        record(by, AnnotationAct.INVITED, pool=_pool(invitation), about=role, days=days)
     return invitation, token
 
 
@@ -100,7 +100,7 @@ def revoke(invitation: Invitation, *, by: User | None = None) -> None:
         open_ones = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
         if open_ones.update(revoked_at=timezone.now(), email="") != 1:
             raise InvitationError("This invitation was used or revoked already.")
-        record(by, AuditAct.INVITATION_REVOKED, pool=_pool(invitation), about=invitation.role)
+        record(by, AnnotationAct.INVITATION_REVOKED, pool=_pool(invitation), about=invitation.role)
 
 
 def open_invitations(campaign: Campaign | None) -> QuerySet[Invitation]:
@@ -121,7 +121,7 @@ def _join(invitation: Invitation, user: User, agreed: bool, now: datetime) -> No
     if not give_role(user, invitation.role, invitation.campaign, by=invitation.created_by):
         raise PersonError(f"You are {invitation.role} already: the link is still good for somebody else.")
     Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
-    record(user, AuditAct.INVITATION_USED, pool=_pool(invitation), subject=user, about=invitation.role)
+    record(user, AnnotationAct.INVITATION_USED, pool=_pool(invitation), subject=user, about=invitation.role)
     if agreed and invitation.campaign is not None:
         consent(user, invitation.campaign, now=now)
 

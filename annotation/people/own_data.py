@@ -8,15 +8,15 @@ from axes.models import AccessLog
 from django.contrib.auth.models import User
 from django.db.models import F, Q
 
+from annotation.enums import AnnotationAct
 from annotation.models import CheckLabel, Flag, Label, SurplusLabel
-from core.enums import AuditAct
+from core.models import AuditEntry
 from core.people.tokens import token_data
-from pooling.models import AuditEntry
 
 # acts about a person that do not tell which of their answers are checks, nor what became of them
 _TOLD = (
-    AuditAct.ROLE_GIVEN, AuditAct.ROLE_TAKEN, AuditAct.INVITATION_USED, AuditAct.PASSWORD_LINK,
-    AuditAct.DEACTIVATED, AuditAct.ACTIVATED, AuditAct.CONSENTED,
+    AnnotationAct.ROLE_GIVEN, AnnotationAct.ROLE_TAKEN, AnnotationAct.INVITATION_USED, AnnotationAct.PASSWORD_LINK,
+    AnnotationAct.DEACTIVATED, AnnotationAct.ACTIVATED, AnnotationAct.CONSENTED,
 )  # fmt: skip
 _FIELDS = ("client_id", "answer", "source_url", "comment", "active_ms", "away_ms", "created_at")
 

@@ -15,14 +15,13 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.enums import Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
+from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, read_label_file
 from annotation.judging.transitions import move_checks
 from annotation.labelling.queue import claim_new, held_slots, lease_end, newest_templates
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
 from annotation.models.slot import PLACES
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.enums import FilterReason, Side
 from pooling.graphs.imports import open_graph
@@ -241,7 +240,7 @@ def _add_gold(campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]]
             )
             for head, relation, tail, answer, origin in new.values()
         )
-        record(by, AuditAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
+        record(by, AnnotationAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
     return GoldAdded(len(new), len(rows) - len(new))
 
 
@@ -262,7 +261,7 @@ def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, b
     """Give gold items out, or no longer; answers that were given stay. How many changed."""
     with transaction.atomic():
         changed = campaign.golds.filter(pk__in=ids, is_active=not active).update(is_active=active)
-        act = AuditAct.GOLD_ADDED if active else AuditAct.GOLD_REMOVED
+        act = AnnotationAct.GOLD_ADDED if active else AnnotationAct.GOLD_REMOVED
         record(by, act, pool=campaign.pool, about=f"{changed} gold items {'given out' if active else 'taken out'}")
     return changed
 
@@ -318,6 +317,11 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
             for triple, answer in chosen
         )
         record(
-            by, AuditAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=f"{len(chosen)} judgements", seed=seed
+            by,
+            AnnotationAct.RECHECK_DRAWN,
+            pool=campaign.pool,
+            subject=person,
+            about=f"{len(chosen)} judgements",
+            seed=seed,
         )
     return len(chosen)

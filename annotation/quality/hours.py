@@ -9,9 +9,8 @@ from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
-from annotation.enums import CampaignRole
+from annotation.enums import AnnotationAct, CampaignRole
 from annotation.models import Campaign, CheckLabel, Label, Membership, SurplusLabel
-from core.enums import AuditAct
 from core.files.csv_cells import csv_of
 from core.people.audit_log import record
 
@@ -58,7 +57,7 @@ def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
     rows = hours(campaign)
     cells = [(*row[:4], f"{row.active_hours:.4f}", f"{row.away_hours:.4f}") for row in rows]
     with transaction.atomic():
-        record(by, AuditAct.HOURS_EXPORTED, pool=campaign.pool, about=f"{len(rows)} rows")
+        record(by, AnnotationAct.HOURS_EXPORTED, pool=campaign.pool, about=f"{len(rows)} rows")
     return csv_of([COLUMNS, *cells])
 
 

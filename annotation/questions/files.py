@@ -9,9 +9,9 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.enums import AnnotationAct
 from annotation.models import QuestionTemplate
 from annotation.questions.wording import ensure_templates, next_version, one_writer, texts_of
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.enums import FilterReason
 from pooling.models import Graph, Pool, Relation
@@ -81,7 +81,7 @@ def save_changes(graph: Graph, changes: list[Change], *, by: User | None = None,
         )
         if changes:
             about = f"{len(changes)} relations of graph {graph.name}"
-            record(by, AuditAct.QUESTIONS_IMPORTED, pool=pool, about=about, n=len(changes))
+            record(by, AnnotationAct.QUESTIONS_IMPORTED, pool=pool, about=about, n=len(changes))
     return len(changes)
 
 

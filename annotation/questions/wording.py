@@ -8,8 +8,8 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from annotation.enums import AnnotationAct
 from annotation.models import Check, Item, QuestionTemplate
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.enums import Side
 from pooling.graphs.imports import given_templates, open_graph
@@ -96,7 +96,7 @@ def save_template(
     with one_writer(), transaction.atomic():
         saved = next_version(newest, texts, by)
         saved.save()
-        record(by, AuditAct.QUESTIONS_SAVED, pool=pool, about=relation.key, version=saved.version)
+        record(by, AnnotationAct.QUESTIONS_SAVED, pool=pool, about=relation.key, version=saved.version)
     return saved
 
 

@@ -10,13 +10,12 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.enums import BatchOrigin, SlotState
+from annotation.enums import AnnotationAct, BatchOrigin, SlotState
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Gold, Item, Slot
 from annotation.release.items import Lot, add_lots, group_randomly, refresh_statistics, shown_triples
 from annotation.release.next_batch import lock, next_lot, refuse_closed, stop_reason, unreleased
 from annotation.release.settings import check_seed
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.enums import FilterReason, Side
 from pooling.pools.kernels.question_sides import shown_questions
@@ -65,7 +64,12 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
             others = _mix(locked)
             refresh_statistics()
             record(
-                by, AuditAct.AUDIT_DRAWN, pool=campaign.pool, about=f"{added} filtered triples", share=share, seed=seed
+                by,
+                AnnotationAct.AUDIT_DRAWN,
+                pool=campaign.pool,
+                about=f"{added} filtered triples",
+                share=share,
+                seed=seed,
             )
     return AuditDrawn(added, audited(campaign).count(), others)
 

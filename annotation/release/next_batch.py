@@ -15,14 +15,13 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Max, Q, QuerySet
 
-from annotation.enums import Answer, BatchOrigin, CampaignState, ItemState, SlotState, Verdict
+from annotation.enums import AnnotationAct, Answer, BatchOrigin, CampaignState, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, live_labels
 from annotation.models import Batch, Campaign, Item, Label, Slot
 from annotation.models.slot import PLACES
 from annotation.release.items import Lot, Shown, Tell, add_lots, parts, refresh_statistics, shown_triples
 from annotation.signals import batch_wanted
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.enums import FilterReason
 from pooling.models import Pool, PooledTriple
@@ -114,7 +113,9 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
             return None
         (batch,) = add_lots(locked, [lot])
         refresh_statistics()
-        record(by, AuditAct.BATCH_RELEASED, pool=campaign.pool, about=f"batch {batch.number}: {batch.size} triples")
+        record(
+            by, AnnotationAct.BATCH_RELEASED, pool=campaign.pool, about=f"batch {batch.number}: {batch.size} triples"
+        )
     return batch
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.enums import TargetMeasure
+from annotation.enums import AnnotationAct, TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.items import add_lots, refresh_statistics
 from annotation.release.next_batch import lock, next_lot, refuse_closed
-from core.enums import AuditAct
 from core.people.audit_log import record
 from pooling.orders import ORDERS
 from pooling.orders.base import OrderPool, Progress
@@ -102,7 +101,7 @@ def set_order(
     with transaction.atomic():
         if campaign.batch_size and not batch_size:
             refuse_closed(lock(campaign))
-        changed = _change(campaign, wanted, AuditAct.ORDER_SET, by)
+        changed = _change(campaign, wanted, AnnotationAct.ORDER_SET, by)
         if "batch_size" in changed and not batch_size:
             locked = lock(campaign)
             lot = next_lot(locked)
@@ -124,10 +123,10 @@ def set_stopping(
         raise CampaignError(f"Measure {target_measure!r}: choose one of {', '.join(TargetMeasure.values)}.")
     wanted = {"budget": budget, "target_tau": target_tau, "target_measure": target_measure}
     with transaction.atomic():
-        return _change(campaign, wanted, AuditAct.STOPPING_SET, by)
+        return _change(campaign, wanted, AnnotationAct.STOPPING_SET, by)
 
 
-def _change(campaign: Campaign, wanted: Mapping[str, Any], act: AuditAct, by: User | None) -> list[str]:
+def _change(campaign: Campaign, wanted: Mapping[str, Any], act: AnnotationAct, by: User | None) -> list[str]:
     before = lock(campaign)
     changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
     if changed:

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Source
 from annotation.sources.evidence import ascii_host
-from core.enums import AuditAct
 from core.people.audit_log import record
 
 _HOST = re.compile(r"(?=.{1,200}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
@@ -69,7 +69,7 @@ def restore_sources(campaign: Campaign, *, by: User | None = None) -> int:
     with transaction.atomic():
         added = add_usual_sources(campaign)
         if added:
-            record(by, AuditAct.SOURCE_ADDED, pool=campaign.pool, about="the usual sources", n=added)
+            record(by, AnnotationAct.SOURCE_ADDED, pool=campaign.pool, about="the usual sources", n=added)
     return added
 
 
@@ -79,7 +79,7 @@ def add_source(campaign: Campaign, *, name: str, host: str, search_url: str = ""
     try:
         with transaction.atomic():
             source = Source.objects.create(campaign=campaign, name=name, host=host, search_url=search_url)
-            record(by, AuditAct.SOURCE_ADDED, pool=campaign.pool, about=host)
+            record(by, AnnotationAct.SOURCE_ADDED, pool=campaign.pool, about=host)
     except IntegrityError as error:
         raise CampaignError(f"{host} is a source of this campaign already.") from error
     return source
@@ -93,7 +93,7 @@ def change_source(campaign: Campaign, pk: int, *, name: str, search_url: str, by
         if (name, search_url) != (source.name, source.search_url):
             source.name, source.search_url = name, search_url
             source.save(update_fields=["name", "search_url"])
-            record(by, AuditAct.SOURCE_CHANGED, pool=campaign.pool, about=source.host)
+            record(by, AnnotationAct.SOURCE_CHANGED, pool=campaign.pool, about=source.host)
     return source
 
 
@@ -120,7 +120,7 @@ def remove_source(campaign: Campaign, pk: int, *, opens: bool = False, by: User 
                 "count there: say that you want this, or choose others for them first. Nothing was changed."
             )
         source.delete()
-        record(by, AuditAct.SOURCE_REMOVED, pool=campaign.pool, about=source.host, opened=alone)
+        record(by, AnnotationAct.SOURCE_REMOVED, pool=campaign.pool, about=source.host, opened=alone)
     return source.host
 
 
@@ -149,7 +149,7 @@ def choose_sources(
         )
         hosts = "all" if sources is None else [own[pk] for pk in sorted(set(sources))]
         about = _named(list(found.values()))
-        record(by, AuditAct.SOURCES_CHOSEN, pool=campaign.pool, about=about, n=len(found), sources=hosts)
+        record(by, AnnotationAct.SOURCES_CHOSEN, pool=campaign.pool, about=about, n=len(found), sources=hosts)
     return len(found)
 
 

@@ -9,10 +9,11 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from core.enums import AuditAct
+from core.models import AuditEntry
+from core.models.audit import known_acts
 from core.people.permissions import manager_required
 from core.views.pagination import page_of
-from pooling.models import AuditEntry, Pool
+from pooling.models import Pool
 
 
 @manager_required
@@ -21,7 +22,7 @@ def audit(request: HttpRequest) -> HttpResponse:
     rows = AuditEntry.objects.select_related("person", "subject", "pool")
     context = {
         "page": page_of(request, _filtered(rows, act, person, pool)),
-        "acts": AuditAct.choices,
+        "acts": known_acts(),
         "act": act,
         "person": person,
         "pool": pool,
@@ -37,7 +38,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 def _filtered(rows: QuerySet[AuditEntry], act: str, person: str, pool: str) -> QuerySet[AuditEntry]:
     """Only these three, and only as values of these columns; what fits nothing finds nothing."""
     if act:
-        rows = rows.filter(act=act) if act in AuditAct.values else rows.none()
+        rows = rows.filter(act=act) if act in dict(known_acts()) else rows.none()
     if person:
         known = person.isascii() and person.isdecimal() and len(person) < 16
         rows = rows.filter(Q(person=person) | Q(subject=person)) if known else rows.none()

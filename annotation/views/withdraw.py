@@ -22,8 +22,8 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         done = withdraw_labels(
             campaign,
             person,
-            by=request.user,
-            reason=form.cleaned_data["reason"],  # type: ignore[arg-type]  # a manager
+            by=request.user,  # type: ignore[arg-type]  # a manager
+            reason=form.cleaned_data["reason"],
         )
         messages.success(request, _told(person.username, done))
         return redirect("withdraw", name, pk)

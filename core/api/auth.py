@@ -8,7 +8,7 @@ from knox.auth import TokenAuthentication
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 
-from pooling.models import ApiToken
+from core.models import ApiToken
 
 SEEN = timedelta(minutes=1)  # a token's last use is written no oftener
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from core.enums import JobState
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
-from pooling.models import Job
+from core.models import Job
 
 MAX_DEATHS = 3
 
@@ -34,25 +34,10 @@ def start_worker() -> subprocess.Popen[bytes]:
         # a local worker runs as whoever typed the command, and messages are JSON: nothing to warn of
         "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
     }
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "--quiet",
-        "-A",
-        "config",
-        "worker",
-        "--queues",
-        "cpu,gpu",
-        "--concurrency",
-        str(settings.WORKER_PROCESSES),
-        "--hostname",
-        f"local-{os.getpid()}-{time.time_ns()}@%h",
-        "--loglevel",
-        "WARNING",
-        "--without-gossip",
-        "--without-mingle",
-    ]
+    what = f"-A config worker --queues cpu,gpu --concurrency {settings.WORKER_PROCESSES} --loglevel WARNING"
+    name = f"local-{os.getpid()}-{time.time_ns()}@%h"
+    quiet = ["--without-gossip", "--without-mingle"]
+    command = [sys.executable, "-m", "celery", "--quiet", *what.split(), "--hostname", name, *quiet]
     # stdout 2: what a worker says is no output of the command that started it
     return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, process_group=0, stdout=2)
 

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from core.enums import JobState
 from core.errors import GoneError, UserError
 from core.jobs.worker import failures, wait_for, worker_for_a_while
-from pooling.models import Job
+from core.models import Job
 
 
 @contextlib.contextmanager

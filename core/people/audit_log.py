@@ -3,24 +3,33 @@
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import TextChoices
 
-from core.enums import AuditAct
-from pooling.models import AuditEntry, Pool
+from core.models import AuditEntry
+from core.models.audit import ACTS
+
+
+def register_acts(acts: type[TextChoices]) -> None:
+    """Add the acts of an app to those that may be recorded. Called by each app when Django starts."""
+    ACTS.update({act.value: str(act.label) for act in acts})
 
 
 def record(
     person: User | AnonymousUser | None,
-    act: AuditAct,
+    act: TextChoices,
     *,
-    pool: Pool | None = None,
+    pool: Any = None,
     subject: User | None = None,
     about: str = "",
     **details: Any,
 ) -> AuditEntry:
-    """Note that a person (None: a command on the server) did something.
+    """Note that a person (None: a command on the server) did something, perhaps to a pool.
 
     `about` and `details` hold no names of people: `subject` does, and follows an erasure.
+    ValueError where no app has registered the act: the log page would have no words for it.
     """
+    if act not in ACTS:
+        raise ValueError(f"{act!r} is not a registered act: register its enum in the app's apps.py.")
     known = person if isinstance(person, User) else None
     return AuditEntry.objects.create(
         person=known, act=act, pool=pool, subject=subject, about=about[:300], details=details

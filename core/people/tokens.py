@@ -9,11 +9,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.enums import AuditAct, TokenScope
+from core.enums import CoreAct, TokenScope
 from core.errors import UserError
+from core.models import ApiToken
 from core.people.audit_log import record
 from core.people.permissions import can_evaluate, can_manage
-from pooling.models import ApiToken
 
 MOST_DAYS = 365
 MOST_TOKENS = 20  # of one person
@@ -53,7 +53,7 @@ def create_token(person: User, name: str, scopes: Collection[str], days: int) ->
                 )
         except IntegrityError as error:
             raise TokenError(f"You have a token named {name}: revoke it, or take another name.") from error
-        record(person, AuditAct.TOKEN_MADE, scopes=sorted(scopes), days=days)
+        record(person, CoreAct.TOKEN_MADE, scopes=sorted(scopes), days=days)
     return made
 
 
@@ -66,14 +66,14 @@ def revoke_token(person: User, name: str) -> None:
     """End a token of one's own at once; one that is gone already is no error."""
     deleted, _ = tokens_of(person).filter(name=name).delete()
     if deleted:
-        record(person, AuditAct.TOKEN_REVOKED)
+        record(person, CoreAct.TOKEN_REVOKED)
 
 
 def revoke_all(person: User, by: User | None = None) -> int:
     """End all tokens of a person, as when the account is switched off; how many there were."""
     deleted, _ = tokens_of(person).delete()
     if deleted:
-        record(by, AuditAct.TOKEN_REVOKED, subject=person, tokens=deleted)
+        record(by, CoreAct.TOKEN_REVOKED, subject=person, tokens=deleted)
     return deleted
 
 

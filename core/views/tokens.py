@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 from core.enums import TokenScope
 from core.errors import UserError
 from core.forms.tokens import TokenForm
+from core.models import ApiToken
 from core.people.tokens import create_token, revoke_token, scopes_for, tokens_of
-from pooling.models import ApiToken
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -2,15 +2,13 @@
 
 from django.http import QueryDict
 
-from core.enums import JobKind
-from core.jobs.lifecycle import Progress, handles
+from core.jobs.execution import Progress
+from core.models import Job
 from evaluation.analyses.registry import get_analysis
 from evaluation.sections.parts import part_figure
 from evaluation.sections.settings import parse_settings
-from pooling.models import Job
 
 
-@handles(JobKind.EVALUATE)
 def run_evaluate(job: Job, progress: Progress) -> None:
     assert job.pool is not None
     asked = {"analysis": "stability", "part": "labels", "settings": "", **job.params}  # jobs had no params at first

@@ -20,8 +20,9 @@ from annotation.models import Campaign, Slot
 from annotation.people.accounts import add_person
 from annotation.quality.checks import gold_from_pool, gold_supply
 from annotation.simulation.simulate import Simulation, simulate
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.jobs.lifecycle import start_job
+from core.models import Job
 from evaluation.analyses.registry import ANALYSES
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
@@ -32,10 +33,10 @@ from evaluation.overview import dashboard
 from evaluation.sections.parts import latest_part, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set
-from pooling.enums import FilterReason, PoolState, SystemState
+from pooling.enums import FilterReason, PoolingJob, PoolState, SystemState
 from pooling.graphs.bundled import FamilyOptions, family_tree
 from pooling.graphs.imports import closed_world, import_graph
-from pooling.models import Graph, Job, Pool
+from pooling.models import Graph, Pool
 from pooling.pools.build import create_pool
 from pooling.pools.report import pool_counts
 from pooling.systems import USUAL
@@ -164,7 +165,7 @@ def _systems_done(demo: Demo) -> bool:
 def _systems(demo: Demo) -> None:
     systems = create_systems(demo.graph, demo.options.systems, demo.options.overrides)
     waiting = [system for system in systems if system.state != SystemState.TRAINED]
-    demo.run_jobs([start_job(JobKind.TRAIN, system=system) for system in waiting])
+    demo.run_jobs([start_job(PoolingJob.TRAIN, system=system) for system in waiting])
 
 
 def _systems_result(demo: Demo) -> list[str]:
@@ -182,14 +183,14 @@ def _pool_done(demo: Demo) -> bool:
         raise EvaluationError(f"There is a pool {NAME} of another graph, so the demo cannot use its name.")
     if pool is None or pool.state != PoolState.READY:
         return False
-    return pool.jobs.filter(kind=JobKind.BUILD_POOL, state=JobState.DONE).exists()
+    return pool.jobs.filter(kind=PoolingJob.BUILD_POOL, state=JobState.DONE).exists()
 
 
 def _pool(demo: Demo) -> None:
     pool = Pool.objects.filter(name=NAME).first() or create_pool(
         demo.graph, name=NAME, systems=demo.options.systems, sample=demo.options.sample
     )
-    demo.run_jobs([start_job(JobKind.BUILD_POOL, pool=pool)])
+    demo.run_jobs([start_job(PoolingJob.BUILD_POOL, pool=pool)])
 
 
 def _pool_result(demo: Demo) -> list[str]:

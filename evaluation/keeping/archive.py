@@ -5,15 +5,15 @@ from django.db import transaction
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
-from core.enums import AuditAct
 from core.errors import UserError
-from core.jobs.lifecycle import live_jobs
 from core.people.audit_log import record
+from pooling.enums import PoolingAct
+from pooling.jobs import live_jobs
 from pooling.models import Graph, Pool
 
 _ACTS = {
-    Graph: (AuditAct.GRAPH_ARCHIVED, AuditAct.GRAPH_RESTORED),
-    Pool: (AuditAct.POOL_ARCHIVED, AuditAct.POOL_RESTORED),
+    Graph: (PoolingAct.GRAPH_ARCHIVED, PoolingAct.GRAPH_RESTORED),
+    Pool: (PoolingAct.POOL_ARCHIVED, PoolingAct.POOL_RESTORED),
 }
 
 

@@ -27,7 +27,7 @@ from evaluation.keeping.removal import files_below
 from evaluation.keeping.tables import Sum, migrations, tables
 from evaluation.models import Export
 
-FORMAT = 1
+FORMAT = 2  # 1: before the database was laid out anew in November 2026
 MANIFEST = "manifest.json"
 ENDINGS = (".tar", ".tar.gz", ".tar.zst")
 _PART = 4 * 2**20  # bytes of rows that are one member of the archive

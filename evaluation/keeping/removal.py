@@ -15,19 +15,21 @@ from typing import Any
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import IntegrityError, models, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextChoices
 
 from annotation.models import CheckLabel, Label, SurplusLabel
-from core.enums import LIVE, AuditAct
+from core.enums import LIVE
 from core.files.artifacts import artifact_path
-from core.jobs.lifecycle import live_jobs
+from core.models import Job
 from core.people.audit_log import record
-from evaluation.enums import QrelsOrigin
+from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.keeping.archive import KeepingError
 from evaluation.models import Qrels, Study, StudyRun
 from evaluation.open_world.study import get_study, is_under_way
+from pooling.enums import PoolingAct
 from pooling.graphs.imports import get_graph
-from pooling.models import Graph, Job, Pool, System
+from pooling.jobs import live_jobs
+from pooling.models import Graph, Pool, System
 from pooling.pools.build import get_pool
 
 KINDS = ("graph", "system", "pool", "study")
@@ -35,9 +37,9 @@ Subject = Graph | System | Pool | Study
 Going = dict[type[models.Model], QuerySet[Any]]
 
 _PEOPLES = (Label, SurplusLabel, CheckLabel)
-_ACTS: dict[type[models.Model], AuditAct] = {
-    Graph: AuditAct.GRAPH_DELETED, System: AuditAct.SYSTEM_DELETED, Pool: AuditAct.POOL_DELETED,
-    Study: AuditAct.STUDY_DELETED,
+_ACTS: dict[type[models.Model], TextChoices] = {
+    Graph: PoolingAct.GRAPH_DELETED, System: PoolingAct.SYSTEM_DELETED, Pool: PoolingAct.POOL_DELETED,
+    Study: EvaluationAct.STUDY_DELETED,
 }  # fmt: skip
 
 

@@ -70,7 +70,8 @@ def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
     if manifest.get("format") != FORMAT:
         raise BackupError(
             f"{path.name} has format {manifest.get('format')!r}, and this version of the program reads {FORMAT}: "
-            "restore it with the version that made it. Nothing was restored."
+            "it was made by a version with another database. Restore it with the version that made it, export its test "
+            "sets there, and import them here. Nothing was restored."
         )
     if lacking := [key for key in ("migrations", "tables", "members") if key not in manifest]:
         raise BackupError(

@@ -18,7 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from core.database.bulk_insert import insert_rows
 
 # who is signed in, who failed to, and which workers live: of the moment, and of this machine
-_LEFT_OUT = ("sessions.", "axes.", "pooling.Worker")
+_LEFT_OUT = ("sessions.", "axes.", "core.Worker")
 # what migrations write into a new database; a restore puts its own in their place
 _OF_MIGRATIONS = ("contenttypes.ContentType", "auth.Permission", "auth.Group", "auth.Group_permissions")
 _ROWS = 2000  # read at a time

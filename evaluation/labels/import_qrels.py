@@ -13,9 +13,8 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from core.enums import AuditAct
 from core.people.audit_log import record
-from evaluation.enums import QrelsOrigin
+from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.qrels import STATE_NAMES, check_new, write_qrels
 from evaluation.measures.label_state import LabelState
@@ -101,7 +100,7 @@ def keep_judgements(
     notes += more
     with transaction.atomic():
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.IMPORTED, user=user, notes=notes)
-        record(user, AuditAct.QRELS_IMPORTED, pool=pool, about=name, triples=len(judged), sha256=file_sha256)
+        record(user, EvaluationAct.QRELS_IMPORTED, pool=pool, about=name, triples=len(judged), sha256=file_sha256)
     return qrels
 
 

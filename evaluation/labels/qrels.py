@@ -15,10 +15,9 @@ from django.db import transaction
 from annotation.judging.judgements import current_verdicts
 from core.database.row_locks import held
 from core.database.snapshot import one_moment
-from core.enums import AuditAct
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, writing
 from core.people.audit_log import record
-from evaluation.enums import QrelsOrigin
+from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.frozen import Frozen, column_of, facts, frozen_of, frozen_table, indices
 from evaluation.labels.pool_table import EvaluationError, PoolTable, evaluated, triple_codes
 from evaluation.measures.label_state import LabelState
@@ -69,7 +68,7 @@ def freeze_qrels(pool: Pool, name: str, user: User | None = None, *, licence: st
     said = {"licence": licence, "citation": citation, "systems": _systems(pool)}
     with transaction.atomic():
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said)
-        record(user, AuditAct.QRELS_FROZEN, pool=pool, about=name)
+        record(user, EvaluationAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
 
 

@@ -10,14 +10,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from django.contrib.auth.models import User
 
-from core.enums import LIVE, JobKind, JobState
+from core.enums import LIVE, JobState
 from core.jobs.lifecycle import start_job
+from core.models import Job
 from evaluation.labels.label_sets import LabelSet
 from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.max_k.kernel import first_drawn
 from evaluation.measures.label_state import LabelState, positive
 from evaluation.measures.rank_table import Flags, Ints
-from pooling.models import Job, Pool, Run
+from pooling.enums import PoolingJob
+from pooling.models import Pool, Run
 from pooling.questions.kernel import Csr, answers_csr
 from pooling.runs.distributions import Predictive, has_predictive, read_predictive
 from pooling.runs.score import wanted_triples
@@ -118,18 +120,18 @@ def score_missing(pool: Pool, user: User | None = None) -> list[Job]:
     """A job for each system whose run lacks its distributions; one that is on its way already is it."""
     missing = find_runs(pool, pool_table(pool)).missing
     systems = [system for system in systems_with_runs(pool) if system.name in missing]
-    return [start_job(JobKind.SCORE, pool=pool, system=system, user=user) for system in systems]
+    return [start_job(PoolingJob.SCORE, pool=pool, system=system, user=user) for system in systems]
 
 
 def scoring_jobs(pool: Pool) -> list[Job]:
     """Jobs that store distributions for a pool: the last of each system, if live or failed, and live ones of all."""
-    kinds = (JobKind.SCORE, JobKind.BUILD_POOL, JobKind.EXTEND_POOL)
+    kinds = (PoolingJob.SCORE, PoolingJob.BUILD_POOL, PoolingJob.EXTEND_POOL)
     jobs = pool.jobs.filter(kind__in=kinds).select_related("system").order_by("pk")
     last = {(job.kind, job.system_id): job for job in jobs if job.params.get("predictive", True)}
     return [
         job
         for job in last.values()
-        if job.state in LIVE or (job.state == JobState.FAILED and job.kind == JobKind.SCORE)
+        if job.state in LIVE or (job.state == JobState.FAILED and job.kind == PoolingJob.SCORE)
     ]
 
 

@@ -15,17 +15,20 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from core.enums import LIVE, JobKind
+from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
-from core.jobs.lifecycle import Progress, handles, start_job
+from core.jobs.execution import Progress
+from core.jobs.lifecycle import start_job
+from core.models import Job
+from evaluation.enums import EvaluationJob
 from evaluation.models import Study, StudyRun
 from evaluation.open_world.study_files import Ranks, rank_answers, read_ranks, untrained, write_ranks
 from evaluation.open_world.study_questions import open_answers
 from pooling.enums import SystemState
 from pooling.graphs.bundled import FamilyOptions, family_tree
 from pooling.graphs.imports import get_graph, import_graph
-from pooling.models import Graph, Job, System
+from pooling.models import Graph, System
 from pooling.systems import SystemSpec, get_system
 from pooling.training.train import create_systems, settings_of_kinds, train_system
 
@@ -175,21 +178,21 @@ def _graph(study: Study, density: float, options: StudyOptions) -> Graph:
 
 def start_preparing(study: Study, user: User | None = None) -> Job:
     """Have a job make graphs and systems; it then starts the jobs of the systems."""
-    return start_job(JobKind.OPEN_WORLD, params={"study": study.name}, user=user)
+    return start_job(EvaluationJob.OPEN_WORLD, params={"study": study.name}, user=user)
 
 
 def start_study(study: Study, user: User | None = None) -> list[Job]:
     """A job for every system that is not finished; those under way are as they are."""
     waiting = study.runs.filter(sha256="").select_related("graph", "system__graph")
     return [
-        start_job(JobKind.OPEN_WORLD, graph=run.graph, system=run.system, params={"study": study.name}, user=user)
+        start_job(EvaluationJob.OPEN_WORLD, graph=run.graph, system=run.system, params={"study": study.name}, user=user)
         for run in waiting
     ]
 
 
 def jobs_of(study: Study) -> list[Job]:
     """All jobs of a study, the newest first."""
-    jobs = Job.objects.filter(kind=JobKind.OPEN_WORLD, params={"study": study.name})
+    jobs = Job.objects.filter(kind=EvaluationJob.OPEN_WORLD, params={"study": study.name})
     return list(jobs.select_related("graph", "system__graph").defer("log").order_by("-pk"))
 
 
@@ -202,7 +205,6 @@ def checkpoint_epochs(epochs: int, checkpoints: int) -> set[int]:
     return {0, epochs, *np.rint(np.geomspace(1, epochs, min(checkpoints, epochs))).astype(int).tolist()}
 
 
-@handles(JobKind.OPEN_WORLD)
 def run_study(job: Job, progress: Progress) -> None:
     """Without a system: make graphs and systems, and start their jobs. With one: train and evaluate it."""
     study = get_study(job.params["study"])

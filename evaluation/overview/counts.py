@@ -12,11 +12,12 @@ from annotation.enums import SlotState, Verdict
 from annotation.models import Campaign, Item, Judgement, Membership, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import UNRELEASED
-from core.enums import LIVE, JobKind, JobState
-from evaluation.enums import QrelsOrigin
+from core.enums import LIVE, JobState
+from core.models import Job
+from evaluation.enums import EvaluationJob, QrelsOrigin
 from evaluation.models import Qrels
-from pooling.enums import FilterReason, PoolOrigin
-from pooling.models import Job, Pool, System
+from pooling.enums import FilterReason, PoolingJob, PoolOrigin
+from pooling.models import Pool, System
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def standing(pool: Pool) -> Standing:
         relations=Count("relation", distinct=True, filter=Q(reason=FilterReason.NONE)),
     )
     jobs = list(
-        Job.objects.filter(Q(pool=pool) | Q(kind=JobKind.TRAIN, system__graph=pool.graph))
+        Job.objects.filter(Q(pool=pool) | Q(kind=PoolingJob.TRAIN, system__graph=pool.graph))
         .filter(Q(state__in=LIVE) | Q(state=JobState.DONE, pool=pool))
         .select_related("system__graph")
         .defer("log")
@@ -82,7 +83,9 @@ def standing(pool: Pool) -> Standing:
         pool=pool,
         systems=_systems(pool),
         live_jobs=[job for job in jobs if job.state != JobState.DONE],
-        scored=frozenset(job.system_id for job in jobs if job.state == JobState.DONE and job.kind != JobKind.EVALUATE),
+        scored=frozenset(
+            job.system_id for job in jobs if job.state == JobState.DONE and job.kind != EvaluationJob.EVALUATE
+        ),
         seeds=seeds,
         pooled=triples["pooled"],
         to_people=triples["to_people"],

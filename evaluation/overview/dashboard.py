@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.enums import JobKind
+from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, version
 from evaluation.measures.judged import top_shares
@@ -117,7 +117,7 @@ def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_posi
 
 def page_version(pool: Pool) -> str:
     """Changes with the labels, with the ranks, and when a job has begun, ended, or kept a figure."""
-    jobs = pool.jobs.filter(kind=JobKind.EVALUATE).order_by("-pk").values_list("pk", "state")[:3]
+    jobs = pool.jobs.filter(kind=EvaluationJob.EVALUATE).order_by("-pk").values_list("pk", "state")[:3]
     return f"{version(pool)} {last_heavy(pool)} {' '.join(f'{pk}-{state}' for pk, state in jobs)}".strip()
 
 

@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from annotation.enums import CampaignRole, ItemState
 from config.stages import STAGES, Stage
-from core.enums import JobKind
+from core.jobs.registry import JOB_TYPES
+from core.models import Job
 from evaluation.overview.counts import Standing
 from pooling.enums import PoolState, SystemState
-from pooling.models import Job
 
 
 class State(StrEnum):
@@ -69,7 +69,7 @@ def stage_statuses(at: Standing) -> list[StageStatus]:
     statuses = []
     for stage in STAGES:
         told = _TELL[stage.key](at)
-        jobs = [job for job in at.live_jobs if _STAGE_OF_JOB[JobKind(job.kind)] == stage.key]
+        jobs = [job for job in at.live_jobs if JOB_TYPES[job.kind].stage == stage.key]
         state = State.RUNNING if jobs and told.state != State.ATTENTION else told.state
         statuses.append(StageStatus(stage, stage.url(at.pool), state, told.figures, told.step, jobs))
     return statuses
@@ -79,17 +79,6 @@ def next_status(statuses: list[StageStatus]) -> StageStatus | None:
     """The stage to turn to: the first that needs attention, else the first with a step left."""
     open_stages = [s for s in statuses if s.step is not None and s.state != State.DONE]
     return next((s for s in open_stages if s.state == State.ATTENTION), open_stages[0] if open_stages else None)
-
-
-_STAGE_OF_JOB = {
-    JobKind.TRAIN: "systems",
-    JobKind.OPEN_WORLD: "systems",
-    JobKind.SCORE: "runs",
-    JobKind.BUILD_POOL: "pool",
-    JobKind.EXTEND_POOL: "pool",
-    JobKind.EVALUATE: "measures",
-    JobKind.EXPORT: "test-set",
-}
 
 
 def _graph(at: Standing) -> Told:

@@ -8,8 +8,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from core.enums import LIVE, JobKind, JobState
+from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_workers, start_job
+from core.models import Job
+from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.models import Figure
@@ -17,7 +19,7 @@ from evaluation.sections.figure_cache import figure, kept_figure, version_of
 from evaluation.sections.section import Analysis, Context, Part
 from evaluation.sections.section import Progress as Tell
 from evaluation.sections.settings import Settings
-from pooling.models import Job, Pool
+from pooling.models import Pool
 
 LONGEST_KEY = 160
 
@@ -99,7 +101,7 @@ def analysis_content(pool: Pool, analysis: Analysis, settings: Settings) -> dict
 
 def start_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
     """Have a job compute a heavy part; one that is on its way already is it."""
-    return start_job(JobKind.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
+    return start_job(EvaluationJob.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
 
 
 def ask_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
@@ -110,7 +112,7 @@ def ask_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, use
 
 def part_job(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Job | None:
     """The job that is computing a part, or the last one that did."""
-    jobs = pool.jobs.filter(kind=JobKind.EVALUATE, params=_params(analysis, part, settings))
+    jobs = pool.jobs.filter(kind=EvaluationJob.EVALUATE, params=_params(analysis, part, settings))
     return jobs.order_by("-pk").first()
 
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from core.models import Job
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.measures.label_state import positive
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.settings import Settings
-from pooling.models import Job, Pool
+from pooling.models import Pool
 
 Progress = Callable[[int, int], None]  # done, total
 Json = dict[str, Any]

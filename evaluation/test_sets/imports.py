@@ -11,13 +11,12 @@ from annotation.enums import Answer
 from annotation.judging.judgements import import_judged
 from core.database.row_locks import held
 from core.database.unique_names import named_once
-from core.enums import AuditAct
 from core.people.audit_log import record
 from evaluation.labels.import_qrels import Judged, Triple, keep_judgements, lost_in_trec, read_judgements
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from pooling.enums import PoolOrigin, PoolState
+from pooling.enums import PoolingAct, PoolOrigin, PoolState
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Graph, Pool
@@ -76,7 +75,7 @@ def import_test_set(
         )
         store_seeds(pool, seeds)
         _write_triples(pool, pooled, judged)
-        record(user, AuditAct.POOL_IMPORTED, pool=pool, about=name)
+        record(user, PoolingAct.POOL_IMPORTED, pool=pool, about=name)
         lost = lost_in_trec(judged, "triples") if format == "trec" else []  # which were filtered is not in the file
         qrels = keep_judgements(pool, name, judged, file_name, sha256, user, lost)
         answers = {t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS}

@@ -9,13 +9,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from core.database.row_locks import held
-from core.enums import JobKind
 from core.files.artifacts import artifact_path, sha256_of, writing
-from core.jobs.lifecycle import Progress, handles, start_job
+from core.jobs.execution import Progress
+from core.jobs.lifecycle import start_job
+from core.models import Job
+from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.export import ExportOptions, export_test_set
-from pooling.models import Job
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: an archive holds no clock
 
@@ -28,7 +29,7 @@ def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> t
     if archive_of(export) is not None:
         return export, None
     params = {"qrels": qrels.name, "export": export.pk}
-    return export, start_job(JobKind.EXPORT, pool=qrels.pool, params=params, user=user)
+    return export, start_job(EvaluationJob.EXPORT, pool=qrels.pool, params=params, user=user)
 
 
 def archive_of(export: Export) -> Path | None:
@@ -74,7 +75,6 @@ def _add(archive: zipfile.ZipFile, file: Path, name: str) -> None:
         shutil.copyfileobj(source, target, 1 << 20)
 
 
-@handles(JobKind.EXPORT)
 def run_export(job: Job, progress: Progress) -> None:
     export = Export.objects.select_related("qrels__pool__graph").filter(pk=job.params["export"]).first()
     if export is None:

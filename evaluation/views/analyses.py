@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from core.enums import JobState
 from core.errors import UserError
 from core.jobs.lifecycle import request_cancel
+from core.models import Job
 from core.people.permissions import evaluator_required
 from evaluation.analyses.registry import get_analysis
 from evaluation.labels.label_sets import LabelChoice, label_sets
@@ -38,7 +39,7 @@ from evaluation.sections.parts import (
 from evaluation.sections.section import Analysis, Part
 from evaluation.sections.settings import ANSWERS, ASSUMED, QUESTION_SETS, Settings, offered_measures, parse_settings
 from evaluation.views.csv_file import csv_file
-from pooling.models import Job, Pool
+from pooling.models import Pool
 from pooling.training.train import systems_with_runs
 
 

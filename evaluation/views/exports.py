@@ -12,12 +12,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from core.enums import JobKind
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
 from core.people.permissions import can_manage, evaluator_required
 from core.views.ranged_downloads import ranged_file
-from evaluation.enums import QrelsOrigin
+from evaluation.enums import EvaluationJob, QrelsOrigin
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.overview.pool_report import pool_report
@@ -100,7 +99,7 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
 
 def _rows(pool: Pool) -> list[dict[str, Any]]:
     """Frozen qrels, each with its archives and the last job of those that are not written."""
-    jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=JobKind.EXPORT).order_by("pk")}
+    jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=EvaluationJob.EXPORT).order_by("pk")}
     frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
     rows = []
     for qrels in frozen.prefetch_related("exports"):

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
+from core.models import Job
 from core.people.permissions import can_manage, evaluator_required, manager_required
 from core.views.pagination import page_of
 from evaluation.forms.open_world_study import StudyForm
@@ -34,7 +35,6 @@ from evaluation.open_world.study_curves import DIVISIONS, View, view_of
 from evaluation.open_world.study_sections import study_sections
 from evaluation.sections.section import Section
 from evaluation.views.csv_file import csv_file
-from pooling.models import Job
 
 
 @evaluator_required

@@ -8,10 +8,11 @@ from django.shortcuts import get_object_or_404, render
 from annotation.labelling.progress import own_progress
 from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_workers
+from core.models import Job
 from core.people.permissions import can_evaluate, evaluator_required
 from evaluation.overview.counts import standing
 from evaluation.overview.status import next_status, stage_statuses
-from pooling.models import Graph, Job, Pool
+from pooling.models import Graph, Pool
 
 NEWEST = 6
 

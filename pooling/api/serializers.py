@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from pooling.models import Graph, Job, Pool, Run, System
+from core.models import Job
+from pooling.models import Graph, Pool, Run, System
 from pooling.runs.imports import NOT_KNOWN
 from pooling.systems import FAMILIES
 

@@ -15,10 +15,12 @@ from rest_framework.response import Response
 from core.api.base import MAX_BODY, Endpoint, checked
 from core.api.listing import Listing, One
 from core.enums import TokenScope
-from core.jobs.lifecycle import JobError, cancel_job, retry_job
+from core.jobs.lifecycle import cancel_job, retry_job
+from core.jobs.transitions import JobError
+from core.models import Job
 from core.people.permissions import can_bring_runs, can_manage
 from pooling.api import serializers as data
-from pooling.models import Graph, Job, Pool, Run, System
+from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import get_pool
 from pooling.runs.upload import MOST_BYTES, import_sent_run
 

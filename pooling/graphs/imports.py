@@ -12,9 +12,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import DatabaseError, transaction
 
-from core.enums import AuditAct
 from core.files.artifacts import ArtifactError, artifact_path
 from core.people.audit_log import record
+from pooling.enums import PoolingAct
 from pooling.graphs import files
 from pooling.graphs.checks import CheckedGraph, check_source
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
@@ -183,7 +183,7 @@ def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
         ),
         batch_size=1000,
     )
-    record(row.created_by, AuditAct.GRAPH_IMPORTED, about=row.name)
+    record(row.created_by, PoolingAct.GRAPH_IMPORTED, about=row.name)
     place = artifact_path(row.artifact)
     files.remove(place)  # left behind by an import that was killed: its row was rolled back
     aside.rename(place)

@@ -1,10 +1,10 @@
-from pooling.models.audit import AuditEntry
+from core.models.audit import AuditEntry
+from core.models.job import Job, Worker
+from core.models.token import ApiToken
 from pooling.models.graph import Graph, Relation
-from pooling.models.job import Job, Worker
 from pooling.models.pool import Pool, PooledTriple, SeedTriple
 from pooling.models.run import Run
 from pooling.models.system import System
-from pooling.models.token import ApiToken
 
 __all__ = [
     "ApiToken",

@@ -14,14 +14,16 @@ from django.utils import timezone
 from core.database.bulk_insert import insert_rows
 from core.database.row_locks import held
 from core.database.unique_names import named_once
-from core.enums import LIVE, AuditAct, JobKind
-from core.jobs.lifecycle import JobCancelled, Progress, handles
+from core.enums import LIVE
+from core.jobs.execution import Progress
+from core.jobs.transitions import JobCancelled
+from core.models import Job
 from core.people.audit_log import record
-from pooling.enums import PoolOrigin, PoolState
+from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.models import Graph, Job, Pool, Run, SeedTriple, System
+from pooling.models import Graph, Pool, Run, SeedTriple, System
 from pooling.pools import filtering as filters
 from pooling.pools.files import read_pool_file, read_seed_file
 from pooling.pools.kernels.filters import DEFAULT_FILTERS
@@ -194,7 +196,6 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
     pool.state = PoolState.READY
 
 
-@handles(JobKind.BUILD_POOL)
 def run_build_pool(job: Job, progress: Progress) -> None:
     """Build the pool; once it can be evaluated, the predictive distributions of its systems (params: predictive)."""
     assert job.pool is not None
@@ -234,7 +235,7 @@ def import_pool(
         )
         store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)
-        record(None, AuditAct.POOL_IMPORTED, pool=pool, about=name)
+        record(None, PoolingAct.POOL_IMPORTED, pool=pool, about=name)
     return pool
 
 
@@ -251,10 +252,10 @@ def freeze_pool(pool: Pool, user: User | None = None) -> None:
             raise PoolError(f"Pool {pool.name} is being extended (job {job.pk}): wait for its end, or cancel it.")
         found.frozen_at = timezone.now()
         found.save(update_fields=["frozen_at"])
-        record(user, AuditAct.POOL_FROZEN, pool=found, about=found.name)
+        record(user, PoolingAct.POOL_FROZEN, pool=found, about=found.name)
     pool.frozen_at = found.frozen_at
 
 
 def live_extensions(pool: Pool) -> QuerySet[Job]:
     """Jobs that extend the pool and are not over, oldest first."""
-    return pool.jobs.filter(kind=JobKind.EXTEND_POOL, state__in=LIVE).order_by("id")
+    return pool.jobs.filter(kind=PoolingJob.EXTEND_POOL, state__in=LIVE).order_by("id")

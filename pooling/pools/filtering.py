@@ -11,13 +11,14 @@ from django.db.models import Q, Sum
 from django.db.models.functions import Length
 
 from core.database.row_locks import held
-from core.enums import LIVE, AuditAct, JobKind
+from core.enums import LIVE
+from core.models import Job
 from core.people.audit_log import record
-from pooling.enums import PoolOrigin, PoolState
+from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
-from pooling.models import Job, Pool
+from pooling.models import Pool
 from pooling.pools.kernels.filters import Found, apply_filters, parse_filters
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import read_rows
@@ -84,7 +85,7 @@ def why_filters_stay(pool: Pool) -> str:
     # the people side hangs itself on the pool; its items were made of what these filters left
     if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
         return f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
-    making = Q(kind__in=(JobKind.BUILD_POOL, JobKind.EXTEND_POOL))
+    making = Q(kind__in=(PoolingJob.BUILD_POOL, PoolingJob.EXTEND_POOL))
     if Job.objects.filter(making, pool=pool, state__in=LIVE).exists():
         return f"Pool {pool.name} is being built or extended: change its filters when that job is done."
     if pool.state != PoolState.READY:
@@ -124,7 +125,7 @@ def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) ->
         growth = growth_now(found.growth, new)
         Pool.objects.filter(pk=found.pk).update(filters=list(names), growth=growth)
         about = f"{', '.join(names) or 'none'}: {np.count_nonzero(new != '')} of {len(new)} filtered"
-        record(user, AuditAct.POOL_FILTERED, pool=found, about=about)
+        record(user, PoolingAct.POOL_FILTERED, pool=found, about=about)
     pool.filters, pool.growth = list(names), growth
     return int(changed.sum())
 

@@ -16,15 +16,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.database.row_locks import gone, held
-from core.enums import AuditAct, JobKind
 from core.errors import UserError
-from core.jobs.lifecycle import JobCancelled, Progress, handles, start_job
+from core.jobs.execution import Progress
+from core.jobs.lifecycle import start_job
+from core.jobs.transitions import JobCancelled
+from core.models import Job
 from core.people.audit_log import record
-from pooling.enums import PoolOrigin, PoolState, SystemState
+from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState, SystemState
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.models import Job, Pool, System
+from pooling.models import Pool, System
 from pooling.pools import filtering as filters
 from pooling.pools.build import gather_runs, score_triples, store_seeds, tell_of_short_runs
 from pooling.pools.files import read_seed_file
@@ -81,9 +83,9 @@ def extend_pool(
         params["predictive"] = False
     with transaction.atomic():
         held(pool.graph, *chosen)
-        job = start_job(JobKind.EXTEND_POOL, pool=pool, params=params, user=user)
+        job = start_job(PoolingJob.EXTEND_POOL, pool=pool, params=params, user=user)
         what = _in_words(pool.depth, depth or 0, [s.name for s in chosen], len(seeds), source)
-        record(user, AuditAct.POOL_EXTENDED, pool=pool, about=f"{pool.name}: {what}", job=job.pk)
+        record(user, PoolingAct.POOL_EXTENDED, pool=pool, about=f"{pool.name}: {what}", job=job.pk)
     return job
 
 
@@ -179,7 +181,6 @@ class _Target:
     what: str
 
 
-@handles(JobKind.EXTEND_POOL)
 def run_extend_pool(job: Job, progress: Progress) -> None:
     assert job.pool is not None
     try:

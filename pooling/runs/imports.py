@@ -12,10 +12,9 @@ from django.contrib.auth.models import User
 
 from core.database.row_locks import held
 from core.database.unique_names import named_once
-from core.enums import AuditAct
 from core.files.artifacts import sha256_of
 from core.people.audit_log import record
-from pooling.enums import PoolState, SystemState
+from pooling.enums import PoolingAct, PoolState, SystemState
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Graph, Pool, PooledTriple, Run, System
@@ -253,4 +252,4 @@ def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: flo
             held(system.graph)
             system.save()
             Run.objects.create(system=system, **fields)
-            record(user, AuditAct.RUN_IMPORTED, about=str(system), **system.settings)
+            record(user, PoolingAct.RUN_IMPORTED, about=str(system), **system.settings)

@@ -1,13 +1,11 @@
 """The job that scores what a run still misses for a pool."""
 
-from core.enums import JobKind
-from core.jobs.lifecycle import Progress, handles
-from pooling.models import Job
+from core.jobs.execution import Progress
+from core.models import Job
 from pooling.runs.distributions import predict_for_pool
 from pooling.runs.score import score_for_pool
 
 
-@handles(JobKind.SCORE)
 def score(job: Job, progress: Progress) -> None:
     """Fill the rank rows that job.pool still misses for job.system, then the distributions (params: predictive)."""
     assert job.pool is not None and job.system is not None

@@ -7,13 +7,14 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from core.database.row_locks import held
-from core.enums import JobKind
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of
-from core.jobs.lifecycle import JobCancelled, Progress, handles
+from core.jobs.execution import Progress
+from core.jobs.transitions import JobCancelled
+from core.models import Job
 from pooling.enums import SystemState
 from pooling.graphs.imports import open_graph
-from pooling.models import Graph, Job, Pool, System
+from pooling.models import Graph, Pool, System
 from pooling.systems.spec import with_neutral
 from pooling.training.best_seed import keep_best
 from pooling.training.peak_memory import peak_bytes, reset_peak
@@ -178,7 +179,6 @@ def check_device(system: System, act: str = "trained") -> None:
         )
 
 
-@handles(JobKind.TRAIN)
 def train(job: Job, progress: Progress) -> None:
     """Train job.system from its last checkpoint to the end; a trained one is left as it is."""
     assert job.system is not None

@@ -13,12 +13,13 @@ from django.db import transaction
 
 from core.database.row_locks import held
 from core.database.unique_names import named_once
-from core.enums import AuditAct, JobKind
 from core.files.artifacts import artifact_path
-from core.jobs.lifecycle import live_jobs, start_job
+from core.jobs.lifecycle import start_job
+from core.models import Job
 from core.people.audit_log import record
-from pooling.enums import SystemState
-from pooling.models import Graph, Job, System
+from pooling.enums import PoolingAct, PoolingJob, SystemState
+from pooling.jobs import live_jobs
+from pooling.models import Graph, System
 from pooling.training.best_seed import keep_best, without_device
 from pooling.training.train import SystemError_, refuse_imported, resolve
 
@@ -36,7 +37,7 @@ def add_system(
         system.save()
         system.artifact = f"systems/{system.pk}"
         system.save(update_fields=["artifact"])
-        start_job(JobKind.TRAIN, system=system, user=user)
+        start_job(PoolingJob.TRAIN, system=system, user=user)
     return system
 
 
@@ -68,8 +69,8 @@ def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], devic
         found.save()
         for other in found.graph.systems.filter(kind=found.kind, best_of_seeds=True):
             keep_best(other)  # who waited for this one waits no more
-        record(user, AuditAct.SYSTEM_RETRAINED, about=str(found))
-        job = start_job(JobKind.TRAIN, system=found, user=user)
+        record(user, PoolingAct.SYSTEM_RETRAINED, about=str(found))
+        job = start_job(PoolingJob.TRAIN, system=found, user=user)
         if old.name.partition(".")[0] == str(found.pk):  # a folder of its own, and no other
             transaction.on_commit(lambda: shutil.rmtree(old, ignore_errors=True))
     return job
@@ -92,7 +93,7 @@ def archive(system: System, user: User | None) -> None:
     with transaction.atomic():
         _refuse_busy(system)
         if System.objects.filter(pk=system.pk, archived=False).update(archived=True):
-            record(user, AuditAct.SYSTEM_ARCHIVED, about=str(system))
+            record(user, PoolingAct.SYSTEM_ARCHIVED, about=str(system))
         if system.state != SystemState.TRAINED:
             keep_best(system)  # a failed seed is waited for no more
 
@@ -101,7 +102,7 @@ def restore(system: System, user: User | None) -> None:
     """Take a system back from the archive."""
     with transaction.atomic():
         if System.objects.filter(pk=system.pk, archived=True).update(archived=False):
-            record(user, AuditAct.SYSTEM_RESTORED, about=str(system))
+            record(user, PoolingAct.SYSTEM_RESTORED, about=str(system))
 
 
 def free_name(graph: Graph, wanted: str) -> str:

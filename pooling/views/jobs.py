@@ -10,12 +10,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.errors import UserError
 from core.jobs.lifecycle import cancel_job, live_workers, retry_job
+from core.jobs.registry import JOB_TYPES
+from core.models import Job
 from core.people.permissions import manager_required
 from core.views.pagination import page_of
-from pooling.models import Job
 from pooling.training.curves import history_curves
 
 LOG_LINES = 200
@@ -40,7 +41,7 @@ def standing(job: Job) -> Standing:
     left = job.seconds_left if running else None
     rate = (job.total - job.done) / left if left else None
     # training reports hundredths of an epoch
-    trains = job.system_id and job.kind in (JobKind.TRAIN, JobKind.OPEN_WORLD)
+    trains = job.system_id and JOB_TYPES[job.kind].trains
     scale, unit = (100, "epochs") if trains else (1, job.unit)
     return Standing(job.done / scale, job.total / scale, unit, rate / scale if rate else None, left, so_far)
 
@@ -71,9 +72,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
         "job": found,
         "standing": standing(found),
         "log": "\n".join(found.log.splitlines()[-LOG_LINES:]),
-        "curves": history_curves(found.system.history)
-        if found.system and found.kind in (JobKind.TRAIN, JobKind.OPEN_WORLD)
-        else [],
+        "curves": history_curves(found.system.history) if found.system and JOB_TYPES[found.kind].trains else [],
         "no_worker": found.state == JobState.QUEUED and not live_workers().exists(),
     }
     part = request.GET.get("part") == "progress"

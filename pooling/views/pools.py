@@ -10,13 +10,12 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from core.enums import JobKind
 from core.errors import UserError
 from core.jobs.lifecycle import start_job
 from core.people.permissions import evaluator_required, manager_required
 from core.views.pagination import page_of
 from core.views.uploads import kept_file
-from pooling.enums import FilterReason, SystemState
+from pooling.enums import FilterReason, PoolingJob, SystemState
 from pooling.forms.pools import PoolForm
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -67,7 +66,7 @@ def _build(request: HttpRequest, graph: Graph, form: PoolForm) -> Pool | None:
     try:
         with kept_file(asked.pop("seeds_file")) as path:
             pool = create_pool(graph, seeds_file=path, **asked)
-        start_job(JobKind.BUILD_POOL, pool=pool, user=request.user)  # type: ignore[arg-type]  # signed in
+        start_job(PoolingJob.BUILD_POOL, pool=pool, user=request.user)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         form.add_error(None, str(error))
         return None

@@ -10,13 +10,13 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 
-from core.enums import LIVE, JobKind, JobState
+from core.enums import LIVE, JobState
 from core.errors import UserError
 from core.files.csv_cells import csv_of
 from core.jobs.lifecycle import live_workers, start_job
 from core.people.permissions import can_manage, evaluator_required
 from core.views.pagination import page_of
-from pooling.enums import SystemState
+from pooling.enums import PoolingJob, SystemState
 from pooling.forms.systems import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System
 from pooling.rules.in_words import rules_page
@@ -86,7 +86,7 @@ def _train(request: HttpRequest, graph: Graph, form: TrainForm) -> str | None:
         made = create_systems(graph, asked["kinds"], asked["settings"], asked["seeds"], asked["device"], asked["best"])
         waiting = [system for system in made if system.state != SystemState.TRAINED]
         for system in waiting:
-            start_job(JobKind.TRAIN, system=system, user=request.user)  # type: ignore[arg-type]  # signed in
+            start_job(PoolingJob.TRAIN, system=system, user=request.user)  # type: ignore[arg-type]  # signed in
     except UserError as error:
         form.refuse(str(error))
         return None

@@ -12,16 +12,17 @@ from django.utils import timezone
 
 from annotation.enums import ItemState
 from annotation.models import Campaign, Item, Judgement, Label
-from core.enums import JobKind
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
+from core.models import Job
 from evaluation.demo.demo import ROLES, STAGES, Demo, DemoOptions, logins, true_values
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.commands import demo as command
 from evaluation.models import Figure, Qrels
 from evaluation.sections import figure_cache
+from pooling.enums import PoolingJob
 from pooling.graphs.bundled import FamilyOptions
 from pooling.graphs.imports import closed_world
-from pooling.models import Graph, Job, Pool
+from pooling.models import Graph, Pool
 from tests.annotation.world import make_graph
 
 SMALL = DemoOptions(
@@ -70,7 +71,11 @@ def test_every_stage_leaves_what_the_next_one_needs(demo: Demo, tmp_path: Path):
     names = {path.name for path in (tmp_path / "demo-test-set").iterdir()}
     runs = {"runs"}
     assert {"test.tsv", "judgements.tsv", "qrels.txt", "CHECKSUMS.sha256"} | runs <= names
-    assert [job.kind for job in Job.objects.order_by("id")] == [JobKind.TRAIN, JobKind.TRAIN, JobKind.BUILD_POOL]
+    assert [job.kind for job in Job.objects.order_by("id")] == [
+        PoolingJob.TRAIN,
+        PoolingJob.TRAIN,
+        PoolingJob.BUILD_POOL,
+    ]
 
 
 def test_run_twice_it_changes_nothing(demo: Demo, tmp_path: Path):

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from evaluation.enums import EvaluationJob
+from pooling.enums import PoolingJob
 from tests.annotation.crowd import together  # sets Django up
 
 # isort: split
@@ -17,15 +19,16 @@ from django.core.management import call_command
 from django.db import connection
 
 from annotation.campaigns.opening import open_campaign
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.jobs import lifecycle as jobs
 from core.jobs.lifecycle import retry, start_job
+from core.models import Job
 from evaluation.keeping import removal
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.sections.figure_cache import figure
 from evaluation.test_sets.export import ExportOptions
 from evaluation.test_sets.zip_file import request_export
-from pooling.models import Graph, Job, Pool, System
+from pooling.models import Graph, Pool, System
 from pooling.pools import build as pools
 from pooling.pools import growth
 from pooling.pools.build import create_pool, freeze_pool
@@ -80,13 +83,13 @@ def during(first: Act, pause: tuple[Any, str], *others: Act) -> list[str]:
 
 def pool_goes() -> list[str]:
     _, pool, used, _ = site("one")
-    job = make_job(JobKind.EVALUATE, JobState.FAILED, pool=pool)
+    job = make_job(EvaluationJob.EVALUATE, JobState.FAILED, pool=pool)
     qrels = freeze_qrels(pool, "v1")
     return during(
         lambda: removal.remove(pool, None, with_labels=True),
         (removal, "_let_go"),
-        lambda: start_job(JobKind.EVALUATE, pool=pool, params={"a": 1}),
-        lambda: start_job(JobKind.SCORE, pool=pool, system=used),
+        lambda: start_job(EvaluationJob.EVALUATE, pool=pool, params={"a": 1}),
+        lambda: start_job(PoolingJob.SCORE, pool=pool, system=used),
         lambda: retry(job),
         lambda: request_export(qrels, ExportOptions(), None),
         lambda: extend_pool(pool, systems=["distmult"]),
@@ -103,8 +106,8 @@ def graph_goes() -> list[str]:
     return during(
         lambda: removal.remove(graph, None),
         (removal, "_let_go"),
-        lambda: start_job(JobKind.TRAIN, system=free),
-        lambda: start_job(JobKind.EVALUATE, pool=pool),
+        lambda: start_job(PoolingJob.TRAIN, system=free),
+        lambda: start_job(EvaluationJob.EVALUATE, pool=pool),
         lambda: create_pool(graph, name="new-one", sample=1.0),
     )
 
@@ -113,7 +116,7 @@ def job_comes_first() -> list[str]:
     """The job is there, its transaction is not over."""
     graph, pool, _, _ = site("three")
     became = during(
-        lambda: start_job(JobKind.EVALUATE, pool=pool),
+        lambda: start_job(EvaluationJob.EVALUATE, pool=pool),
         (jobs, "_send_on_commit"),
         lambda: removal.remove(pool, None),
         lambda: removal.remove(graph, None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
 from evaluation.models import Study
 from evaluation.open_world.study import StudyOptions, create_study, prepare_study, start_study
 

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
+from core.models import Job
 from core.people.tokens import create_token, scopes_for
 from evaluation.labels import qrels
 from evaluation.models import Export
-from pooling.models import Job
 from tests.pages.test_access import routes
 from tests.pages.world import make_graph, make_person, make_pool
 

@@ -6,11 +6,14 @@ import re
 
 import pytest
 
-from core.enums import AuditAct, JobKind, JobState
+from annotation.enums import AnnotationAct
+from core.enums import JobState
 from core.jobs.lifecycle import start_job
+from core.models import AuditEntry
 from core.people.audit_log import record
+from evaluation.enums import EvaluationJob
 from evaluation.models import Export
-from pooling.models import AuditEntry
+from pooling.enums import PoolingAct, PoolingJob
 from tests.pages.world import make_job, make_pool
 
 
@@ -18,10 +21,17 @@ from tests.pages.world import make_job, make_pool
 def entries(world: dict):
     """Three acts of two people, one of them of the server; nothing from before."""
     AuditEntry.objects.all().delete()
-    record(world["manager"], AuditAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"], about="annotator")
-    record(None, AuditAct.GRAPH_IMPORTED, about="town")
     record(
-        world["annotator"], AuditAct.CONSENTED, pool=world["pool"], subject=world["annotator"], n=3, kinds=["a", "b"]
+        world["manager"], AnnotationAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"], about="annotator"
+    )
+    record(None, PoolingAct.GRAPH_IMPORTED, about="town")
+    record(
+        world["annotator"],
+        AnnotationAct.CONSENTED,
+        pool=world["pool"],
+        subject=world["annotator"],
+        n=3,
+        kinds=["a", "b"],
     )
 
 
@@ -66,7 +76,7 @@ def test_filters(query: dict, count: int, entries, world: dict, sign_in):
 def test_queries_do_not_grow_with_entries(count: int, world: dict, sign_in, django_assert_num_queries):
     AuditEntry.objects.all().delete()
     for _ in range(count):
-        record(world["manager"], AuditAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"])
+        record(world["manager"], AnnotationAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"])
     client = sign_in("manager")
     with django_assert_num_queries(7):
         client.get("/audit")
@@ -80,17 +90,17 @@ def last() -> tuple:
 def test_jobs_that_are_started_are_recorded_once(world: dict):
     before = AuditEntry.objects.count()
     for _ in range(2):  # the second is the same job
-        start_job(JobKind.BUILD_POOL, pool=world["pool"], user=world["manager"])
+        start_job(PoolingJob.BUILD_POOL, pool=world["pool"], user=world["manager"])
     assert last() == ("pool-built", "manager", "town-pool", "town-pool")
     assert AuditEntry.objects.count() == before + 1
-    start_job(JobKind.EVALUATE, pool=world["pool"], user=world["manager"])
+    start_job(EvaluationJob.EVALUATE, pool=world["pool"], user=world["manager"])
     assert AuditEntry.objects.count() == before + 1
 
 
 def test_training_export_and_freezing_are_recorded(world: dict, sign_in):
     manager = sign_in("manager")
     system = world["graph"].systems.get(name="transe")
-    start_job(JobKind.TRAIN, system=system, user=world["manager"])
+    start_job(PoolingJob.TRAIN, system=system, user=world["manager"])
     assert last() == ("systems-trained", "manager", None, "town/transe")
     manager.post("/pools/town-pool/export", {"name": "first"})
     assert last() == ("qrels-frozen", "manager", "town-pool", "first")
@@ -101,7 +111,7 @@ def test_training_export_and_freezing_are_recorded(world: dict, sign_in):
 
 def test_cancelled_and_retried_jobs_are_recorded_and_refused_ones_are_not(world: dict, sign_in):
     manager = sign_in("manager")
-    job = make_job(JobKind.BUILD_POOL, JobState.QUEUED, pool=make_pool(world["graph"], "second"))
+    job = make_job(PoolingJob.BUILD_POOL, JobState.QUEUED, pool=make_pool(world["graph"], "second"))
     manager.post(f"/jobs/{job.pk}/cancel")
     assert last() == ("job-cancelled", "manager", "second", "build pool second")
     count = AuditEntry.objects.count()

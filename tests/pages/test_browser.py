@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.files.artifacts import artifact_path
+from core.models import Job
 from core.people.tokens import create_token
+from evaluation.enums import EvaluationJob
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export
-from pooling.models import Job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WIDTHS = (360, 1440)
@@ -154,7 +155,7 @@ def test_an_export_is_offered_when_it_is_written_and_options_stay_ticked(page, w
     path.parent.mkdir(parents=True)
     path.write_bytes(b"a test set")
     Export.objects.filter(qrels=qrels).update(artifact="exports/1.zip", sha256="0" * 64, num_bytes=10)
-    Job.objects.filter(kind=JobKind.EXPORT).update(state=JobState.DONE)
+    Job.objects.filter(kind=EvaluationJob.EXPORT).update(state=JobState.DONE)
     page.get_by_role("link", name="Download").wait_for(timeout=60_000)
     assert page.get_by_text("being written").count() == 0
     assert page.get_by_label("positives only").is_checked()

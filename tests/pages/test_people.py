@@ -12,7 +12,7 @@ from django.test import Client
 from annotation.campaigns.opening import open_campaign
 from annotation.models import Invitation, Membership
 from annotation.people.invitations import find_invitation, invite
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.pages.world import EVIL, make_person, make_pool
 
 MEMBERS = "/pools/town-pool/campaign/people"

@@ -12,12 +12,14 @@ from annotation.campaigns.opening import open_campaign
 from annotation.enums import ItemState, JudgementOrigin, Verdict
 from annotation.models import Item, Judgement, Membership
 from config.stages import STAGES
-from core.enums import JobKind, JobState
+from core.enums import JobState
+from core.jobs.registry import JOB_TYPES
+from core.models import Job, Worker
 from evaluation.models import Qrels
 from evaluation.overview.counts import standing
-from evaluation.overview.status import _STAGE_OF_JOB, State, next_status, stage_statuses
-from pooling.enums import PoolState, SystemState
-from pooling.models import Job, Pool, System, Worker
+from evaluation.overview.status import State, next_status, stage_statuses
+from pooling.enums import PoolingJob, PoolState, SystemState
+from pooling.models import Pool, System
 from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
 
 STATUS_QUERIES = 16  # two of them the session and the person
@@ -38,8 +40,7 @@ def graph(db, tmp_path: Path):
 
 
 def test_every_stage_and_every_kind_of_job_has_its_place():
-    assert set(_STAGE_OF_JOB) == set(JobKind)
-    assert set(_STAGE_OF_JOB.values()) <= {stage.key for stage in STAGES}
+    assert {one.stage for one in JOB_TYPES.values()} <= {stage.key for stage in STAGES}
 
 
 def test_imported_pool_without_systems(graph):
@@ -67,7 +68,7 @@ def test_built_pool_is_covered_by_the_job_that_built_it(graph):
     system = make_system(graph, "rotate")
     pool = make_pool(graph, systems=[system])
     assert states(pool)["runs"] == "waiting"
-    make_job(JobKind.BUILD_POOL, JobState.DONE, pool=pool)
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
     assert states(pool)["runs"] == "done"
     assert figures(pool, "runs") == {"systems scored for this pool": (1, 1), "rank rows": (40, None)}
 
@@ -86,7 +87,7 @@ def test_building_pool_with_and_without_a_job(graph):
     Pool.objects.update(state=PoolState.BUILDING)
     pool.refresh_from_db()
     assert states(pool)["pool"] == "attention"
-    make_job(JobKind.BUILD_POOL, pool=pool)
+    make_job(PoolingJob.BUILD_POOL, pool=pool)
     assert states(pool)["pool"] == "running"
     assert [states(pool)[key] for key in ("filter", "questions", "labels")] == ["waiting"] * 3
 

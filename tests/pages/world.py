@@ -14,12 +14,13 @@ from django.utils import timezone
 from annotation.campaigns.opening import open_campaign
 from annotation.enums import CampaignRole
 from annotation.models import Campaign, Membership
-from core.enums import JobKind, JobState
+from core.enums import JobState
+from core.models import Job, Worker
 from evaluation.open_world.study import SMALL, create_study
-from pooling.enums import PoolOrigin, PoolState, SystemState
+from pooling.enums import PoolingJob, PoolOrigin, PoolState, SystemState
 from pooling.graphs.imports import import_graph
 from pooling.graphs.tsv import read_tsv
-from pooling.models import Graph, Job, Pool, PooledTriple, Run, SeedTriple, System, Worker
+from pooling.models import Graph, Pool, PooledTriple, Run, SeedTriple, System
 from pooling.pools.kernels.gathering import PROVENANCE
 
 EVIL = "<script>alert(1)</script>"
@@ -107,7 +108,7 @@ def make_person(name: str, *, site: str = "", campaign: Campaign | None = None, 
     return person
 
 
-def make_job(kind: JobKind = JobKind.TRAIN, state: JobState = JobState.RUNNING, **fields: object) -> Job:
+def make_job(kind: str = PoolingJob.TRAIN, state: JobState = JobState.RUNNING, **fields: object) -> Job:
     values = {
         "stage": "epoch 4 of 10, loss 0.5000, validation MRR 0.325",
         "done": 350,
@@ -135,7 +136,7 @@ def make_world(folder: Path) -> dict[str, object]:
     systems = [make_system(graph, name) for name in ("transe", "rotate", "complex")]
     pool = make_pool(graph, systems=systems)
     campaign = open_campaign(pool)
-    make_job(JobKind.BUILD_POOL, JobState.DONE, pool=pool)
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
     create_study("town-study", SMALL)
     return {
         "graph": graph,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.enums import JobKind
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
+from pooling.enums import PoolingJob
 from pooling.graphs.imports import import_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, System
@@ -30,7 +30,7 @@ def make_relatives(folder: Path) -> Graph:
 def mine_relatives(folder: Path) -> System:
     """The rules of the relatives, mined by a job; needs a transactional database."""
     (system,) = create_systems(make_relatives(folder), ["rules"], {"min_confidence": "0.3"})
-    job = make_job(JobKind.TRAIN, system=system)
+    job = make_job(PoolingJob.TRAIN, system=system)
     assert execute(job.pk, "w") is True
     job.refresh_from_db()
     assert (job.state, job.error) == ("done", "")

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from core.enums import AuditAct
 from core.management.shell import user_errors
 from core.people.audit_log import record
+from evaluation.enums import EvaluationAct
 from evaluation.labels.qrels import freeze_qrels, get_qrels
 from evaluation.test_sets.export import ExportOptions, check_folder, export_test_set
 from pooling.pools.build import get_pool
@@ -47,6 +47,6 @@ class Command(BaseCommand):
                 qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}", **terms)
                 self.stderr.write(f"Froze the present judgements as qrels {qrels.name}.")
             files = export_test_set(qrels, options["folder"], asked)
-            record(None, AuditAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)
+            record(None, EvaluationAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)
         for path in files:
             self.stdout.write(f"{path}  {path.stat().st_size:,} bytes")

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from core.enums import JobKind
 from core.jobs.lifecycle import start_job
 from core.management.shell import run_jobs, user_errors
+from pooling.enums import PoolingJob
 from pooling.graphs.imports import get_graph
 from pooling.management.options import add_no_predictive, filters_named, scoring_params
 from pooling.pools.build import create_pool, unfinished_pool
@@ -67,7 +67,7 @@ class Command(BaseCommand):
                     seeds_file=options["seeds"],
                     filters=filters,
                 )
-            job = start_job(JobKind.BUILD_POOL, pool=pool, params=scoring_params(options))
+            job = start_job(PoolingJob.BUILD_POOL, pool=pool, params=scoring_params(options))
             run_jobs([job], self.stderr)  # type: ignore[arg-type]
         counts = pool_counts(pool)
         if options["json"]:

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from core.enums import JobKind
 from core.jobs.lifecycle import start_job
 from core.management.shell import run_jobs, user_errors
+from pooling.enums import PoolingJob
 from pooling.management.options import add_no_predictive, scoring_params
 from pooling.pools.build import get_pool
 from pooling.runs.imports import imported_for
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             if not names:
                 systems += imported_for(pool)
             params = scoring_params(options)
-            jobs = [start_job(JobKind.SCORE, pool=pool, system=system, params=params) for system in systems]
+            jobs = [start_job(PoolingJob.SCORE, pool=pool, system=system, params=params) for system in systems]
             run_jobs(jobs, self.stderr)  # type: ignore[arg-type]
         for system in systems:
             system.refresh_from_db()

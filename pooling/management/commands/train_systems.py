@@ -6,10 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from core.enums import JobKind
 from core.jobs.lifecycle import start_job
 from core.management.shell import run_jobs, user_errors
-from pooling.enums import SystemState
+from pooling.enums import PoolingJob, SystemState
 from pooling.graphs.imports import get_graph
 from pooling.models import System
 from pooling.systems import SYSTEMS, USUAL
@@ -64,7 +63,7 @@ class Command(BaseCommand):
             for system in systems:
                 if system not in waiting:
                     self.stderr.write(f"{system}: trained already")
-            run_jobs([start_job(JobKind.TRAIN, system=system) for system in waiting], self.stderr)  # type: ignore[arg-type]
+            run_jobs([start_job(PoolingJob.TRAIN, system=system) for system in waiting], self.stderr)  # type: ignore[arg-type]
         trained = System.objects.filter(pk__in=[s.pk for s in systems]).order_by("id")
         if options["json"]:
             self.stdout.write(

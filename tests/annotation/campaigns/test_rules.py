@@ -1,12 +1,12 @@
 import pytest
 
 from annotation.campaigns.rules import set_rules, set_state
+from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.labelling.queue import claim
 from annotation.labelling.submit import changeable_tickets
 from annotation.models import Campaign, SurplusLabel
-from core.enums import AuditAct
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import answer, label_item
 
 RULES = {"evidence_rule": "both", "lease_minutes": 15, "undo_minutes": 15, "gold_percent": 0, "contact": None}
@@ -30,7 +30,7 @@ def test_rules_are_set_and_the_audit_log_has_old_and_new(world) -> None:
         50,
     )
     assert world.campaign.lease_minutes == 30
-    entry = AuditEntry.objects.get(act=AuditAct.RULES_SET)
+    entry = AuditEntry.objects.get(act=AnnotationAct.RULES_SET)
     assert (entry.person, entry.pool, entry.subject) == (world.manager, world.pool, None)
     assert entry.details == {
         "evidence_rule": ["both", "yes"],
@@ -42,14 +42,14 @@ def test_rules_are_set_and_the_audit_log_has_old_and_new(world) -> None:
 
 def test_contact_is_the_subject_of_the_entry_and_in_no_detail(world) -> None:
     assert set_rules(world.campaign, **RULES | {"contact": world.manager}, by=world.manager) == ["contact"]
-    entry = AuditEntry.objects.get(act=AuditAct.RULES_SET)
+    entry = AuditEntry.objects.get(act=AnnotationAct.RULES_SET)
     assert (entry.subject, entry.about, entry.details) == (world.manager, "contact", {})
     assert Campaign.objects.get().contact == world.manager
 
 
 def test_same_rules_leave_no_entry(world) -> None:
     assert set_rules(world.campaign, **RULES, by=world.manager) == []
-    assert not AuditEntry.objects.filter(act=AuditAct.RULES_SET).exists()
+    assert not AuditEntry.objects.filter(act=AnnotationAct.RULES_SET).exists()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_rule_outside_its_limits_changes_nothing(world, rule, value, message) ->
     with pytest.raises(CampaignError, match=message):
         set_rules(world.campaign, **RULES | {rule: value}, by=world.manager)
     assert getattr(Campaign.objects.get(), rule) == RULES[rule]
-    assert not AuditEntry.objects.filter(act=AuditAct.RULES_SET).exists()
+    assert not AuditEntry.objects.filter(act=AnnotationAct.RULES_SET).exists()
 
 
 def test_contact_who_is_no_manager_is_refused(world) -> None:
@@ -83,7 +83,7 @@ def test_pause_gives_out_nothing_and_keeps_answers_to_what_is_held(world) -> Non
     assert claim(world.campaign, world.ben, 1) == []
     assert not answer(world.ann, held[0]).is_surplus
     assert changeable_tickets(world.ann, world.campaign) == {held[0].ticket}
-    entry = AuditEntry.objects.get(act=AuditAct.CAMPAIGN_STATE)
+    entry = AuditEntry.objects.get(act=AnnotationAct.CAMPAIGN_STATE)
     assert (entry.person, entry.pool, entry.about) == (world.manager, world.pool, "paused")
 
 
@@ -101,7 +101,7 @@ def test_closed_keeps_late_answers_apart_and_changes_no_label(world) -> None:
 
 def test_state_that_is_there_already_is_no_act(world) -> None:
     assert set_state(world.campaign, "open", by=world.manager) is False
-    assert not AuditEntry.objects.filter(act=AuditAct.CAMPAIGN_STATE).exists()
+    assert not AuditEntry.objects.filter(act=AnnotationAct.CAMPAIGN_STATE).exists()
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from annotation.labelling.submit import change
 from annotation.labelling.withdraw import reopen_judgement, return_item, withdraw_labels
 from annotation.models import ImportedLabel, Judgement, Label, Slot
 from annotation.people.accounts import add_person
+from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry
 from tests.annotation.answered import decide, label_item
 from tests.annotation.judgements_asked import items_of
 from tests.annotation.world import World

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
+from annotation.enums import AnnotationAct
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
 from annotation.labelling.progress import label_counts
 from annotation.labelling.queue import claim, claim_disputed
@@ -15,10 +16,9 @@ from annotation.labelling.submit import change, changeable_tickets, own_labels
 from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, reopen_judgement, return_item, withdraw_labels
 from annotation.models import Check, Gold, ImportedLabel, Item, Judgement, Label, Slot
 from annotation.people.accounts import add_person
-from core.enums import AuditAct
 from core.files.artifacts import artifact_path
+from core.models import AuditEntry
 from evaluation.labels.qrels import freeze_qrels
-from pooling.models import AuditEntry
 from tests.annotation.answered import decide, label_item
 from tests.annotation.judgements_asked import decided, items_of, standing
 from tests.annotation.world import answer, make_pool, slot_for, windows_closed
@@ -256,7 +256,7 @@ def test_withdrawn_person_may_go_on_labelling(world, item) -> None:
 def test_withdrawal_is_noted_with_its_numbers(world, item) -> None:
     label_item(world, item, ann="Y", ben="Y")
     withdraw_labels(world.campaign, world.ann, by=world.manager, reason="guessed")
-    entry = AuditEntry.objects.get(act=AuditAct.LABELS_WITHDRAWN)
+    entry = AuditEntry.objects.get(act=AnnotationAct.LABELS_WITHDRAWN)
     assert (entry.person, entry.subject, entry.about) == (world.manager, world.ann, "1 labels")
     assert entry.details == {"reason": "guessed", "judgements": 1}
 

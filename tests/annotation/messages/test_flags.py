@@ -4,15 +4,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from annotation.enums import FlagKind
+from annotation.enums import AnnotationAct, FlagKind
 from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling.queue import claim, claim_disputed, release_all
 from annotation.messages.flags import MAX_TEXT, answer_flag, own_flags, report
 from annotation.models import Flag, Item, Slot
 from annotation.models.slot import lease_of
-from core.enums import AuditAct
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.answered import label_item, make_check, make_gold
 from tests.annotation.world import World, answer, windows_closed
 
@@ -188,7 +187,7 @@ def test_answer_closes_a_report_once_and_is_noted(world) -> None:
     assert answer_flag(flag, "Something else.", by=world.manager) is False
     flag.refresh_from_db()
     assert (flag.reply, flag.replied_by, flag.is_open) == ("It is the painter.", world.manager, False)
-    (entry,) = AuditEntry.objects.filter(act=AuditAct.FLAG_ANSWERED)
+    (entry,) = AuditEntry.objects.filter(act=AnnotationAct.FLAG_ANSWERED)
     assert (entry.person, entry.subject, entry.pool) == (world.manager, world.ann, world.pool)
 
 

@@ -21,7 +21,7 @@ from annotation.messages.guidelines import (
     save_guidelines,
 )
 from annotation.models import GuidelineVersion, Label
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import label_item
 
 ALLOWED = re.compile(

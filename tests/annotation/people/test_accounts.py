@@ -6,7 +6,7 @@ from django.test import Client
 from annotation.errors import PersonError
 from annotation.labelling.queue import claim
 from annotation.people.accounts import add_person, password_path, switch_off, switch_on, take_role
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import PASSWORD, label_item
 
 

@@ -3,7 +3,7 @@ from django.utils import timezone
 from annotation.people.accounts import add_person
 from annotation.people.consent import consent, consented_at, fingerprint, set_personal_data
 from annotation.permissions import has_consented
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 
 
 def test_a_new_member_has_not_agreed_until_they_do(world) -> None:

@@ -31,7 +31,7 @@ from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person, is_erased, password_path, switch_off, switch_on
 from annotation.people.erasure import Erasure, erase, preview_erasure
 from annotation.people.invitations import accept_as_new, invite
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import LINK, PASSWORD, answer, label_item
 
 NAME, EMAIL = "nina.original", "nina.original@example.org"

@@ -17,7 +17,7 @@ from annotation.people.invitations import (
     refusal,
     revoke,
 )
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import PASSWORD
 
 

@@ -5,10 +5,10 @@ from uuid import uuid4
 import pytest
 from axes.models import AccessLog
 
+from annotation.enums import AnnotationAct
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Gold, Label, SurplusLabel
 from annotation.people.own_data import own_data
-from core.enums import AuditAct
 from core.people.audit_log import record
 from tests.annotation.world import LINK, label_item
 
@@ -48,7 +48,7 @@ def told(world) -> dict:
         )
     AccessLog.objects.create(username="ann", user_agent="x", ip_address="10.0.0.1", path_info="/login")
     AccessLog.objects.create(username="ben", user_agent="x", ip_address="10.0.0.2", path_info="/login")
-    record(world.manager, AuditAct.RECHECK_DRAWN, pool=world.pool, subject=world.ann, about="20 items")
+    record(world.manager, AnnotationAct.RECHECK_DRAWN, pool=world.pool, subject=world.ann, about="20 items")
     withdraw_labels(world.campaign, world.ann, by=world.manager)
     return own_data(world.ann)
 

@@ -15,7 +15,7 @@ from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Item, Label, SurplusLabel
 from annotation.quality.hours import Hours, hours, hours_csv
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.answered import MONDAY, label_item, make_check, make_gold
 from tests.annotation.world import LINK, World, answer, slot_for
 

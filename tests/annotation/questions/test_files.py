@@ -9,8 +9,9 @@ import pytest
 from annotation.models import QuestionTemplate
 from annotation.questions.files import import_templates, read_upload, save_changes, templates_tsv
 from annotation.questions.wording import current_template, save_template
+from core.models import AuditEntry
 from pooling.errors import PoolError
-from pooling.models import AuditEntry, Graph, Relation
+from pooling.models import Graph, Relation
 from pooling.questions.templates import TemplateError
 
 GIVEN = "lived_in\tHas {subject} lived in {object}?\tWhere has {subject} lived?\tWho has lived in {object}?\n"

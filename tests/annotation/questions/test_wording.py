@@ -4,8 +4,8 @@ import pytest
 
 from annotation.models import QuestionTemplate
 from annotation.questions.wording import current_template, save_template, word, wording
+from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry
 from pooling.questions.templates import TemplateError
 
 

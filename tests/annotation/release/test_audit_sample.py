@@ -10,8 +10,9 @@ from annotation.quality.checks import gold_from_file, gold_from_pool
 from annotation.release import audit_sample
 from annotation.release.audit_sample import audited, draw_audit
 from annotation.release.next_batch import unreleased
+from core.models import AuditEntry
 from pooling.enums import PoolOrigin, PoolState
-from pooling.models import AuditEntry, Pool, PooledTriple
+from pooling.models import Pool, PooledTriple
 from tests.annotation.world import CITIES, answer, findings
 from tests.factories import names_of
 

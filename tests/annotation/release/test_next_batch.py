@@ -12,8 +12,9 @@ from annotation.models import Batch, Campaign, Item, Slot
 from annotation.release.next_batch import may_release, next_lot, progress_of, release_next, stop_reason, unreleased
 from annotation.release.settings import set_order
 from annotation.signals import batch_wanted
+from core.models import AuditEntry
 from pooling.enums import PoolOrigin, PoolState
-from pooling.models import AuditEntry, Pool, PooledTriple
+from pooling.models import Pool, PooledTriple
 from pooling.orders import ORDERS
 from pooling.orders.base import Order, Pick
 from pooling.pools.to_judge import order_pool

@@ -4,7 +4,7 @@ from annotation.campaigns.opening import open_campaign
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.settings import check_order, read_settings, set_order, set_stopping, write_settings
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import make_pool
 
 

@@ -24,8 +24,9 @@ from annotation.sources.verified import (
     restore_sources,
     verified,
 )
+from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Relation
+from pooling.models import Relation
 from tests.annotation.world import label_item, make_pool
 
 USUAL = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))

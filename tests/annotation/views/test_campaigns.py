@@ -7,7 +7,7 @@ import pytest
 from annotation.enums import FlagKind
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Membership
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.flags import report_of
 from tests.annotation.world import label_item
 

@@ -10,7 +10,7 @@ from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, CheckLabel, Gold
 from annotation.quality.checks import claim_questions, draw_recheck, gold_from_pool
 from annotation.quality.reports import gold_report
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import LINK, label_item
 
 URL = "/pools/p1/campaign/checks"

@@ -8,7 +8,8 @@ from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Label
 from annotation.quality.checks import gold_from_pool
 from annotation.questions.wording import current_template, save_template
-from pooling.models import AuditEntry, Relation
+from core.models import AuditEntry
+from pooling.models import Relation
 from pooling.questions.templates import TemplateText
 from tests.annotation.flags import report_of
 from tests.annotation.world import label_item

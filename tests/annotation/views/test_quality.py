@@ -15,7 +15,8 @@ from django.contrib.auth.models import User
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Item, Label
 from annotation.quality.kernel import ONE_CATEGORY
-from pooling.models import AuditEntry, Relation
+from core.models import AuditEntry
+from pooling.models import Relation
 from tests.annotation.answered import decide, label_all, label_item, make_check, make_gold
 from tests.annotation.world import World
 

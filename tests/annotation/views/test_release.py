@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Batch, Campaign, Item
 from annotation.release.next_batch import release_next
 from annotation.release.settings import set_order
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import label_item, make_pool
 
 URL = "/pools/p1/campaign/order"

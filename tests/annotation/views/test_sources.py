@@ -10,7 +10,8 @@ from django.test import Client
 from annotation.campaigns.opening import open_campaign
 from annotation.models import Source
 from annotation.sources.verified import choose_sources, verified
-from pooling.models import AuditEntry, PooledTriple, Relation
+from core.models import AuditEntry
+from pooling.models import PooledTriple, Relation
 from tests.annotation.world import label_item, make_pool
 
 URL = "/pools/p1/campaign/sources"

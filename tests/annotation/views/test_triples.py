@@ -11,8 +11,8 @@ from annotation.labelling.submit import change, submit
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
 from annotation.models.slot import lease_of
+from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry
 from tests.annotation.flags import report_of
 from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
 

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.labelling.queue import claim_disputed
 from annotation.models import Item, Membership, Slot
-from pooling.models import AuditEntry
+from core.models import AuditEntry
 from tests.annotation.world import answer, label_item, windows_closed
 
 

@@ -14,24 +14,19 @@ from django.conf import settings
 from django.db import OperationalError
 from django.utils import timezone
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.errors import UserError
+from core.jobs import execution
 from core.jobs import lifecycle as jobs
-from core.jobs.lifecycle import (
-    HANDLERS,
-    JobCancelled,
-    JobError,
-    Progress,
-    execute,
-    live_workers,
-    request_cancel,
-    retry,
-    start_job,
-    sweep,
-)
+from core.jobs.execution import Progress, execute
+from core.jobs.lifecycle import live_workers, request_cancel, retry, start_job, sweep
+from core.jobs.registry import HANDLERS, JOB_TYPES
+from core.jobs.transitions import JobCancelled, JobError, move_job
+from core.models import Job, Worker
 from core.tasks import run_job
-from pooling.enums import PoolState, SystemState
-from pooling.models import Graph, Job, Pool, System, Worker
+from evaluation.enums import EvaluationJob
+from pooling.enums import PoolingJob, PoolState, SystemState
+from pooling.models import Graph, Pool, System
 from tests.factories import make_job, make_system
 
 
@@ -41,7 +36,7 @@ def sent(monkeypatch) -> list[tuple[int, str]]:
     messages: list[tuple[int, str]] = []
 
     def send_task(name: str, kwargs: dict[str, int], queue: str) -> None:
-        assert name == "pooling.run_job"
+        assert name == "core.run_job"
         messages.append((kwargs["job_id"], queue))
 
     monkeypatch.setattr(jobs.celery_app, "send_task", send_task)
@@ -53,7 +48,7 @@ def work(monkeypatch):
     """Put a function in the place of what the EXPORT jobs do."""
 
     def use(function) -> None:
-        monkeypatch.setitem(HANDLERS, JobKind.EXPORT, function)
+        monkeypatch.setitem(HANDLERS, EvaluationJob.EXPORT, function)
 
     use(lambda job, progress: None)
     return use
@@ -81,7 +76,7 @@ def silence(job: Job, seconds: float = 3600) -> None:
 @pytest.mark.django_db
 def test_message_goes_out_only_when_the_row_is_committed(sent, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks() as callbacks:
-        job = start_job(JobKind.EXPORT)
+        job = start_job(EvaluationJob.EXPORT)
     assert sent == []
     for callback in callbacks:
         callback()
@@ -92,9 +87,9 @@ def test_message_goes_out_only_when_the_row_is_committed(sent, django_capture_on
 @pytest.mark.django_db
 def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
-        for kind in JobKind:
+        for kind in JOB_TYPES:
             start_job(kind)
-    assert {kind: queue for kind, (_, queue) in zip(JobKind, sent, strict=True)} == {
+    assert {kind: queue for kind, (_, queue) in zip(JOB_TYPES, sent, strict=True)} == {
         "train": "gpu",
         "build-pool": "gpu",
         "extend-pool": "gpu",
@@ -108,9 +103,9 @@ def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_o
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
 def test_a_live_job_of_the_same_kind_and_subject_is_taken(state, sent):
-    first = start_job(JobKind.EXPORT, params={"qrels": "v1"})
+    first = start_job(EvaluationJob.EXPORT, params={"qrels": "v1"})
     Job.objects.update(state=state)
-    assert start_job(JobKind.EXPORT, params={"qrels": "v1"}).pk == first.pk
+    assert start_job(EvaluationJob.EXPORT, params={"qrels": "v1"}).pk == first.pk
     assert Job.objects.count() == 1
 
 
@@ -118,12 +113,12 @@ def test_a_live_job_of_the_same_kind_and_subject_is_taken(state, sent):
 def test_other_params_kind_or_subject_make_another_job(town: Graph, sent):
     system = make_system(town, "transe", trained=False)
     made = [
-        start_job(JobKind.EXPORT, params={"qrels": "v1"}),
-        start_job(JobKind.EXPORT, params={"qrels": "v2"}),
-        start_job(JobKind.EXPORT),
-        start_job(JobKind.EVALUATE),
-        start_job(JobKind.TRAIN, system=system),
-        start_job(JobKind.SCORE, system=system),
+        start_job(EvaluationJob.EXPORT, params={"qrels": "v1"}),
+        start_job(EvaluationJob.EXPORT, params={"qrels": "v2"}),
+        start_job(EvaluationJob.EXPORT),
+        start_job(EvaluationJob.EVALUATE),
+        start_job(PoolingJob.TRAIN, system=system),
+        start_job(PoolingJob.SCORE, system=system),
     ]
     assert len({job.pk for job in made}) == 6
 
@@ -131,9 +126,9 @@ def test_other_params_kind_or_subject_make_another_job(town: Graph, sent):
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
 def test_a_job_that_is_over_is_not_taken_again(state, sent):
-    first = start_job(JobKind.EXPORT)
+    first = start_job(EvaluationJob.EXPORT)
     Job.objects.update(state=state)
-    assert start_job(JobKind.EXPORT).pk != first.pk
+    assert start_job(EvaluationJob.EXPORT).pk != first.pk
 
 
 @pytest.mark.django_db
@@ -143,7 +138,7 @@ def test_a_broker_that_is_down_leaves_a_queued_job(monkeypatch, django_capture_o
 
     monkeypatch.setattr(jobs.celery_app, "send_task", refuse)
     with django_capture_on_commit_callbacks(execute=True):
-        job = start_job(JobKind.EXPORT)
+        job = start_job(EvaluationJob.EXPORT)
     assert again(job).state == "queued"
     assert f"job {job.pk}: no message could be sent: no broker" in caplog.text
 
@@ -155,7 +150,7 @@ def test_a_broker_that_is_down_leaves_a_queued_job(monkeypatch, django_capture_o
 def test_a_job_is_done_once_however_often_its_message_comes(work):
     done = []
     work(lambda job, progress: done.append((job.pk, job.attempts)))
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     run_job(job_id=job.pk)
     run_job(job_id=job.pk)
     assert execute(job.pk, "other") is False
@@ -168,13 +163,14 @@ def test_a_job_is_done_once_however_often_its_message_comes(work):
 CLAIM_ALL = """
 import sys, time
 import django; django.setup()
-from core.jobs.lifecycle import HANDLERS, execute
-from core.enums import JobKind
-from pooling.models import Job
+from core.jobs.execution import execute
+from core.jobs.registry import HANDLERS
+from core.models import Job
+from evaluation.enums import EvaluationJob
 def work(job, progress):
     time.sleep(0.01)
     open(sys.argv[1], "a").write(f"{job.pk}\\n")
-HANDLERS[JobKind.EXPORT] = work
+HANDLERS[EvaluationJob.EXPORT] = work
 ids = list(Job.objects.order_by("id").values_list("pk", flat=True))
 print("ready", flush=True); sys.stdin.readline()
 print(sum(execute(pk, sys.argv[2]) for pk in ids))
@@ -191,7 +187,7 @@ def test_two_workers_that_claim_at_once_do_each_job_once(tmp_path, monkeypatch):
     prepare = (
         "import django; django.setup(); from django.core.management import call_command as call\n"
         "call('migrate', verbosity=0)\n"
-        "from pooling.models import Job\n"
+        "from core.models import Job\n"
         "Job.objects.bulk_create(Job(kind='export') for _ in range(30))"
     )
     subprocess.run([sys.executable, "-c", prepare], check=True, timeout=300, **base)
@@ -228,7 +224,7 @@ def test_a_person_reads_the_message_of_a_user_error_and_no_trace(work):
         raise UserError("Pool p is empty.")
 
     work(fail)
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     execute(job.pk, "w")
     assert (again(job).state, job.error, job.log) == ("failed", "Pool p is empty.", "")
 
@@ -239,7 +235,7 @@ def test_any_other_error_is_named_and_its_trace_is_in_the_log(work):
         raise ZeroDivisionError("by nought")
 
     work(fail)
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     execute(job.pk, "w")
     assert (again(job).state, job.error) == ("failed", "ZeroDivisionError: by nought")
     assert 'raise ZeroDivisionError("by nought")' in job.log
@@ -254,9 +250,9 @@ def test_a_system_whose_training_ended_does_not_say_that_it_trains(monkeypatch, 
         System.objects.filter(pk=job.system_id).update(state=SystemState.TRAINING)
         raise error
 
-    monkeypatch.setitem(HANDLERS, JobKind.TRAIN, fail)
+    monkeypatch.setitem(HANDLERS, PoolingJob.TRAIN, fail)
     system = make_system(town, "transe", trained=False)
-    execute(make_job(JobKind.TRAIN, system=system).pk, "w")
+    execute(make_job(PoolingJob.TRAIN, system=system).pk, "w")
     system.refresh_from_db()
     assert system.state == system_state
 
@@ -274,9 +270,9 @@ def test_a_pool_that_is_not_built_does_not_say_that_it_is_being_built(monkeypatc
     def fail(job: Job, progress: Progress) -> None:
         raise error
 
-    monkeypatch.setitem(HANDLERS, JobKind.BUILD_POOL, fail)
+    monkeypatch.setitem(HANDLERS, PoolingJob.BUILD_POOL, fail)
     pool = Pool.objects.create(graph=town, name="p", origin="built", depth=5)
-    execute(make_job(JobKind.BUILD_POOL, pool=pool).pk, "w")
+    execute(make_job(PoolingJob.BUILD_POOL, pool=pool).pk, "w")
     pool.refresh_from_db()
     assert pool.state == pool_state
 
@@ -286,7 +282,7 @@ def test_a_pool_that_is_not_built_does_not_say_that_it_is_being_built(monkeypatc
 
 @pytest.mark.django_db
 def test_log_lines_are_stamped_and_appended():
-    progress = Progress(job := make_job(JobKind.EXPORT))
+    progress = Progress(job := make_job(EvaluationJob.EXPORT))
     progress.log("one")
     progress.log("two")
     assert re.fullmatch(r"\d\d:\d\d:\d\d one\n\d\d:\d\d:\d\d two\n", again(job).log)
@@ -295,8 +291,8 @@ def test_log_lines_are_stamped_and_appended():
 @pytest.mark.django_db
 def test_progress_is_written_at_most_once_a_second_but_the_end_always(monkeypatch):
     clock = [100.0]
-    monkeypatch.setattr(jobs.time, "monotonic", lambda: clock[0])
-    progress = Progress(job := make_job(JobKind.EXPORT))
+    monkeypatch.setattr(execution.time, "monotonic", lambda: clock[0])
+    progress = Progress(job := make_job(EvaluationJob.EXPORT))
     seen = []
     for at, done in ((100.0, 0), (100.5, 10), (102.0, 20), (102.1, 80)):
         clock[0] = at
@@ -308,7 +304,7 @@ def test_progress_is_written_at_most_once_a_second_but_the_end_always(monkeypatc
 
 @pytest.mark.django_db
 def test_report_and_check_raise_after_stop():
-    progress = Progress(make_job(JobKind.EXPORT))
+    progress = Progress(make_job(EvaluationJob.EXPORT))
     progress.check()
     progress.stop()
     assert progress.should_stop()
@@ -322,7 +318,7 @@ def test_report_and_check_raise_after_stop():
 @pytest.mark.django_db
 def test_a_queued_job_is_cancelled_at_once_and_never_done(work):
     work(lambda job, progress: pytest.fail("it was done"))
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     request_cancel(job)
     assert (again(job).state, job.cancel_requested) == ("cancelled", False)
     assert job.finished_at is not None
@@ -341,7 +337,7 @@ def test_a_running_job_is_cancelled_at_its_next_step(work, settings):
         pytest.fail("nobody stopped it")
 
     work(loop)
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     assert execute(job.pk, "w") is True
     assert (again(job).state, job.cancel_requested, job.error) == ("cancelled", True, "")
 
@@ -349,7 +345,7 @@ def test_a_running_job_is_cancelled_at_its_next_step(work, settings):
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
 def test_what_is_over_cannot_be_cancelled(state):
-    job = make_job(JobKind.EXPORT, state)
+    job = make_job(EvaluationJob.EXPORT, state)
     with pytest.raises(JobError) as caught:
         request_cancel(job)
     assert str(caught.value) == f"Job {job.pk} is over already: there is nothing to cancel."
@@ -358,7 +354,9 @@ def test_what_is_over_cannot_be_cancelled(state):
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.CANCELLED])
 def test_a_failed_or_cancelled_job_starts_again(state, work, sent, django_capture_on_commit_callbacks):
-    job = make_job(JobKind.EXPORT, state, error="x", attempts=5, cancel_requested=True, finished_at=timezone.now())
+    job = make_job(
+        EvaluationJob.EXPORT, state, error="x", attempts=5, cancel_requested=True, finished_at=timezone.now()
+    )
     with django_capture_on_commit_callbacks(execute=True):
         retry(job)
     assert sent == [(job.pk, "cpu")]
@@ -371,8 +369,8 @@ def test_a_failed_or_cancelled_job_starts_again(state, work, sent, django_captur
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
 def test_a_job_does_not_start_again_beside_one_that_does_the_same(state, sent):
-    failed, live = make_job(JobKind.EXPORT, JobState.FAILED), make_job(JobKind.EXPORT, state)
-    make_job(JobKind.EXPORT, state, params={"qrels": "other"})
+    failed, live = make_job(EvaluationJob.EXPORT, JobState.FAILED), make_job(EvaluationJob.EXPORT, state)
+    make_job(EvaluationJob.EXPORT, state, params={"qrels": "other"})
     with pytest.raises(JobError) as caught:
         retry(failed)
     assert str(caught.value) == f"Job {live.pk} does the same and is {state}: wait for its end."
@@ -382,7 +380,7 @@ def test_a_job_does_not_start_again_beside_one_that_does_the_same(state, sent):
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING, JobState.DONE])
 def test_no_other_job_starts_again(state, sent):
-    job = make_job(JobKind.EXPORT, state)
+    job = make_job(EvaluationJob.EXPORT, state)
     with pytest.raises(JobError) as caught:
         retry(job)
     assert str(caught.value) == (f"Job {job.pk} is {state}: only a failed or cancelled job can be started again.")
@@ -391,7 +389,7 @@ def test_no_other_job_starts_again(state, sent):
 
 def test_moves_that_are_not_in_the_table_are_refused():
     with pytest.raises(ValueError, match="a job cannot go from done to running"):
-        jobs._move(1, JobState.DONE, JobState.RUNNING)
+        move_job(1, JobState.DONE, JobState.RUNNING)
 
 
 # -- workers that die -------------------------------------------------------------------------------------------
@@ -399,7 +397,7 @@ def test_moves_that_are_not_in_the_table_are_refused():
 
 @pytest.mark.django_db
 def test_a_silent_job_is_queued_again_exactly_once(sent):
-    job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
+    job = make_job(PoolingJob.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
     silence(job)
     assert [j.pk for j in sweep()] == [job.pk]
     assert sweep() == []
@@ -410,7 +408,7 @@ def test_a_silent_job_is_queued_again_exactly_once(sent):
 
 @pytest.mark.django_db
 def test_the_next_attempt_says_that_it_is_one(work):
-    job = make_job(JobKind.EXPORT, attempts=1)
+    job = make_job(EvaluationJob.EXPORT, attempts=1)
     execute(job.pk, "w")
     assert again(job).attempts == 2
     assert re.fullmatch(r"\S+ attempt 2, going on from what the last one left\n", job.log)
@@ -418,7 +416,7 @@ def test_the_next_attempt_says_that_it_is_one(work):
 
 @pytest.mark.django_db
 def test_a_job_whose_heart_beats_is_left_alone(sent, settings, no_time_passes):
-    job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1)
+    job = make_job(PoolingJob.TRAIN, JobState.RUNNING, attempts=1)
     silence(job, settings.JOB_SILENT_SECONDS - 1)
     assert sweep() == []
     assert (again(job).state, sent) == ("running", [])
@@ -427,7 +425,7 @@ def test_a_job_whose_heart_beats_is_left_alone(sent, settings, no_time_passes):
 @pytest.mark.django_db
 def test_a_beat_between_look_and_update_keeps_the_job(sent, monkeypatch):
     """Two sweepers, or a worker that was only slow: the UPDATE finds another heartbeat and no row."""
-    job = make_job(JobKind.EXPORT, JobState.RUNNING, attempts=1)
+    job = make_job(EvaluationJob.EXPORT, JobState.RUNNING, attempts=1)
     silence(job)
     seen = list(Job.objects.all())
     Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now())
@@ -456,7 +454,7 @@ def test_a_beat_between_look_and_update_keeps_the_job(sent, monkeypatch):
 def test_a_job_that_kills_its_workers_is_given_up(sent, town, settings):
     system = make_system(town, "transe", trained=False)
     System.objects.update(state=SystemState.TRAINING)
-    job = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=settings.JOB_MAX_ATTEMPTS, system=system)
+    job = make_job(PoolingJob.TRAIN, JobState.RUNNING, attempts=settings.JOB_MAX_ATTEMPTS, system=system)
     silence(job)
     assert sweep() == []
     assert (again(job).state, job.error) == ("failed", "Its worker died 5 times. See the log, then start it again.")
@@ -466,7 +464,7 @@ def test_a_job_that_kills_its_workers_is_given_up(sent, town, settings):
 
 @pytest.mark.django_db
 def test_a_silent_job_that_somebody_cancelled_is_not_taken_up(sent):
-    job = make_job(JobKind.EXPORT, JobState.RUNNING, attempts=1, cancel_requested=True)
+    job = make_job(EvaluationJob.EXPORT, JobState.RUNNING, attempts=1, cancel_requested=True)
     silence(job)
     assert sweep() == []
     assert (again(job).state, sent) == ("cancelled", [])
@@ -474,7 +472,7 @@ def test_a_silent_job_that_somebody_cancelled_is_not_taken_up(sent):
 
 @pytest.mark.django_db
 def test_a_message_that_got_lost_is_sent_again(sent, settings, no_time_passes):
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     silence(job, 10 * settings.JOB_SILENT_SECONDS - 1)
     sweep()
     assert sent == []
@@ -487,10 +485,10 @@ def test_a_message_that_got_lost_is_sent_again(sent, settings, no_time_passes):
 @pytest.mark.django_db
 def test_a_message_that_went_with_its_worker_is_sent_soon_where_another_has_nothing_to_do(sent, settings):
     Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
-    here, elsewhere = make_job(JobKind.EXPORT), make_job(JobKind.TRAIN)
+    here, elsewhere = make_job(EvaluationJob.EXPORT), make_job(PoolingJob.TRAIN)
     for job in (here, elsewhere):
         silence(job, settings.JOB_SILENT_SECONDS + 1)
-    busy = make_job(JobKind.EVALUATE, JobState.RUNNING)
+    busy = make_job(EvaluationJob.EVALUATE, JobState.RUNNING)
     Job.objects.filter(pk=busy.pk).update(heartbeat_at=timezone.now())
     sweep()
     assert sent == []  # it may wait for its turn
@@ -515,7 +513,7 @@ def test_an_attempt_that_lost_its_row_stops_and_does_not_end_it(work, settings):
             threading.Event().wait(0.02)
 
     work(sleep)
-    job = make_job(JobKind.EXPORT)
+    job = make_job(EvaluationJob.EXPORT)
     execute(job.pk, "w")
     assert (again(job).state, job.worker, job.attempts, stopped) == ("running", "another", 2, [job.pk])
     assert job.finished_at is None
@@ -536,7 +534,7 @@ def test_the_heart_beats_while_the_work_runs(work, settings):
                     return beats.append(at)
 
     work(watch)
-    execute(make_job(JobKind.EXPORT).pk, "w")
+    execute(make_job(EvaluationJob.EXPORT).pk, "w")
     assert len(beats) == 1
 
 
@@ -550,8 +548,8 @@ def test_live_workers_are_those_that_were_seen_lately(settings):
 
 @pytest.mark.django_db
 def test_messages_that_a_dead_worker_had_fetched_are_sent_again_at_once(sent):
-    silent = make_job(JobKind.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
-    waiting = make_job(JobKind.EXPORT)
+    silent = make_job(PoolingJob.TRAIN, JobState.RUNNING, attempts=1, worker="host:7")
+    waiting = make_job(EvaluationJob.EXPORT)
     silence(waiting, 3)  # not long: it had been fetched with the silent one
     sweep()
     assert sent == []

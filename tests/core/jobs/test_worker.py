@@ -9,10 +9,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.jobs import worker
 from core.jobs.worker import MAX_DEATHS, WorkerError, failures, wait_for, worker_for_a_while
-from pooling.models import Job, Worker
+from core.models import Job, Worker
+from evaluation.enums import EvaluationJob
+from pooling.enums import PoolingJob
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +93,7 @@ def test_a_command_that_is_ended_ends_its_worker(started, number):
 
 
 def test_wait_for_tells_every_second_until_all_are_over():
-    jobs = [make_job(JobKind.EXPORT), make_job(JobKind.EVALUATE, JobState.DONE)]
+    jobs = [make_job(EvaluationJob.EXPORT), make_job(EvaluationJob.EVALUATE, JobState.DONE)]
     told: list[list[str]] = []
 
     def tell(rows: list[Job]) -> None:
@@ -105,8 +107,8 @@ def test_wait_for_tells_every_second_until_all_are_over():
 
 def test_failures_names_each_job_that_did_not_end_well(town):
     jobs = [
-        make_job(JobKind.EXPORT, JobState.DONE, graph=town),
-        make_job(JobKind.TRAIN, JobState.FAILED, graph=town, error="no memory"),
-        make_job(JobKind.SCORE, JobState.CANCELLED, graph=town),
+        make_job(EvaluationJob.EXPORT, JobState.DONE, graph=town),
+        make_job(PoolingJob.TRAIN, JobState.FAILED, graph=town, error="no memory"),
+        make_job(PoolingJob.SCORE, JobState.CANCELLED, graph=town),
     ]
     assert failures(jobs) == ["train system town: no memory", "score run town: cancelled"]

@@ -26,12 +26,12 @@ from django.core.management import call_command
 from pooling.graphs.imports import get_graph
 from core.jobs.lifecycle import start_job
 from pooling.training.train import create_systems
-from core.enums import JobKind
+from pooling.enums import PoolingJob
 call_command("migrate", verbosity=0)
 call_command("import_graph", "umls", "--pykeen", "UMLS", verbosity=0)
 asked = {{"epochs": "{EPOCHS}", "batch_size": "{BATCH}"}}
 (system,) = create_systems(get_graph("umls"), ["distmult"], asked, device="cpu")
-print(start_job(JobKind.TRAIN, system=system).pk)
+print(start_job(PoolingJob.TRAIN, system=system).pk)
 """
 
 
@@ -57,7 +57,7 @@ class Site:
 
     @property
     def job(self) -> dict[str, object]:
-        return self.row("SELECT * FROM pooling_job")
+        return self.row("SELECT * FROM core_job")
 
     @property
     def system(self) -> dict[str, object]:
@@ -139,8 +139,8 @@ def test_a_worker_killed_in_training_is_noticed_and_its_job_goes_on(site: Site):
 
     stop_worker(second)
     site.wait(lambda: not group_members(second.pid), 60, "the end of every process")
-    assert site.row("SELECT * FROM pooling_worker")["name"].startswith("local-")  # type: ignore[attr-defined]
-    assert site.row("SELECT count(*) AS n FROM pooling_worker")["n"] == 1  # the killed one could not sign off
+    assert site.row("SELECT * FROM core_worker")["name"].startswith("local-")  # type: ignore[attr-defined]
+    assert site.row("SELECT count(*) AS n FROM core_worker")["n"] == 1  # the killed one could not sign off
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -173,9 +173,9 @@ def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_job
         os.kill(pid, signal.SIGKILL)
     assert first.wait(timeout=60) == 1
     site.wait(lambda: not group_members(first.pid), 60, "the end of every process")
-    assert site.row("SELECT count(*) AS n FROM pooling_worker")["n"] == 0  # commands that need one see it at once
+    assert site.row("SELECT count(*) AS n FROM core_worker")["n"] == 0  # commands that need one see it at once
 
-    site.write("UPDATE pooling_job SET state = 'queued', attempts = 0, heartbeat_at = '2001-01-01 00:00:00'")
+    site.write("UPDATE core_job SET state = 'queued', attempts = 0, heartbeat_at = '2001-01-01 00:00:00'")
     site.start()
     site.wait(lambda: site.job["state"] == "done", 300, "the end of the second job")
 

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from core.enums import AuditAct
+from core.enums import CoreAct
+from core.models import ApiToken, AuditEntry
 from core.people.tokens import MOST_TOKENS, TokenError, create_token, revoke_all, revoke_token, scopes_for, tokens_of
-from pooling.models import ApiToken, AuditEntry
 from tests.pages.world import make_person
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def test_token_is_kept_as_a_hash_with_its_end(rita):
     assert secret not in " ".join(map(str, ApiToken.objects.values_list().get()))
     assert (token.name, token.scopes) == ("nightly", ["read", "run"])
     assert timedelta(days=30) <= token.expiry - before < timedelta(days=30, minutes=5)
-    entry = AuditEntry.objects.get(act=AuditAct.TOKEN_MADE)
+    entry = AuditEntry.objects.get(act=CoreAct.TOKEN_MADE)
     assert (entry.person, entry.details) == (rita, {"scopes": ["read", "run"], "days": 30})
 
 
@@ -82,6 +82,6 @@ def test_revoking_ends_ones_own_token_only(rita):
     revoke_token(rita, "nightly")
     revoke_token(rita, "nightly")
     assert list(ApiToken.objects.values_list("user__username", flat=True)) == ["rolf"]
-    assert AuditEntry.objects.filter(act=AuditAct.TOKEN_REVOKED).count() == 1
+    assert AuditEntry.objects.filter(act=CoreAct.TOKEN_REVOKED).count() == 1
     assert revoke_all(rolf) == 1
     assert not ApiToken.objects.exists()

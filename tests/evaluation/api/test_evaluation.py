@@ -8,11 +8,12 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from core.enums import JobKind
+from core.models import Job
 from evaluation.analyses.registry import ANALYSES
+from evaluation.enums import EvaluationJob
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.measures.registry import MEASURES
-from pooling.models import Job, Pool
+from pooling.models import Pool
 
 URL = "/api/v1/pools/p/evaluations"
 
@@ -75,7 +76,7 @@ def test_an_analysis_is_that_of_its_page(researcher):
 def test_a_part_that_takes_long_is_a_job(researcher):
     assert [p["computed"] for p in researcher.get(f"{URL}/stability").json()["parts"]] == [True, False, False]
     answer = researcher.post(f"{URL}/stability?seed=3", {"part": "labels"}, content_type="application/json")
-    job = Job.objects.get(kind=JobKind.EVALUATE)
+    job = Job.objects.get(kind=EvaluationJob.EVALUATE)
     assert (answer.status_code, answer.json()["id"]) == (202, job.pk)
     assert job.params == {"analysis": "stability", "part": "labels", "settings": "seed=3"}
     assert job.created_by.username == "researcher"
@@ -98,7 +99,7 @@ def test_a_part_that_takes_long_is_a_job(researcher):
 def test_what_no_job_computes_is_said(researcher, url, body, status, words):
     answer = researcher.post(url, body, content_type="application/json")
     assert answer.status_code == status and words in answer.json()["error"]
-    assert not Job.objects.filter(kind=JobKind.EVALUATE).exists()
+    assert not Job.objects.filter(kind=EvaluationJob.EVALUATE).exists()
 
 
 def test_registries_are_lists(researcher):

@@ -8,13 +8,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.models import Job
 from evaluation.api import exports
 from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.export import ExportOptions
 from evaluation.test_sets.zip_file import request_export, write_archive
-from pooling.models import Job, Pool
+from pooling.models import Pool
 
 URL = "/api/v1/pools/p/exports"
 

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
+from core.models import AuditEntry
 from evaluation.keeping.backup import BackupError, Written
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.management.commands import backup, restore
 from evaluation.models import Export
+from pooling.enums import PoolingJob
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Graph, Pool, System
+from pooling.models import Graph, Pool, System
 from tests.factories import make_job, names_of
 from tests.pages.world import make_pool, make_system
 
@@ -75,7 +77,7 @@ def test_archive_and_back(town: Graph, kind, name, model, there, back):
 
 
 def test_archive_refuses_with_an_error(town: Graph):
-    job = make_job(JobKind.TRAIN, JobState.RUNNING, system=make_system(town, "transe", run=False))
+    job = make_job(PoolingJob.TRAIN, JobState.RUNNING, system=make_system(town, "transe", run=False))
     with pytest.raises(CommandError) as caught:
         run("archive", "system", "town/transe")
     assert str(caught.value) == (f"Job {job.pk} is at work on transe: cancel it first, or wait for its end.")

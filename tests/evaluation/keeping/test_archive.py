@@ -6,9 +6,11 @@ import pytest
 
 from annotation.campaigns.opening import open_campaign
 from annotation.enums import CampaignState
-from core.enums import JobKind, JobState
+from core.enums import JobState
+from core.models import AuditEntry, Job
 from evaluation.keeping.archive import KeepingError, archive, take_back
-from pooling.models import AuditEntry, Graph, Job, Pool
+from pooling.enums import PoolingJob
+from pooling.models import Graph, Pool
 from tests.factories import make_job, make_person
 
 
@@ -31,7 +33,7 @@ def test_there_and_back_once(pool: Pool, model, name: str, word: str):
 
 
 def test_not_while_a_job_is_at_work(pool: Pool):
-    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool)
+    job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool)
     for subject in (pool, pool.graph):
         with pytest.raises(KeepingError) as caught:
             archive(subject, None)

@@ -337,9 +337,10 @@ def test_another_version_is_refused(archive: Path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda manifest: manifest.update(format=2), (
-            "changed.tar has format 2, and this version of the program reads 1: restore it with the version that made "
-            "it. Nothing was restored."
+        (lambda manifest: manifest.update(format=1), (
+            "changed.tar has format 1, and this version of the program reads 2: it was made by a version with another "
+            "database. Restore it with the version that made it, export its test sets there, and import them here. "
+            "Nothing was restored."
         )),
         (lambda manifest: manifest.pop("tables"), (
             "changed.tar is no whole backup: its manifest has no tables. Nothing was restored; take another backup."

@@ -8,9 +8,11 @@ import pytest
 from django.db import connection
 
 from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
-from core.enums import AuditAct, JobKind, JobState
+from core.enums import JobState
 from core.errors import UserError
 from core.files.artifacts import artifact_path
+from core.models import AuditEntry, Job
+from evaluation.enums import EvaluationJob
 from evaluation.keeping import removal
 from evaluation.keeping.archive import KeepingError
 from evaluation.keeping.removal import find_subject, preview, remove
@@ -18,7 +20,8 @@ from evaluation.keeping.tables import tables
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Figure, Qrels, Study
 from evaluation.test_sets.imports import import_test_set
-from pooling.models import AuditEntry, Graph, Job, Pool, Relation, Run, System
+from pooling.enums import PoolingAct, PoolingJob
+from pooling.models import Graph, Pool, Relation, Run, System
 from pooling.pools.growth import extend_pool
 from pooling.training.upkeep import archive as archive_system
 from tests.annotation.world import World, label_item, make_world
@@ -59,12 +62,12 @@ def test_a_pool_goes_with_all_of_its_own_and_nothing_else(labelled: Pool, django
     assert (gone.files, gone.bytes) == (1, artifact_size(gone))
     assert not artifact_path(qrels.artifact).exists() and run.exists()
     after = counts()
-    assert after.pop("pooling.AuditEntry") > before.pop("pooling.AuditEntry", 0)
+    assert after.pop("core.AuditEntry") > before.pop("core.AuditEntry", 0)
     assert after.pop("auth.User") == 1 and after.pop("auth.User_groups") == 1
     after.pop("auth.Group"), before.pop("auth.Group", None)
     assert after == before
     entry = AuditEntry.objects.first()
-    assert (entry.act, entry.about, entry.person, entry.pool) == (AuditAct.POOL_DELETED, "other", boss, None)
+    assert (entry.act, entry.about, entry.person, entry.pool) == (PoolingAct.POOL_DELETED, "other", boss, None)
     assert entry.details["rows"] == dict(gone.rows)
 
 
@@ -162,7 +165,7 @@ def test_frozen_qrels_alone_keep_a_pool_and_imported_ones_do_not(town: Graph):
 
 def test_a_job_at_work_keeps_what_it_works_on(labelled: Pool):
     system = labelled.graph.systems.get(name="transe")
-    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=labelled, system=system)
+    job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=labelled, system=system)
     reason = f"Job {job.pk} is at work on it: cancel it first, or wait for its end."
     for subject in (labelled, labelled.graph, system):
         assert preview(subject).refused[0] == reason
@@ -216,7 +219,7 @@ def test_a_study_keeps_its_graphs_and_systems_and_goes_with_them(db):
     pool = Pool.objects.create(graph=run.graph, name="on-it", origin="imported", depth=1, seed_source="x")
     assert preview(study).refused == ["Pool on-it is on a graph of the study: delete the pool first."]
     remove(pool, None)
-    job = make_job(JobKind.OPEN_WORLD, params={"study": "tiny"})
+    job = make_job(EvaluationJob.OPEN_WORLD, params={"study": "tiny"})
     assert preview(study).refused == ["It is under way: cancel its jobs first, or wait for their end."]
     job.delete()
     rows = dict(preview(study).rows)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
+from core.models import AuditEntry
 from evaluation.labels import import_qrels as module
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.pool_table import EvaluationError
@@ -17,7 +18,7 @@ from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
 from evaluation.test_sets.export import ExportOptions, export_test_set
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Pool
+from pooling.models import Pool
 from pooling.pools.build import create_pool
 from pooling.runs.files import question_id
 from tests.factories import make_person, names_of

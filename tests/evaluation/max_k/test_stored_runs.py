@@ -8,15 +8,17 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from core.enums import JobKind, JobState
-from core.jobs.lifecycle import execute
+from core.enums import JobState
+from core.jobs.execution import execute
+from core.models import Job
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.max_k.kernel import oracle_limits
 from evaluation.max_k.performance import KS, Read, limits, max_k_json, performance
 from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers, score_missing, scoring_jobs, stored_run
+from pooling.enums import PoolingJob
 from pooling.graphs.imports import open_graph
-from pooling.models import Job, Pool
+from pooling.models import Pool
 from pooling.questions.kernel import Csr
 from pooling.runs.distributions import store_predictive
 from pooling.runs.files import question_id
@@ -160,7 +162,7 @@ def test_a_run_without_distributions_is_scored_by_a_job(labelled: Pool):
         [],
     )
     (job,) = score_missing(labelled)
-    assert (job.kind, job.system.name, job.params) == (JobKind.SCORE, "transe", {})
+    assert (job.kind, job.system.name, job.params) == (PoolingJob.SCORE, "transe", {})
     assert score_missing(labelled) == [job] == scoring_jobs(labelled)
     execute(job.pk, "w")
     job.refresh_from_db()
@@ -168,18 +170,18 @@ def test_a_run_without_distributions_is_scored_by_a_job(labelled: Pool):
     found = find_runs(labelled, pool_table(labelled))
     assert (found.missing, len(found.ready)) == ([], 3)
     assert scoring_jobs(labelled) == score_missing(labelled) == []
-    assert Job.objects.filter(kind=JobKind.SCORE).count() == 1
+    assert Job.objects.filter(kind=PoolingJob.SCORE).count() == 1
 
 
 def test_jobs_that_make_distributions_are_told_while_they_live(labelled: Pool):
     transe, distmult = systems_with_runs(labelled)[:2]
-    make_job(JobKind.SCORE, JobState.DONE, pool=labelled, system=transe)
-    make_job(JobKind.SCORE, pool=labelled, system=transe, params={"predictive": False})
-    failed = make_job(JobKind.SCORE, JobState.FAILED, pool=labelled, system=distmult)
-    make_job(JobKind.EXTEND_POOL, JobState.FAILED, pool=labelled)
-    building = make_job(JobKind.BUILD_POOL, JobState.RUNNING, pool=labelled)
+    make_job(PoolingJob.SCORE, JobState.DONE, pool=labelled, system=transe)
+    make_job(PoolingJob.SCORE, pool=labelled, system=transe, params={"predictive": False})
+    failed = make_job(PoolingJob.SCORE, JobState.FAILED, pool=labelled, system=distmult)
+    make_job(PoolingJob.EXTEND_POOL, JobState.FAILED, pool=labelled)
+    building = make_job(PoolingJob.BUILD_POOL, JobState.RUNNING, pool=labelled)
     assert set(scoring_jobs(labelled)) == {failed, building}
-    extending = make_job(JobKind.EXTEND_POOL, pool=labelled)
+    extending = make_job(PoolingJob.EXTEND_POOL, pool=labelled)
     assert set(scoring_jobs(labelled)) == {failed, building, extending}
 
 

@@ -5,9 +5,10 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from core.enums import JobKind
 from core.files.artifacts import artifact_path
-from core.jobs.lifecycle import Progress, execute
+from core.jobs.execution import Progress, execute
+from core.models import Job
+from evaluation.enums import EvaluationJob
 from evaluation.models import Study, StudyRun
 from evaluation.open_world.study import (
     SMALL,
@@ -30,7 +31,7 @@ from evaluation.open_world.study_questions import open_answers
 from evaluation.open_world.study_sections import study_sections
 from pooling.graphs.bundled import family_tree
 from pooling.graphs.imports import closed_world, import_graph, open_graph
-from pooling.models import Graph, Job, System
+from pooling.models import Graph, System
 from tests.evaluation.studies import TINY, finish, make_study
 from tests.factories import make_job
 
@@ -41,7 +42,7 @@ def names(graph, triples):
 
 
 def progress_of(system: System) -> Progress:
-    return Progress(make_job(JobKind.OPEN_WORLD, system=system))
+    return Progress(make_job(EvaluationJob.OPEN_WORLD, system=system))
 
 
 @pytest.mark.django_db
@@ -123,7 +124,7 @@ def test_run_system_interrupted_goes_on_to_the_same_ranks_and_evaluates_nothing_
     run, other = (make_study(name).runs.select_related("study", "graph", "system")[0] for name in ("one", "two"))
     run_system(run, run.system, progress_of(run.system))
     whole = read_ranks(artifact_path(run.artifact))
-    job = make_job(JobKind.OPEN_WORLD, system=other.system)
+    job = make_job(EvaluationJob.OPEN_WORLD, system=other.system)
     with pytest.raises(Dies):
         run_system(other, other.system, DiesInEpoch(job, 2))
     path = artifact_path(other.artifact)

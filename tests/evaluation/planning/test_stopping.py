@@ -9,15 +9,16 @@ from annotation.campaigns.opening import open_campaign
 from annotation.models import Campaign
 from annotation.release.next_batch import stop_reason
 from annotation.signals import batch_wanted
-from core.enums import JobKind
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
+from core.models import Job, Worker
 from evaluation.analyses.registry import get_analysis
+from evaluation.enums import EvaluationJob
 from evaluation.models import Figure
 from evaluation.planning import work_left
 from evaluation.planning.work_left import order_figure
 from evaluation.sections.parts import REST, part_figure
 from evaluation.sections.settings import Settings
-from pooling.models import Job, Pool, Worker
+from pooling.models import Pool
 from tests.factories import judge
 
 
@@ -84,7 +85,7 @@ def test_it_never_computes(campaign: Campaign, monkeypatch, django_assert_num_qu
 
 @pytest.mark.django_db(transaction=True)
 def test_a_job_is_asked_once_for_what_is_missing_or_old(campaign: Campaign):
-    jobs = Job.objects.filter(kind=JobKind.EVALUATE)
+    jobs = Job.objects.filter(kind=EvaluationJob.EVALUATE)
     assert asked(campaign) == [""] and not jobs.exists()  # nobody would do it
     Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
     asked(campaign)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from core.models import Job
 from evaluation.analyses.registry import get_analysis
 from evaluation.sections.parts import part_job, part_key, start_part
 from evaluation.sections.settings import Settings
-from pooling.models import Job, Pool
+from pooling.models import Pool
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

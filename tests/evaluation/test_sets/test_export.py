@@ -18,7 +18,7 @@ import pytrec_eval
 
 from annotation.questions.wording import save_template
 from core.files.artifacts import ArtifactError, artifact_path
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
 from evaluation.labels.import_qrels import read_judgements
 from evaluation.labels.pool_table import EvaluationError, systems_with_runs
 from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, read_qrels

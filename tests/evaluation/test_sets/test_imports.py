@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Campaign, ImportedLabel
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.errors import UserError
-from core.jobs.lifecycle import Progress
+from core.jobs.execution import Progress
+from core.models import AuditEntry
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels, pooled_state, read_qrels, state_counts
@@ -18,8 +19,9 @@ from evaluation.models import Qrels
 from evaluation.sections import figure_cache
 from evaluation.test_sets.export import ExportOptions, export_test_set
 from evaluation.test_sets.imports import import_test_set
+from pooling.enums import PoolingJob
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Graph, Pool
+from pooling.models import Graph, Pool
 from pooling.runs.files import question_id
 from pooling.runs.score import score_for_pool
 from tests.factories import judge_all, make_job, make_person, make_pool, make_systems, names_of
@@ -201,7 +203,7 @@ def test_our_own_export_comes_back_and_measures_as_it_did(town: Graph, tmp_path:
     assert dict(back.triples.values_list("tail", "reason")) == dict(pool.triples.values_list("tail", "reason"))
     assert back.depth == pool.depth and back.report == []
     for system in systems:
-        score_for_pool(system, back, Progress(make_job(JobKind.SCORE, JobState.DONE, pool=back)))
+        score_for_pool(system, back, Progress(make_job(PoolingJob.SCORE, JobState.DONE, pool=back)))
     wanted = figure_cache.metrics(pool, "qrels:v1")["systems"]
     assert figure_cache.metrics(back, "imported:back")["systems"] == wanted
     assert figure_cache.metrics(back, "current")["systems"] == wanted

@@ -15,16 +15,17 @@ from django.utils.html import escape
 from annotation.models import Batch, Campaign, Item
 from annotation.release.audit_sample import draw_audit
 from annotation.release.next_batch import release_next
-from core.enums import JobKind
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
+from core.models import Job, Worker
 from evaluation.analyses.registry import ANALYSES, get_analysis
+from evaluation.enums import EvaluationJob
 from evaluation.labels import pool_table
 from evaluation.models import Figure
 from evaluation.overview.dashboard import page_version
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.parts import REST, part_figure, part_job
 from evaluation.sections.settings import Settings
-from pooling.models import Job, Pool, Worker
+from pooling.models import Pool
 from tests.factories import judge
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
@@ -134,7 +135,7 @@ def test_settings_that_cannot_be_are_refused_in_words(sign_in, labelled: Pool, q
     answer = client.get(f"{PAGE('stability')}/stability-questions.csv?{query}")
     assert answer.status_code == 400 and words in answer.content.decode()
     posted = client.post(f"{PAGE('stability')}/labels/compute", {"settings": query}, follow=True)
-    assert words in posted.content.decode() and not Job.objects.filter(kind=JobKind.EVALUATE).exists()
+    assert words in posted.content.decode() and not Job.objects.filter(kind=EvaluationJob.EVALUATE).exists()
 
 
 def test_a_table_too_long_for_a_page_is_a_link_with_its_rows(sign_in, labelled: Pool):
@@ -193,7 +194,7 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
             client.post(f"{PAGE(key)}/{part}/compute", {"settings": f"{taken}=3"})["Location"]
             == f"{PAGE(key)}?{taken}=3"
         )
-    job = Job.objects.get(kind=JobKind.EVALUATE)
+    job = Job.objects.get(kind=EvaluationJob.EVALUATE)
     assert part_job(labelled, analysis, analysis.part(part), Settings(**{taken: 3})) == job
     assert "Being computed: 0 %" in client.get(f"{PAGE(key)}?{taken}=3").content.decode()
     assert "Being computed" not in client.get(PAGE(key)).content.decode()
@@ -208,7 +209,7 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
 
 @pytest.mark.django_db(transaction=True)
 def test_who_may_start_a_part_may_cancel_it_and_it_stays_cancelled(sign_in, labelled: Pool):
-    client, jobs = sign_in("researcher"), Job.objects.filter(kind=JobKind.EVALUATE)
+    client, jobs = sign_in("researcher"), Job.objects.filter(kind=EvaluationJob.EVALUATE)
     Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
     compute(labelled, "stability")
     judge(labelled.triples.filter(judgement=None)[0], "positive")
@@ -255,7 +256,7 @@ def test_the_form_says_what_the_address_asks_for(sign_in, labelled: Pool):
 
 
 def test_an_old_heavy_part_is_computed_anew_where_a_worker_lives(sign_in, labelled: Pool):
-    client, jobs = sign_in("researcher"), Job.objects.filter(kind=JobKind.EVALUATE)
+    client, jobs = sign_in("researcher"), Job.objects.filter(kind=EvaluationJob.EVALUATE)
     Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
     client.get(PAGE("stability"))
     assert not jobs.exists()  # nobody asked for it yet

@@ -7,7 +7,8 @@ import zipfile
 
 import pytest
 
-from core.enums import JobKind
+from core.models import Job
+from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
@@ -16,7 +17,7 @@ from evaluation.test_sets.export import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
 from evaluation.test_sets.zip_file import archive_name, options_of, request_export, write_archive
 from evaluation.views import exports as export
-from pooling.models import Job, Pool
+from pooling.models import Pool
 from tests.factories import make_pool
 
 PAGE, WRITE = "/pools/p/export", "/pools/p/export/v1/write"
@@ -42,7 +43,7 @@ def test_who_may_see_write_and_take_away(sign_in, labelled: Pool, role, status):
     client = sign_in(role)
     assert [client.get(url).status_code for url in (PAGE, download)] == [status, status]
     assert client.post(WRITE, {"strict": "on"}).status_code == (302 if status == 200 else status)
-    assert Job.objects.filter(kind=JobKind.EXPORT).count() == (1 if status == 200 else 0)
+    assert Job.objects.filter(kind=EvaluationJob.EXPORT).count() == (1 if status == 200 else 0)
 
 
 def test_an_export_of_a_pool_that_is_deleted_at_that_moment_is_not_found(sign_in, labelled: Pool, monkeypatch):
@@ -115,7 +116,7 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     assert (options_of(export), export.created_by.username, export.is_written) == (EVERYTHING, "researcher", False)
     download = f"/pools/p/export/v1/{export.pk}.zip"
     assert client.get(download).status_code == 404
-    job = Job.objects.get(kind=JobKind.EXPORT)
+    job = Job.objects.get(kind=EvaluationJob.EXPORT)
     assert (job.params, job.pool) == ({"qrels": "v1", "export": export.pk}, labelled)
     html = client.get(PAGE).content.decode()
     assert "being written" in html and 'hx-trigger="every 2s"' in html and 'class="messages"' not in html
@@ -156,7 +157,7 @@ def test_what_is_ticked_is_what_is_written(sign_in, labelled: Pool, ticked, opti
     _, download = written(qrels, **options)
     html = client.post(WRITE, dict.fromkeys(ticked, "on"), follow=True).content.decode()
     assert "with these options is written already: it is in the list." in html
-    assert (Export.objects.count(), Job.objects.filter(kind=JobKind.EXPORT).count()) == (1, 1)
+    assert (Export.objects.count(), Job.objects.filter(kind=EvaluationJob.EXPORT).count()) == (1, 1)
     assert client.get(download)["Content-Disposition"] == f'attachment; filename="{name}"'
 
 

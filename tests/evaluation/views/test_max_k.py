@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.enums import JobKind, JobState
-from core.jobs.lifecycle import execute
-from pooling.models import Job, Pool
+from core.enums import JobState
+from core.jobs.execution import execute
+from core.models import Job
+from pooling.enums import PoolingJob
+from pooling.models import Pool
 from pooling.training.train import systems_with_runs
 from tests.factories import make_job
 
@@ -26,7 +28,7 @@ def test_one_click_scores_what_is_missing_and_the_page_shows_it(sign_in, labelle
     client = sign_in("manager")
     answer = client.post(SCORE, follow=True)
     html = answer.content.decode()
-    jobs = list(Job.objects.filter(kind=JobKind.SCORE).order_by("pk"))
+    jobs = list(Job.objects.filter(kind=PoolingJob.SCORE).order_by("pk"))
     assert answer.redirect_chain == [(PAGE, 302)] and "3 systems are being scored; this page shows it." in html
     assert [(job.system.name, job.params) for job in jobs] == [(name, {}) for name in ("transe", "distmult", "complex")]
     assert {job.created_by.username for job in jobs} == {"manager"}
@@ -35,7 +37,7 @@ def test_one_click_scores_what_is_missing_and_the_page_shows_it(sign_in, labelle
     seen = sign_in("researcher").get(PAGE).content.decode()
     assert "transe is being scored: 0 %" in seen and "/jobs/" not in seen
     client.post(SCORE)
-    assert Job.objects.filter(kind=JobKind.SCORE).count() == 3
+    assert Job.objects.filter(kind=PoolingJob.SCORE).count() == 3
     for job in jobs:
         execute(job.pk, "w")
     html = client.get(PAGE).content.decode()
@@ -51,7 +53,7 @@ def test_a_job_that_failed_is_told_until_another_one_is_there(sign_in, labelled:
     html = client.get(PAGE).content.decode()
     assert "Scoring transe failed: the disk is full" in html and "complex is being scored" not in html
     client.post(SCORE)
-    make_job(JobKind.EXTEND_POOL, JobState.RUNNING, pool=labelled, done=1, total=4)
+    make_job(PoolingJob.EXTEND_POOL, JobState.RUNNING, pool=labelled, done=1, total=4)
     html = client.get(PAGE).content.decode()
     assert "Scoring transe failed" not in html and "transe is being scored: 0 %" in html
     assert "Pool p is being scored: 25 %" in html
@@ -61,7 +63,7 @@ def test_who_may_have_them_scored(sign_in, labelled: Pool):
     for role, status in (("researcher", 403), ("annotator", 403), ("guest", 403), ("stranger", 302)):
         assert sign_in(role).post(SCORE).status_code == status
     assert sign_in("manager").get(SCORE).status_code == 405
-    assert not Job.objects.filter(kind=JobKind.SCORE).exists()
+    assert not Job.objects.filter(kind=PoolingJob.SCORE).exists()
 
 
 def test_a_pool_that_nobody_can_evaluate_says_so(sign_in, labelled: Pool):

@@ -9,8 +9,8 @@ import json
 import pytest
 from django.test import Client
 
+from core.models import Job
 from evaluation.models import Study
-from pooling.models import Job
 from tests.evaluation.studies import finish, make_study
 from tests.factories import make_person
 

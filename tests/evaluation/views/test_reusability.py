@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.enums import AuditAct, JobKind
-from core.jobs.lifecycle import execute
-from pooling.models import AuditEntry, Job, Pool, System
+from core.jobs.execution import execute
+from core.models import AuditEntry, Job
+from pooling.enums import PoolingAct, PoolingJob
+from pooling.models import Pool, System
 from pooling.pools.build import score_for_pool
 from tests.factories import make_system, progress_of
 
@@ -55,10 +56,10 @@ def test_one_click_adds_what_is_missing(sign_in, labelled: Pool, beside: System)
     client = sign_in("manager")
     before = labelled.triples.count()
     answer = client.post(ADD, {"system": "rotate"})
-    job = Job.objects.get(kind=JobKind.EXTEND_POOL)
+    job = Job.objects.get(kind=PoolingJob.EXTEND_POOL)
     assert answer["Location"] == f"/jobs/{job.pk}"
     assert job.params["systems"] == ["rotate"] and job.created_by is not None
-    assert AuditEntry.objects.filter(act=AuditAct.POOL_EXTENDED, person=job.created_by).count() == 1
+    assert AuditEntry.objects.filter(act=PoolingAct.POOL_EXTENDED, person=job.created_by).count() == 1
     execute(job.pk, "w")
     job.refresh_from_db()
     assert (job.state, job.error) == ("done", "")
@@ -79,12 +80,12 @@ def test_one_click_adds_what_is_missing(sign_in, labelled: Pool, beside: System)
 def test_what_cannot_be_added_is_said(sign_in, labelled: Pool, data, words):
     answer = sign_in("manager").post(ADD, data, follow=True)
     assert answer.redirect_chain == [(PAGE, 302)] and words in answer.content.decode()
-    assert not Job.objects.filter(kind=JobKind.EXTEND_POOL).exists()
+    assert not Job.objects.filter(kind=PoolingJob.EXTEND_POOL).exists()
 
 
 def test_who_may_add(sign_in, labelled: Pool, beside: System):
     for role, status in (("researcher", 403), ("annotator", 403), ("guest", 403), ("stranger", 302)):
         assert sign_in(role).post(ADD, {"system": "rotate"}).status_code == status
     assert sign_in("manager").get(ADD).status_code == 405
-    assert not Job.objects.filter(kind=JobKind.EXTEND_POOL).exists()
+    assert not Job.objects.filter(kind=PoolingJob.EXTEND_POOL).exists()
     assert Pool.objects.get(pk=labelled.pk).growth == []

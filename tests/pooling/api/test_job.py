@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.enums import JobKind, JobState
-from pooling.models import AuditEntry, Job
+from core.enums import JobState
+from core.models import AuditEntry, Job
+from pooling.enums import PoolingJob
 from tests.pages.world import make_job, make_pool
 
 
 @pytest.fixture
 def job(world) -> Job:
-    return make_job(JobKind.BUILD_POOL, JobState.QUEUED, pool=make_pool(world["graph"], "second"))
+    return make_job(PoolingJob.BUILD_POOL, JobState.QUEUED, pool=make_pool(world["graph"], "second"))
 
 
 def test_job_is_polled(world, sign_in):

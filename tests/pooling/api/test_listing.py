@@ -5,7 +5,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from pooling.models import Graph, Job, Pool, System
+from core.models import Job
+from pooling.models import Graph, Pool, System
 from tests.pages.world import make_graph, make_job, make_pool, make_system
 
 

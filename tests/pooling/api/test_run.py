@@ -14,10 +14,11 @@ from django.test import Client
 
 from core.api.base import MAX_BODY
 from core.files.artifacts import artifact_path
+from core.models import AuditEntry
 from core.people.tokens import create_token
 from pooling.api import views
 from pooling.enums import PoolState
-from pooling.models import AuditEntry, Pool, Run, System
+from pooling.models import Pool, Run, System
 from pooling.runs import upload
 from pooling.runs.files import question_id
 from pooling.runs.trec_write import trec_word

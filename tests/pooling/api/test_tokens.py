@@ -11,8 +11,8 @@ from annotation.people.accounts import switch_off
 from annotation.people.erasure import erase
 from annotation.people.own_data import own_data
 from core.enums import TokenScope
+from core.models import ApiToken
 from core.people.tokens import create_token
-from pooling.models import ApiToken
 
 GRAPHS, CLAIM = "/api/v1/graphs", "/api/v1/campaigns/town-pool/claim"
 

@@ -11,9 +11,9 @@ from django.core.management import call_command
 
 from core.enums import JobState
 from core.jobs import worker
-from core.jobs.lifecycle import execute
+from core.jobs.execution import execute
 from core.management import shell
-from pooling.models import Job
+from core.models import Job
 
 Run = Callable[..., tuple[str, str]]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError
 
+from core.models import Job
 from pooling.graphs.imports import open_graph
 from pooling.management.commands import extend_pool as extend_command
-from pooling.models import Job, Pool, Run
+from pooling.models import Pool, Run
 from pooling.runs.distributions import has_predictive
 from pooling.runs.score import wanted_triples
 from tests.factories import make_pool, make_system, town

@@ -6,7 +6,8 @@ import pytest
 from django.core.management import CommandError
 from django.utils import timezone
 
-from pooling.models import AuditEntry, Pool
+from core.models import AuditEntry
+from pooling.models import Pool
 from pooling.pools.report import pool_counts
 
 

@@ -7,9 +7,10 @@ import json
 import pytest
 from django.core.management import CommandError
 
+from core.models import Job
 from pooling.enums import SystemState
 from pooling.graphs.imports import open_graph
-from pooling.models import Job, Run, System
+from pooling.models import Run, System
 from pooling.runs.distributions import has_predictive
 from pooling.runs.score import wanted_triples
 from pooling.systems import SYSTEMS, USUAL

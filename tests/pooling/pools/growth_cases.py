@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.enums import JobState
-from core.jobs.lifecycle import Progress
-from pooling.models import Job, Pool
+from core.jobs.execution import Progress
+from core.models import Job
+from pooling.models import Pool
 from pooling.pools.build import unpack_provenance
 from pooling.pools.growth import extend_pool, run_extend_pool
 from tests.factories import names_of

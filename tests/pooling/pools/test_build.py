@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from django.conf import settings as django_settings
 
-from core.enums import JobKind
-from core.jobs.lifecycle import execute
-from pooling.enums import PoolState
+from core.jobs.execution import execute
+from core.models import Job
+from pooling.enums import PoolingJob, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
-from pooling.models import Graph, Job, Pool, PooledTriple, SeedTriple
+from pooling.models import Graph, Pool, PooledTriple, SeedTriple
 from pooling.pools import build as pools
 from pooling.pools.build import build_pool, create_pool, get_pool, import_pool, seed_array, unpack_provenance
 from pooling.pools.report import pool_counts, pool_families
@@ -224,7 +224,7 @@ def test_the_job_makes_distributions_last_unless_it_is_told_not_to(trained: Grap
         predict(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(pools, "predict_for_pool", after_the_ranks)
-    job = make_job(JobKind.BUILD_POOL, pool=pool, params=params)
+    job = make_job(PoolingJob.BUILD_POOL, pool=pool, params=params)
     execute(job.pk, "w")
     assert Job.objects.get(pk=job.pk).error == ""
     assert ranked == ([] if params else [{0}, {0}, {0}])
@@ -238,7 +238,7 @@ def test_a_pool_of_which_everything_is_known_fails_and_says_so(trained: Graph, t
     (tmp_path / "seeds.tsv").write_text("p19\tsees\tper son 0\n")
     pool = create_pool(trained, name="empty", seeds_file=tmp_path / "seeds.tsv")
     make_everything_known(trained)
-    job = make_job(JobKind.BUILD_POOL, pool=pool)
+    job = make_job(PoolingJob.BUILD_POOL, pool=pool)
     execute(job.pk, "w")
     job = Job.objects.get(pk=job.pk)
     assert (job.state, job.error) == (

@@ -11,12 +11,14 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
-from core.enums import AuditAct, JobKind, JobState
+from core.enums import JobState
+from core.models import AuditEntry
+from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import pool_table, ranks_version
-from pooling.enums import PoolState
+from pooling.enums import PoolingAct, PoolingJob, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Pool
+from pooling.models import Pool
 from pooling.pools.build import import_pool, unpack_provenance
 from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay
 from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS
@@ -80,7 +82,7 @@ def test_a_preview_counts_what_would_be_and_changes_nothing(pool: Pool):
 def test_who_filtered_anew_is_in_the_log(pool: Pool):
     person = make_person("mina", "manager")
     refilter_pool(pool, ["types"], person)
-    entry = AuditEntry.objects.get(act=AuditAct.POOL_FILTERED)
+    entry = AuditEntry.objects.get(act=PoolingAct.POOL_FILTERED)
     filtered = sum(reason != "" for reason in reasons(pool))
     assert (entry.person, entry.pool) == (person, pool)
     assert entry.about == f"types: {filtered} of {len(reasons(pool))} filtered"
@@ -109,7 +111,7 @@ def fail(pool: Pool) -> None:
 
 
 def extend(pool: Pool) -> None:
-    make_job(JobKind.EXTEND_POOL, JobState.QUEUED, pool=pool)
+    make_job(PoolingJob.EXTEND_POOL, JobState.QUEUED, pool=pool)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +131,12 @@ def test_filters_stay_and_say_why(pool: Pool, happened, message):
         refilter_pool(pool, [])  # as it was read before: the row in the database counts
     assert str(caught.value) == message
     assert (reasons(pool), Pool.objects.get(pk=pool.pk).filters) == (before, list(DEFAULT_FILTERS))
-    assert not AuditEntry.objects.filter(act=AuditAct.POOL_FILTERED).exists()
+    assert not AuditEntry.objects.filter(act=PoolingAct.POOL_FILTERED).exists()
 
 
 def test_jobs_of_another_kind_or_that_have_ended_do_not_matter(pool: Pool):
-    make_job(JobKind.EXTEND_POOL, JobState.DONE, pool=pool)
-    make_job(JobKind.EVALUATE, JobState.RUNNING, pool=pool)
+    make_job(PoolingJob.EXTEND_POOL, JobState.DONE, pool=pool)
+    make_job(EvaluationJob.EVALUATE, JobState.RUNNING, pool=pool)
     assert why_filters_stay(pool) == ""
 
 

@@ -11,10 +11,12 @@ from django.db import connection
 
 from annotation.campaigns.opening import open_campaign
 from annotation.models import Judgement
-from core.jobs.lifecycle import JobCancelled, Progress
+from core.jobs.execution import Progress
+from core.jobs.transitions import JobCancelled
+from core.models import AuditEntry, Job
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Graph, Job, Pool, PooledTriple, Run, System
+from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.pools import growth as pool_growth
 from pooling.pools.filtering import refilter_pool
 from pooling.pools.growth import extend_pool, run_extend_pool

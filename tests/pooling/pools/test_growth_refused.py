@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
+from core.models import AuditEntry, Job
+from pooling.enums import PoolingJob
 from pooling.errors import PoolError
-from pooling.models import AuditEntry, Graph, Job, Pool
+from pooling.models import Graph, Pool
 from pooling.pools.build import create_pool, freeze_pool
 from pooling.pools.growth import extend_pool, grow
 from pooling.pools.seeds import seed_array
@@ -34,7 +36,7 @@ def test_an_extension_that_cannot_be_is_refused_and_starts_nothing(small: Pool):
         with pytest.raises(PoolError) as caught:
             extend_pool(small, **asked)
         assert str(caught.value) == message
-    assert not Job.objects.filter(kind=JobKind.EXTEND_POOL).exists()
+    assert not Job.objects.filter(kind=PoolingJob.EXTEND_POOL).exists()
     assert not AuditEntry.objects.filter(act="pool-extended").exists()
 
 

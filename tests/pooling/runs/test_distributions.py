@@ -14,11 +14,14 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from core.enums import JobKind, JobState
+from core.enums import JobState
 from core.files.artifacts import ArtifactError, artifact_path
-from core.jobs.lifecycle import JobCancelled, Progress
+from core.jobs.execution import Progress
+from core.jobs.transitions import JobCancelled
+from core.models import Job
+from pooling.enums import PoolingJob
 from pooling.graphs.imports import open_graph
-from pooling.models import Graph, Job, Pool, Run, System
+from pooling.models import Graph, Pool, Run, System
 from pooling.runs import distributions
 from pooling.runs import files as run_files
 from pooling.runs import job as score_job
@@ -214,7 +217,7 @@ def test_an_imported_run_cannot_have_any(pool: Pool, tmp_path):
             act()
         assert str(caught.value) == sentence
     assert not has_predictive(system.run, NONE)
-    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system)
+    job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system)
     score_job.score(job, Progress(job))
     job.refresh_from_db()
     assert job.log.endswith(f"{sentence}\n")
@@ -229,7 +232,7 @@ def test_the_scoring_job_makes_them_unless_it_is_told_not_to(pool: Pool):
     system = System.objects.get(graph=pool.graph, name="complex")
     wanted = wanted_triples(pool, open_graph(pool.graph))
     without, usual = (
-        make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system, params=params)
+        make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system, params=params)
         for params in ({"predictive": False}, {})
     )
     score_job.score(without, Progress(without))
@@ -249,12 +252,12 @@ def test_a_scoring_job_that_is_killed_after_the_ranks_is_finished_by_the_next_at
     """kill -9 between ranks and distributions, half-way through their file, and before the row points there."""
     system = make_system(pool.graph, "rescal")
     graph = open_graph(pool.graph)
-    ranks = runs.score_for_pool(system, pool, Progress(make_job(JobKind.SCORE, JobState.DONE, pool=pool)))
+    ranks = runs.score_for_pool(system, pool, Progress(make_job(PoolingJob.SCORE, JobState.DONE, pool=pool)))
     expected = distributions._predict(
         system, graph, distributions._wanted(wanted_triples(pool, graph), None, graph), 1.0, None, None
     )
     files = {p.name: p.read_bytes() for p in artifact_path(ranks.artifact).iterdir()}
-    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system)
+    job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system)
     if (child := os.fork()) == 0:  # what it does to the database in memory is lost with it, as nothing is committed
         _be_killed_in(killed_in, job, expected)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -300,7 +303,7 @@ def test_progress_counts_the_questions_of_validation_too(system: System):
 def test_a_cancelled_job_leaves_the_old_run(pool: Pool, after):
     system = System.objects.get(graph=pool.graph, name="complex")
     before = Run.objects.get(system=system)
-    job = make_job(JobKind.SCORE, JobState.RUNNING, pool=pool, system=system)
+    job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system)
     progress, asked = Progress(job), []
     progress.should_stop = lambda: bool(asked.append(1)) or len(asked) > after  # type: ignore[method-assign]
     with pytest.raises(JobCancelled):

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from core.files.artifacts import ArtifactError, artifact_path
+from core.models import AuditEntry
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.test_sets.trec import trec_lists
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
-from pooling.models import AuditEntry, Graph, Pool, Run, System
+from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import build_pool, create_pool
 from pooling.pools.report import pool_families
 from pooling.runs import imports as module

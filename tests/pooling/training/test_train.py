@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.enums import JobKind
 from core.files.artifacts import artifact_path, sha256_of
-from core.jobs.lifecycle import Progress, execute
-from pooling.enums import SystemState
-from pooling.models import Graph, Job, System
+from core.jobs.execution import Progress, execute
+from core.models import Job
+from pooling.enums import PoolingJob, SystemState
+from pooling.models import Graph, System
 from pooling.training.train import SystemError_, create_systems, get_systems, settings_of_kinds
 from tests.factories import make_job, make_system
 
@@ -148,7 +148,7 @@ def test_only_trained_systems_are_got_and_in_the_order_asked_for(town: Graph):
 
 
 def train(system: System) -> Job:
-    job = make_job(JobKind.TRAIN, system=system)
+    job = make_job(PoolingJob.TRAIN, system=system)
     assert execute(job.pk, "w") is True
     job.refresh_from_db()
     system.refresh_from_db()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.enums import AuditAct, JobKind, JobState
+from core.enums import JobState
 from core.files.artifacts import artifact_path
-from pooling.enums import SystemState
-from pooling.models import AuditEntry, Graph, Job, Pool, System
+from core.models import AuditEntry, Job
+from pooling.enums import PoolingAct, PoolingJob, SystemState
+from pooling.models import Graph, Pool, System
 from pooling.training.train import SystemError_, create_systems
 from pooling.training.upkeep import add_system, archive, free_name, free_seed, restore, train_anew, uses_of
 from tests.factories import make_job, make_person, make_pool, make_system
@@ -26,7 +27,7 @@ def test_a_system_is_added_under_a_name_with_its_settings_and_its_job(town: Grap
     assert (made.name, made.kind, made.seed, made.state) == ("wide", "rotate", 3, SystemState.WAITING)
     assert (made.settings["embedding_dim"], made.settings["device"]) == (128, "cpu")
     assert made.artifact == f"systems/{made.pk}"
-    assert list(Job.objects.values_list("kind", "system", "created_by")) == [(JobKind.TRAIN, made.pk, person.pk)]
+    assert list(Job.objects.values_list("kind", "system", "created_by")) == [(PoolingJob.TRAIN, made.pk, person.pk)]
 
 
 @pytest.mark.parametrize(
@@ -72,10 +73,10 @@ def test_training_anew_forgets_what_was_learned(town: Graph):
     assert (system.epochs_done, system.best_epoch, system.history, system.sha256) == (0, 0, [], "")
     assert (system.validation_mrr, system.peak_bytes, system.note) == (None, None, "")
     assert system.best_of_seeds is False
-    assert (job.kind, job.system) == (JobKind.TRAIN, system)
+    assert (job.kind, job.system) == (PoolingJob.TRAIN, system)
     assert system.artifact == f"systems/{system.pk}.1"
     assert not folder.exists()  # or its checkpoint would be taken up
-    assert AuditEntry.objects.filter(act=AuditAct.SYSTEM_RETRAINED, about="town/transe").count() == 1
+    assert AuditEntry.objects.filter(act=PoolingAct.SYSTEM_RETRAINED, about="town/transe").count() == 1
     Job.objects.update(state=JobState.DONE)
     anew(system, seed=8)
     system.refresh_from_db()
@@ -112,7 +113,7 @@ def test_a_system_with_a_run_and_a_pool_stays_as_it_is(trained: Graph):
 @pytest.mark.parametrize("act", [anew, lambda system: archive(system, None)])
 def test_what_a_job_works_on_is_left_alone(town: Graph, act):
     system = make_system(town, "transe", trained=False)
-    job = make_job(JobKind.TRAIN, JobState.RUNNING, system=system)
+    job = make_job(PoolingJob.TRAIN, JobState.RUNNING, system=system)
     with pytest.raises(SystemError_) as caught:
         act(system)
     assert str(caught.value) == (f"Job {job.pk} is at work on transe: cancel it first, or wait for its end.")
@@ -131,7 +132,7 @@ def test_archiving_and_taking_back_are_in_the_audit_log_once(town: Graph):
     system.refresh_from_db()
     assert system.archived is False
     entries = AuditEntry.objects.filter(about="town/transe").order_by("id").values_list("act", "person")
-    assert list(entries) == [(AuditAct.SYSTEM_ARCHIVED, person.pk), (AuditAct.SYSTEM_RESTORED, person.pk)]
+    assert list(entries) == [(PoolingAct.SYSTEM_ARCHIVED, person.pk), (PoolingAct.SYSTEM_RESTORED, person.pk)]
 
 
 def test_archiving_a_failed_seed_lets_the_others_be_compared(town: Graph):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from core.enums import JobKind, JobState
-from pooling.models import Job
+from core.enums import JobState
+from core.models import Job
+from pooling.enums import PoolingJob
 from pooling.views.jobs import standing
 from tests.pages.world import make_job, make_pool, make_system, make_worker
 
@@ -27,7 +28,9 @@ def test_running_job_shows_stage_count_rate_and_time_left(job: Job, manager):
 
 
 def test_standing_counts_in_the_unit_of_the_job(graph):
-    building = make_job(JobKind.BUILD_POOL, pool=make_pool(graph), done=20, total=100, unit="questions", seconds_left=8)
+    building = make_job(
+        PoolingJob.BUILD_POOL, pool=make_pool(graph), done=20, total=100, unit="questions", seconds_left=8
+    )
     now = standing(building)
     assert (now.done, now.total, now.unit, now.per_second) == (20, 100, "questions", 10)
     assert standing(make_job(state=JobState.QUEUED)).seconds_so_far is None

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from annotation.campaigns.opening import open_campaign
+from core.models import AuditEntry
 from pooling.errors import PoolError
-from pooling.models import AuditEntry, Pool
+from pooling.models import Pool
 from pooling.pools.kernels.filters import FILTERS
 from pooling.views import pool_filter as filter_views
 from tests.pages.world import make_graph, make_person, make_pool, make_system

@@ -6,7 +6,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from pooling.models import AuditEntry, Job, Pool
+from core.models import AuditEntry, Job
+from pooling.models import Pool
 from tests.pages.world import make_person, make_pool, make_system
 from tests.pooling.views.test_pools import rows
 

@@ -8,8 +8,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.enums import JobState
+from core.models import Job
 from pooling.enums import SystemState
-from pooling.models import Job, Pool
+from pooling.models import Pool
 from pooling.pools.kernels.filters import FILTERS
 from tests.pages.world import make_graph, make_pool, make_system
 

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from pooling.models import AuditEntry, Graph, Run, System
+from core.models import AuditEntry
+from pooling.models import Graph, Run, System
 from pooling.runs import files as run_files
 from pooling.runs import upload as run_upload
 from tests.pages.world import make_person, make_pool, make_system

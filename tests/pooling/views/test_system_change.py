@@ -8,8 +8,9 @@ from html import unescape
 import pytest
 from django.test import Client
 
+from core.models import Job
 from pooling.enums import SystemState
-from pooling.models import Job, System
+from pooling.models import System
 from pooling.systems import resolve_settings
 from pooling.systems.spec import NEUTRAL
 from tests.pages.world import make_job, make_person, make_system

@@ -9,9 +9,9 @@ from io import BytesIO
 import pytest
 from django.test import Client
 
-from core.enums import JobKind
-from pooling.enums import SystemState
-from pooling.models import Job, System
+from core.models import Job
+from pooling.enums import PoolingJob, SystemState
+from pooling.models import System
 from pooling.systems import SYSTEMS, USUAL
 from pooling.training.curves import compared_charts, history_curves
 from tests.pages.world import make_person, make_system, make_worker
@@ -95,7 +95,7 @@ def test_page_of_a_system_says_what_is_unusual(graph, manager):
 def test_page_of_a_failed_system_says_why_to_managers(graph, manager):
     system = make_system(graph, "rotate", run=False, state=SystemState.FAILED)
     for state, error in (("failed", "it needs 134 GB, 13 GB are free."), ("done", ""), ("failed", "<b> is odd.")):
-        job = Job.objects.create(kind=JobKind.TRAIN, system=system, state=state, error=error)
+        job = Job.objects.create(kind=PoolingJob.TRAIN, system=system, state=state, error=error)
     html = manager.get(f"{URL}/rotate").content.decode()
     assert f'<p>&lt;b&gt; is odd. <a href="/jobs/{job.pk}">Job {job.pk}</a></p>' in html
     assert "134 GB" not in html  # of the last attempt only
@@ -154,7 +154,7 @@ def test_no_history_gives_no_curve():
 
 def test_jobs_of_training_are_train_jobs(graph, manager):
     manager.post(URL, FORM)
-    assert set(Job.objects.values_list("kind", flat=True)) == {JobKind.TRAIN}
+    assert set(Job.objects.values_list("kind", flat=True)) == {PoolingJob.TRAIN}
 
 
 # -- compared ---------------------------------------------------------------------------------------------------

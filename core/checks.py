@@ -1,0 +1,33 @@
+"""Checks that Django makes before it touches the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
+
+APPS = ("core", "pooling", "annotation", "evaluation")
+
+
+@register(Tags.database)
+def refuse_unknown_migrations(*, databases: Sequence[str] | None, **_: Any) -> list[CheckMessage]:
+    """Refuse a database with migrations that this version does not have: `migrate` would leave it half-changed."""
+    errors: list[CheckMessage] = []
+    for alias in databases or []:
+        loader = MigrationLoader(connections[alias])
+        known = set(loader.disk_migrations)
+        unknown = sorted(key for key in loader.applied_migrations if key[0] in APPS and key not in known)
+        if unknown:
+            app, name = unknown[0]
+            errors.append(
+                Error(
+                    f"The database was made by another version of TriplePool ({app}.{name}). Nothing was changed.",
+                    hint="Databases from before November 2026 cannot be carried over. Start with an empty one: move the"
+                    " folder var away, or set DATABASE_URL and ARTIFACT_ROOT to new places.",
+                    id="core.E001",
+                )
+            )
+    return errors

@@ -1,0 +1,125 @@
+"""Doing a job: claim its row, beat its heart while the work runs, and write how it ended."""
+
+import contextlib
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models import F, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from core.enums import JobState
+from core.errors import UserError
+from core.jobs.registry import handler_of
+from core.jobs.transitions import JobCancelled, leave_subject, move_job
+from core.models import Job
+
+logger = logging.getLogger(__name__)
+
+
+class Progress:
+    """What a job's work calls as it goes: reports are written at most once a second."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._stop = threading.Event()
+        self._last_write = 0.0
+        self._started: dict[str, float] = {}
+
+    def report(self, stage: str, done: int, total: int, unit: str = "", seconds_left: float | None = None) -> None:
+        """Write where the work stands; raises JobCancelled if somebody asked for the end."""
+        self.check()
+        now = time.monotonic()
+        begun = self._started.setdefault(stage, now)
+        if now - self._last_write < 1.0 and done < total:
+            return
+        self._last_write = now
+        if seconds_left is None and done > 0:
+            seconds_left = (now - begun) / done * (total - done)
+        Job.objects.filter(pk=self.job.pk).update(
+            stage=stage, done=done, total=total, unit=unit, seconds_left=seconds_left
+        )
+
+    def log(self, line: str) -> None:
+        stamp = timezone.now().strftime("%H:%M:%S")
+        Job.objects.filter(pk=self.job.pk).update(log=Concat(F("log"), Value(f"{stamp} {line}\n")))
+
+    def should_stop(self) -> bool:
+        return self._stop.is_set()
+
+    def check(self) -> None:
+        if self.should_stop():
+            raise JobCancelled
+
+    def stop(self) -> None:
+        self._stop.set()
+
+
+@contextlib.contextmanager
+def _heartbeat(job: Job, progress: Progress, worker: str) -> Iterator[None]:
+    """Beat in a thread of its own while the work runs, and carry the cancel flag back to it."""
+    over = threading.Event()
+    own = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, worker=worker, attempts=job.attempts)
+
+    def beat() -> None:
+        while not over.wait(settings.JOB_HEARTBEAT_SECONDS):
+            try:
+                ours = own.update(heartbeat_at=timezone.now())
+                if not ours or own.filter(cancel_requested=True).exists():
+                    progress.stop()
+            except DatabaseError as error:  # a locked or restarting database: the next beat tries again
+                logger.warning("job %s: heartbeat not written: %s", job.pk, error)
+            finally:
+                connection.close()
+
+    thread = threading.Thread(target=beat, name=f"heartbeat-{job.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def execute(job_id: int, worker: str) -> bool:
+    """Claim a queued job and do it. False if it was not there to be claimed (done, taken, cancelled)."""
+    now = timezone.now()
+    if not move_job(
+        job_id,
+        JobState.QUEUED,
+        JobState.RUNNING,
+        worker=worker,
+        heartbeat_at=now,
+        started_at=now,
+        attempts=F("attempts") + 1,
+    ):
+        return False
+    job = Job.objects.select_related("graph", "system__graph", "pool__graph").get(pk=job_id)
+    progress = Progress(job)
+    if job.attempts > 1:
+        progress.log(f"attempt {job.attempts}, going on from what the last one left")
+    end: dict[str, Any]
+    try:
+        with _heartbeat(job, progress, worker):
+            handler_of(job.kind)(job, progress)
+        state, end = JobState.DONE, {"seconds_left": 0}
+    except JobCancelled:
+        state, end = JobState.CANCELLED, {"seconds_left": None}
+    except Exception as error:
+        # what went wrong belongs to the person who watches the job; the trace to the log
+        logger.exception("job %s failed", job_id)
+        message = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+        if not isinstance(error, UserError):
+            progress.log(traceback.format_exc(limit=-5))
+        state, end = JobState.FAILED, {"error": message, "seconds_left": None}
+    # Only the attempt that still owns the row may end it.
+    own = Job.objects.filter(pk=job_id, state=JobState.RUNNING, worker=worker, attempts=job.attempts)
+    if own.update(state=state, finished_at=timezone.now(), **end):
+        leave_subject(job, state)
+    return True

@@ -1,0 +1,52 @@
+"""Kinds of job: each app registers its own when Django starts, with the function that does the work.
+
+The function is named, not imported: a web process starts jobs without loading torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import TextChoices
+from django.utils.module_loading import import_string
+
+from core.enums import JobState
+from core.models import Job
+from core.models.job import KINDS
+
+if TYPE_CHECKING:
+    from core.jobs.execution import Progress
+
+Handler = Callable[[Job, "Progress"], None]
+HANDLERS: dict[str, Handler] = {}
+
+
+class JobType(NamedTuple):
+    """What a kind of job needs."""
+
+    kind: TextChoices
+    queue: str  # cpu or gpu
+    work: str  # dotted path of the function(job, progress) that does it; it must be safe to run twice
+    stage: str  # key of the stage that it belongs to, of config/stages.py
+    act: TextChoices | None = None  # what starting one is called in the audit log; none: it follows from another act
+    trains: bool = False  # its system has curves of loss and validation MRR
+    # called with a job and its state when it ends without being done, so that its subject does not seem to be waiting
+    leave: Callable[[Job, JobState], None] | None = None
+
+
+JOB_TYPES: dict[str, JobType] = {}
+
+
+def register_jobs(types: Iterable[JobType]) -> None:
+    """Add kinds of job. Called by each app when Django starts."""
+    for one in types:
+        JOB_TYPES[one.kind.value] = one
+        KINDS[one.kind.value] = str(one.kind.label)
+
+
+def handler_of(kind: str) -> Handler:
+    """Return the function that does the work of a kind of job, importing it when it is first asked for."""
+    if kind not in HANDLERS:
+        HANDLERS[kind] = import_string(JOB_TYPES[kind].work)
+    return HANDLERS[kind]

@@ -1,0 +1,38 @@
+"""The moves a job may make. Every move is an UPDATE on the state it leaves, and its row is counted."""
+
+from typing import Any
+
+from core.enums import JobState
+from core.errors import UserError
+from core.jobs.registry import JOB_TYPES
+from core.models import Job
+
+# state now -> states it may take
+MOVES = {
+    JobState.QUEUED: {JobState.RUNNING, JobState.CANCELLED},
+    JobState.RUNNING: {JobState.DONE, JobState.FAILED, JobState.CANCELLED, JobState.QUEUED},
+    JobState.FAILED: {JobState.QUEUED},
+    JobState.CANCELLED: {JobState.QUEUED},
+    JobState.DONE: set(),
+}
+
+
+class JobError(UserError):
+    """A job cannot do what was asked of it."""
+
+
+class JobCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
+    """Raised inside a job when its cancel flag was seen, or when another worker took it over."""
+
+
+def move_job(job_id: int, old: JobState, new: JobState, **fields: Any) -> bool:
+    """Take a job from one state to another; False where it is not in the first any more."""
+    if new not in MOVES[old]:
+        raise ValueError(f"a job cannot go from {old} to {new}")
+    return Job.objects.filter(pk=job_id, state=old).update(state=new, **fields) == 1
+
+
+def leave_subject(job: Job, state: JobState) -> None:
+    """Tell what a job was about that it is over without being done."""
+    if state != JobState.DONE and (leave := JOB_TYPES[job.kind].leave) is not None:
+        leave(job, state)
