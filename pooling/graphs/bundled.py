@@ -67,9 +67,7 @@ class FamilyOptions:
     seed: int = 42
     density: float = 0.8  # share of all facts that are in a split; the others are missing
     train_share: float = 0.7  # of the facts that are in a split
-    grown: bool = (
-        False  # at anybody, upwards and downwards (kernels/family_trees.py, Growth), not from one couple
-    )
+    grown: bool = False  # at anybody, upwards and downwards (kernels/family_trees.py, Growth), not from one couple
 
     def check(self) -> None:
         """GraphError names every value that makes no graph."""

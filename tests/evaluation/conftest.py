@@ -8,7 +8,6 @@ import pytest
 import torch
 from django.core.cache import cache
 
-from evaluation import tasks  # noqa: F401 - what jobs do
 from evaluation.analyses import stability, tukey_hsd
 from evaluation.labels import pool_table
 from pooling.models import Graph, Pool
