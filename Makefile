@@ -18,7 +18,7 @@ help:
 	@echo "make serve         the site and a local worker"
 	@echo "make test          the test suite"
 	@echo "make test-slow     the tests that take longer than a minute each"
-	@echo "make lint          ruff and mypy"
+	@echo "make lint          ruff, mypy, the import contracts, and migrations that are missing"
 	@echo "PORT=8123 serves at another port; PYTHON=python3.12 makes the environment with another Python."
 
 environment:
@@ -57,3 +57,5 @@ lint: environment
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(VENV)/bin/lint-imports --no-logo
+	$(PY) manage.py makemigrations --check --dry-run

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
-
-from pooling.models import Pool
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,8 @@ class Stage:
     of_graph: bool  # its page belongs to the graph, not to one pool
     about: str  # one sentence: what it is
 
-    def url(self, pool: Pool) -> str:
+    def url(self, pool: Any) -> str:
+        """Return the address of its page for a pool (pooling.models.Pool)."""
         return reverse(self.url_name, args=[pool.graph.name if self.of_graph else pool.name])
 
 

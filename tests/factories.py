@@ -20,7 +20,7 @@ from annotation.enums import JudgementOrigin, Verdict
 from annotation.models import Judgement
 from core.enums import JobState
 from core.files.artifacts import artifact_path, sha256_of
-from core.jobs.execution import Progress
+from core.jobs.progress import Progress
 from core.models import Job
 from pooling.enums import PoolingJob, SystemState
 from pooling.graphs.bundled import read_pykeen

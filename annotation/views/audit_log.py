@@ -11,7 +11,7 @@ from django.shortcuts import render
 
 from core.models import AuditEntry
 from core.models.audit import known_acts
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.models import Pool
 

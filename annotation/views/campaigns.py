@@ -21,7 +21,8 @@ from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
 from annotation.views.find_campaign import find_campaign
 from core.errors import UserError
-from core.people.permissions import can_manage, evaluator_required, manager_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required, manager_required
 from pooling.enums import FilterReason
 from pooling.models import Pool
 from pooling.orders import ORDERS

@@ -19,7 +19,7 @@ from annotation.quality.checks import draw_recheck, gold_from_file, gold_from_po
 from annotation.quality.reports import recheck_report
 from annotation.views.find_campaign import find_campaign
 from core.errors import UserError
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 
 

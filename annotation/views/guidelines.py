@@ -18,7 +18,7 @@ from annotation.messages.guidelines import (
 )
 from annotation.models import Campaign, GuidelineVersion
 from annotation.views.find_campaign import find_campaign
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 
 SIZE = 20

@@ -17,7 +17,7 @@ from annotation.messages.inbox import Report, as_shown, comments, reports
 from annotation.models import Campaign, Label
 from annotation.questions.wording import word
 from annotation.views.find_campaign import find_campaign
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.graphs.imports import open_graph
 

@@ -23,7 +23,7 @@ from annotation.people.members import members_of
 from annotation.views.find_campaign import no_store
 from annotation.views.invitations import act_on_invitations
 from core.errors import UserError
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 
 

@@ -18,7 +18,7 @@ from annotation.people.erasure import erase, preview_erasure
 from annotation.people.invitations import open_invitations
 from annotation.views.find_campaign import link_to, no_store
 from annotation.views.invitations import Shown, act_on_invitations
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 
 

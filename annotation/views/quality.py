@@ -21,7 +21,8 @@ from annotation.quality.reports import (
     annotator_numbers,
 )
 from annotation.views.find_campaign import find_campaign
-from core.people.permissions import can_manage, evaluator_required, manager_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required, manager_required
 
 
 @require_safe

@@ -12,7 +12,7 @@ from annotation.questions.files import Change, read_upload, save_changes, templa
 from annotation.questions.review import missing_labels
 from annotation.questions.wording import texts_of
 from core.errors import UserError
-from core.people.permissions import evaluator_required, manager_required
+from core.views.access import evaluator_required, manager_required
 from pooling.models import Pool
 
 SHOWN = 200

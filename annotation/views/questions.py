@@ -26,7 +26,8 @@ from annotation.questions.review import (
     versions,
 )
 from annotation.questions.wording import current_template, save_template, texts_of
-from core.people.permissions import can_manage, evaluator_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required
 from core.views.pagination import page_of
 from pooling.models import Pool, Relation
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill

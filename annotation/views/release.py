@@ -18,7 +18,7 @@ from annotation.release.next_batch import release_next, stop_reason, unreleased
 from annotation.release.settings import set_order, set_stopping
 from annotation.views.find_campaign import find_campaign
 from core.errors import UserError
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.enums import FilterReason
 from pooling.orders import ORDERS

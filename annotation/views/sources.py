@@ -28,7 +28,7 @@ from annotation.sources.verified import (
     verified,
 )
 from annotation.views.find_campaign import find_campaign
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.models import Relation
 

@@ -15,7 +15,7 @@ from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Item
 from annotation.questions.wording import wording
 from annotation.views.find_campaign import find_campaign
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.graphs.imports import open_graph
 

@@ -10,7 +10,7 @@ from annotation.campaigns.items import people_who_answered
 from annotation.forms.campaigns import WithdrawForm
 from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, withdraw_labels
 from annotation.views.find_campaign import find_campaign
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 
 
 @manager_required

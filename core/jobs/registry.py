@@ -3,22 +3,18 @@
 The function is named, not imported: a web process starts jobs without loading torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import TextChoices
 from django.utils.module_loading import import_string
 
 from core.enums import JobState
+from core.jobs.progress import Progress
 from core.models import Job
 from core.models.job import KINDS
 
-if TYPE_CHECKING:
-    from core.jobs.execution import Progress
-
-Handler = Callable[[Job, "Progress"], None]
+Handler = Callable[[Job, Progress], None]
 HANDLERS: dict[str, Handler] = {}
 
 

@@ -21,10 +21,6 @@ class JobError(UserError):
     """A job cannot do what was asked of it."""
 
 
-class JobCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """Raised inside a job when its cancel flag was seen, or when another worker took it over."""
-
-
 def move_job(job_id: int, old: JobState, new: JobState, **fields: Any) -> bool:
     """Take a job from one state to another; False where it is not in the first any more."""
     if new not in MOVES[old]:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
-
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
 
 Person = AbstractBaseUser | AnonymousUser
-View = Callable[..., HttpResponseBase]
 
 MANAGER = "manager"
 RESEARCHER = "researcher"
@@ -54,20 +47,3 @@ def can_evaluate(person: Person) -> bool:
 def can_bring_runs(person: Person) -> bool:
     """Researchers bring their own: a run changes no figure of another system."""
     return can_evaluate(person)
-
-
-def _required(allowed: Callable[[Person], bool]) -> Callable[[View], View]:
-    def decorate(view: View) -> View:
-        @wraps(view)
-        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not allowed(request.user):
-                raise PermissionDenied
-            return view(request, *args, **kwargs)
-
-        return checked
-
-    return decorate
-
-
-manager_required = _required(can_manage)
-evaluator_required = _required(can_evaluate)

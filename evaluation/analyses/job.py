@@ -1,8 +1,10 @@
 """The job that computes a heavy part of an analysis."""
 
-from django.http import QueryDict
+from urllib.parse import parse_qs
 
-from core.jobs.execution import Progress
+from django.utils.datastructures import MultiValueDict
+
+from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.analyses.registry import get_analysis
 from evaluation.sections.parts import part_figure
@@ -14,7 +16,7 @@ def run_evaluate(job: Job, progress: Progress) -> None:
     asked = {"analysis": "stability", "part": "labels", "settings": "", **job.params}  # jobs had no params at first
     analysis = get_analysis(asked["analysis"])
     part = analysis.part(asked["part"])
-    settings = parse_settings(QueryDict(asked["settings"]), analysis.settings)
+    settings = parse_settings(MultiValueDict(parse_qs(asked["settings"], keep_blank_values=True)), analysis.settings)
     part_figure(
         job.pool,
         analysis,

@@ -18,8 +18,8 @@ from django.db import transaction
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
-from core.jobs.execution import Progress
 from core.jobs.lifecycle import start_job
+from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.models import Study, StudyRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.planning.forecast import aim_of
-from evaluation.planning.kernel import OrderConfidence
+from evaluation.planning.kernels.order_confidence import OrderConfidence
 from evaluation.planning.work_left import RESAMPLES, confidences, is_reached, order_figure
 from evaluation.sections.coefficients import LEVEL
 from evaluation.sections.section import (

@@ -7,7 +7,7 @@ import math
 from evaluation.planning.confidence import NO_ORDER, by_order, target_says
 from evaluation.planning.forecast import POINTS, Plan, plan
 from evaluation.planning.work_left import LEAST_TIMED, RESAMPLES, Span, Work, confidences, planning_version
-from evaluation.reusability.yields import by_relation, relation_json, yields
+from evaluation.planning.yields import by_relation, relation_json, yields
 from evaluation.sections.coefficients import LEVEL
 from evaluation.sections.section import (
     Analysis,

@@ -18,7 +18,7 @@ from annotation.quality.annotators import annotators
 from annotation.quality.kernel import Share
 from annotation.release.next_batch import unreleased
 from evaluation.models import Figure
-from evaluation.planning.kernel import OrderConfidence, bootstrap_order
+from evaluation.planning.kernels.order_confidence import OrderConfidence, bootstrap_order
 from evaluation.sections.figure_cache import Content, figure, version_of
 from evaluation.sections.section import Context, Json, number
 from evaluation.sections.settings import Settings

@@ -11,8 +11,8 @@ from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.label_state import LabelState, nonrelevant
 from evaluation.measures.rank_table import Flags
 from evaluation.measures.registry import Measure
-from evaluation.reusability.judged_shares import Findings, contributors_here, findings, own_places
-from evaluation.reusability.kernels.leave_out import LeaveOut, found_by_only, largest_shift, leave_out
+from evaluation.planning.findings import Findings, contributors_here, findings, own_places
+from evaluation.reusability.kernel import LeaveOut, found_by_only, largest_shift, leave_out
 from evaluation.sections.growth_curves import asked_rows
 from evaluation.sections.section import (
     Cell,

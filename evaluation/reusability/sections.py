@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.reusability.judged_shares import TOP, Judged, judged_of, original, reuse_version
+from evaluation.planning.findings import TOP, Judged, judged_of, original, reuse_version
+from evaluation.planning.yields import or_nan
 from evaluation.reusability.leave_out import by_leaving_out, each_system, left_json, says
-from evaluation.reusability.yields import or_nan
 from evaluation.sections.section import Action, Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, cell
 from evaluation.sections.settings import Settings
 from pooling.models import Pool

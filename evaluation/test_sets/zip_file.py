@@ -10,8 +10,8 @@ from django.db import transaction
 
 from core.database.row_locks import held
 from core.files.artifacts import artifact_path, sha256_of, writing
-from core.jobs.execution import Progress
 from core.jobs.lifecycle import start_job
+from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError

@@ -14,7 +14,7 @@ from core.enums import JobState
 from core.errors import UserError
 from core.jobs.lifecycle import request_cancel
 from core.models import Job
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from evaluation.analyses.registry import get_analysis
 from evaluation.labels.label_sets import LabelChoice, label_sets
 from evaluation.labels.pool_table import EvaluationError
@@ -22,7 +22,7 @@ from evaluation.measures.registry import parse_measure
 from evaluation.models import Figure
 from evaluation.overview.dashboard import WAITING, page_version
 from evaluation.overview.report_overview import OVERVIEW
-from evaluation.reusability.judged_shares import not_comparable
+from evaluation.planning.findings import not_comparable
 from evaluation.sections.figure_cache import FigureBusy
 from evaluation.sections.parts import (
     analysis_content,

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
-from core.people.permissions import can_manage, evaluator_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required
 from core.views.ranged_downloads import ranged_file
 from evaluation.enums import EvaluationJob, QrelsOrigin
 from evaluation.labels.qrels import freeze_qrels

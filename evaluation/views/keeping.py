@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from evaluation.forms.keeping import TypedNameForm
 from evaluation.keeping import archive as keeping
 from evaluation.keeping import removal

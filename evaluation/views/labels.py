@@ -11,7 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from core.errors import UserError
-from core.people.permissions import can_manage, evaluator_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required
 from evaluation.browse.label_table import LabelRow, label_rows, row_of
 from evaluation.browse.list_tables import label_set_table
 from evaluation.forms.qrels import ImportQrelsForm

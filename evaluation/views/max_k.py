@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from evaluation.max_k.stored_runs import score_missing
 from pooling.models import Pool
 

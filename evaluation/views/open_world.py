@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.errors import UserError
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from evaluation.open_world.page import SECTIONS, sections_of
 from evaluation.open_world.world_settings import LABELS, SLIDERS, WorldSettings, parse_world
 from evaluation.views.csv_file import csv_file

@@ -17,7 +17,8 @@ from django.views.decorators.http import require_POST
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
 from core.models import Job
-from core.people.permissions import can_manage, evaluator_required, manager_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required, manager_required
 from core.views.pagination import page_of
 from evaluation.forms.open_world_study import StudyForm
 from evaluation.models import Study, StudyRun

@@ -6,11 +6,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 
 from core.errors import UserError
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from evaluation.analyses.registry import ANALYSES
 from evaluation.overview.dashboard import overview, page_version
 from evaluation.overview.report_overview import RANKINGS, overview_chart
-from evaluation.reusability.judged_shares import not_comparable
+from evaluation.planning.findings import not_comparable
 from evaluation.sections.settings import RANKING
 from pooling.models import Pool
 

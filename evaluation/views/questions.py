@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from core.errors import UserError
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from core.views.pagination import page_of
 from evaluation.browse.inventory import LEGEND, inventory
 from evaluation.browse.list_tables import question_table

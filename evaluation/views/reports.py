@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 
 from core.errors import UserError
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from evaluation.overview.full_report import TAKEN, contents, full_report, look_up_labels, report_html, report_json
 from evaluation.sections.section import Context
 from evaluation.sections.settings import Settings, parse_settings

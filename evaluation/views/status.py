@@ -9,7 +9,8 @@ from annotation.labelling.progress import own_progress
 from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_workers
 from core.models import Job
-from core.people.permissions import can_evaluate, evaluator_required
+from core.people.permissions import can_evaluate
+from core.views.access import evaluator_required
 from evaluation.overview.counts import standing
 from evaluation.overview.status import next_status, stage_statuses
 from pooling.models import Graph, Pool

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from core.errors import UserError
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.uploads import kept_file
 from evaluation.forms.test_sets import ImportTestSetForm
 from evaluation.models import Qrels

@@ -9,7 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from core.errors import UserError
-from core.people.permissions import can_manage, evaluator_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required
 from core.views.pagination import page_of
 from evaluation.browse.inventory import LEGEND, inventory
 from evaluation.browse.list_tables import triple_table

@@ -15,8 +15,7 @@ from core.database.bulk_insert import insert_rows
 from core.database.row_locks import held
 from core.database.unique_names import named_once
 from core.enums import LIVE
-from core.jobs.execution import Progress
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState

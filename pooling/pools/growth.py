@@ -17,9 +17,8 @@ from django.utils import timezone
 
 from core.database.row_locks import gone, held
 from core.errors import UserError
-from core.jobs.execution import Progress
 from core.jobs.lifecycle import start_job
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState, SystemState

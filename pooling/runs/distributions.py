@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.files.artifacts import ArtifactError, artifact_path, writing
-from core.jobs.execution import Progress
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run, System

@@ -1,6 +1,6 @@
 """The job that scores what a run still misses for a pool."""
 
-from core.jobs.execution import Progress
+from core.jobs.progress import Progress
 from core.models import Job
 from pooling.runs.distributions import predict_for_pool
 from pooling.runs.score import score_for_pool

@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 from django.utils import timezone
 
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
-from core.jobs.execution import Progress
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays

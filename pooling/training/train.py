@@ -9,8 +9,7 @@ from django.db.models import Q, QuerySet
 from core.database.row_locks import held
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of
-from core.jobs.execution import Progress
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.enums import SystemState
 from pooling.graphs.imports import open_graph

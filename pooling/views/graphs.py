@@ -6,7 +6,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from core.views.pagination import page_of
 from pooling.enums import Category
 from pooling.graphs.imports import GraphError, open_graph

@@ -15,7 +15,7 @@ from core.errors import UserError
 from core.jobs.lifecycle import cancel_job, live_workers, retry_job
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.training.curves import history_curves
 

@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from core.errors import UserError
-from core.people.permissions import can_manage, evaluator_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required
 from pooling.enums import FilterReason
 from pooling.forms.pools import FilterForm
 from pooling.graphs.imports import open_graph

@@ -12,7 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
-from core.people.permissions import can_manage, evaluator_required, manager_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required, manager_required
 from core.views.uploads import kept_file
 from pooling.forms.pool_growth import FreezeForm, GrowthForm
 from pooling.models import Pool

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from core.files.csv_cells import csv_of
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from pooling.models import Pool
 from pooling.pools.report import contents_version, overlap_report
 

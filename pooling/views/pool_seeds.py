@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from core.files.csv_cells import csv_of
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from pooling.models import Pool
 from pooling.pools.kernels.shares import SMOOTHING
 from pooling.pools.seeds import SeedReport, seed_report

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from core.errors import UserError
 from core.jobs.lifecycle import start_job
-from core.people.permissions import evaluator_required, manager_required
+from core.views.access import evaluator_required, manager_required
 from core.views.pagination import page_of
 from core.views.uploads import kept_file
 from pooling.enums import FilterReason, PoolingJob, SystemState

@@ -10,7 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from core.errors import UserError
-from core.people.permissions import can_bring_runs, evaluator_required
+from core.people.permissions import can_bring_runs
+from core.views.access import evaluator_required
 from core.views.pagination import page_of
 from pooling.forms.runs import RunForm
 from pooling.models import Graph, Run

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
-from core.people.permissions import manager_required
+from core.views.access import manager_required
 from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
 from pooling.systems import Entry, SystemSpec, get_by_slug, get_system

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 
-from core.people.permissions import evaluator_required
+from core.views.access import evaluator_required
 from pooling.models import System
 from pooling.rules.in_words import has_rules, rules_tsv
 

@@ -14,7 +14,8 @@ from core.enums import LIVE, JobState
 from core.errors import UserError
 from core.files.csv_cells import csv_of
 from core.jobs.lifecycle import live_workers, start_job
-from core.people.permissions import can_manage, evaluator_required
+from core.people.permissions import can_manage
+from core.views.access import evaluator_required
 from core.views.pagination import page_of
 from pooling.enums import PoolingJob, SystemState
 from pooling.forms.systems import PykeenForm, TrainForm

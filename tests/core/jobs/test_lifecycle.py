@@ -18,10 +18,11 @@ from core.enums import JobState
 from core.errors import UserError
 from core.jobs import execution
 from core.jobs import lifecycle as jobs
-from core.jobs.execution import Progress, execute
+from core.jobs.execution import execute
 from core.jobs.lifecycle import live_workers, request_cancel, retry, start_job, sweep
+from core.jobs.progress import JobCancelled, Progress
 from core.jobs.registry import HANDLERS, JOB_TYPES
-from core.jobs.transitions import JobCancelled, JobError, move_job
+from core.jobs.transitions import JobError, move_job
 from core.models import Job, Worker
 from core.tasks import run_job
 from evaluation.enums import EvaluationJob

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.jobs.execution import Progress
+from core.jobs.progress import Progress
 from evaluation.browse.inventory import inventory
 from evaluation.labels.pool_table import pool_table, ranks_version
 from evaluation.labels.qrels import freeze_qrels

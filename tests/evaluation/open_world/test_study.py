@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.files.artifacts import artifact_path
-from core.jobs.execution import Progress, execute
+from core.jobs.execution import execute
+from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.models import Study, StudyRun

@@ -10,7 +10,7 @@ import pytest
 from annotation.models import Campaign, ImportedLabel
 from core.enums import JobState
 from core.errors import UserError
-from core.jobs.execution import Progress
+from core.jobs.progress import Progress
 from core.models import AuditEntry
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table

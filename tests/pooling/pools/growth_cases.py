@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.enums import JobState
-from core.jobs.execution import Progress
+from core.jobs.progress import Progress
 from core.models import Job
 from pooling.models import Pool
 from pooling.pools.build import unpack_provenance

@@ -11,8 +11,7 @@ from django.db import connection
 
 from annotation.campaigns.opening import open_campaign
 from annotation.models import Judgement
-from core.jobs.execution import Progress
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from core.models import AuditEntry, Job
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph

@@ -16,8 +16,7 @@ import pytest
 
 from core.enums import JobState
 from core.files.artifacts import ArtifactError, artifact_path
-from core.jobs.execution import Progress
-from core.jobs.transitions import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.enums import PoolingJob
 from pooling.graphs.imports import open_graph

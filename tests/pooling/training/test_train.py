@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.files.artifacts import artifact_path, sha256_of
-from core.jobs.execution import Progress, execute
+from core.jobs.execution import execute
+from core.jobs.progress import Progress
 from core.models import Job
 from pooling.enums import PoolingJob, SystemState
 from pooling.models import Graph, System

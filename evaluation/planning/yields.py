@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from annotation.models import Item
 from annotation.quality.kernel import Share
 from evaluation.measures.label_state import LabelState
-from evaluation.planning.work_left import Work, work_of
-from evaluation.reusability.judged_shares import undecided_places
-from evaluation.reusability.kernels.yield_curve import (
+from evaluation.planning.findings import undecided_places
+from evaluation.planning.kernels.yield_curve import (
     LEAST_DEPTHS,
     LEAST_JUDGED,
     LEAST_POSITIVE,
@@ -22,6 +21,7 @@ from evaluation.reusability.kernels.yield_curve import (
     fit_yield,
     positives_left,
 )
+from evaluation.planning.work_left import Work, work_of
 from evaluation.sections.relation_shares import LONGEST_NAME
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, numbers
 from pooling.orders import ORDERS

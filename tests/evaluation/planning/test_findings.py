@@ -8,7 +8,7 @@ import pytest
 from annotation.enums import Verdict
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
-from evaluation.reusability.judged_shares import (
+from evaluation.planning.findings import (
     NO_FAMILY,
     contributors_here,
     findings,

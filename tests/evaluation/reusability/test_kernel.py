@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, rankdata
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
 from evaluation.measures.values import means
-from evaluation.reusability.kernels.leave_out import found_by_only, largest_shift, leave_out, without_triples
+from evaluation.reusability.kernel import found_by_only, largest_shift, leave_out, without_triples
 
 NAMES = ("micro_mrr", "macro_hits@3", "map", "bpref", "micro_mr")
 

@@ -1,0 +1,52 @@
+"""How the work of a job says where it is, and learns that it should stop."""
+
+import threading
+import time
+
+from django.db.models import F, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from core.models import Job
+
+
+class JobCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
+    """Raised inside a job when its cancel flag was seen, or when another worker took it over."""
+
+
+class Progress:
+    """What a job's work calls as it goes: reports are written at most once a second."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._stop = threading.Event()
+        self._last_write = 0.0
+        self._started: dict[str, float] = {}
+
+    def report(self, stage: str, done: int, total: int, unit: str = "", seconds_left: float | None = None) -> None:
+        """Write where the work stands; raises JobCancelled if somebody asked for the end."""
+        self.check()
+        now = time.monotonic()
+        begun = self._started.setdefault(stage, now)
+        if now - self._last_write < 1.0 and done < total:
+            return
+        self._last_write = now
+        if seconds_left is None and done > 0:
+            seconds_left = (now - begun) / done * (total - done)
+        Job.objects.filter(pk=self.job.pk).update(
+            stage=stage, done=done, total=total, unit=unit, seconds_left=seconds_left
+        )
+
+    def log(self, line: str) -> None:
+        stamp = timezone.now().strftime("%H:%M:%S")
+        Job.objects.filter(pk=self.job.pk).update(log=Concat(F("log"), Value(f"{stamp} {line}\n")))
+
+    def should_stop(self) -> bool:
+        return self._stop.is_set()
+
+    def check(self) -> None:
+        if self.should_stop():
+            raise JobCancelled
+
+    def stop(self) -> None:
+        self._stop.set()
