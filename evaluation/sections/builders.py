@@ -1,0 +1,41 @@
+"""Build the tables, cells and charts that many sections repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from evaluation.sections.section import Cell, Chart, Column, Json, Table, cell, numbers
+
+T = TypeVar("T")
+
+
+def table_of(
+    key: str,
+    title: str,
+    items: Iterable[T],
+    pairs: Sequence[tuple[Column, Callable[[T], Cell]]],
+    best: Sequence[Sequence[int]] = (),
+    foot: Sequence[Cell] = (),
+) -> Table:
+    """Return a table with a row for each item; the function beside a column makes the item's cell."""
+    rows = [[make(item) for _, make in pairs] for item in items]
+    return Table(key, title, [column for column, _ in pairs], rows, best, foot)
+
+
+def interval_cell(value: float, low: float, high: float, reason: str = "") -> Cell:
+    """Return a number with the ends of its interval, without ends where one of the three is undefined."""
+    return cell(value, reason, **({"low": low, "high": high} if np.isfinite([value, low, high]).all() else {}))
+
+
+def series_of(name: str, x: Any, y: Any, **more: Any) -> Json:
+    """Return one series of a chart; arrays become lists of floats, null where undefined."""
+    given = {"name": name, "x": x, "y": y, **more}
+    return {key: numbers(value) if isinstance(value, np.ndarray) else value for key, value in given.items()}
+
+
+def chart(kind: str, label: str, series: Sequence[Json], **look: Any) -> Chart:
+    """Return a chart of series; `look` has the titles of the axes (x, y) and what else the script reads."""
+    return Chart(kind, label, {"series": list(series), **look})
