@@ -12,10 +12,11 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.callbacks import Tell
 from pooling.enums import PoolingJob
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -365,7 +366,7 @@ def written(cell: object) -> object:
     return f"{cell['value']:.3f} ± {cell['sd']:.3f}" if cell.get("sd") is not None else cell["value"]
 
 
-def _percent() -> Callable[[int, int], None]:
+def _percent() -> Tell:
     last = [0]
 
     def tell(done: int, total: int) -> None:

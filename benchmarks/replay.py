@@ -14,11 +14,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from core.callbacks import Tell
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -53,7 +55,7 @@ def run(pool: Pool, truth: str, seeds: Sequence[int], modes: Sequence[str]) -> d
     known, ticker = read_truth(pool, truth), Ticker(sys.stderr)
     measures = [name for name in DEFAULT_MEASURES if not name.startswith("judged")]  # of pooling, not of systems
 
-    def tell(mode: str) -> Callable[[int, int], None]:
+    def tell(mode: str) -> Tell:
         return lambda done, total: ticker(mode, done, total)
 
     return {

@@ -13,10 +13,11 @@ from annotation.messages.guidelines import first_guidelines
 from annotation.models import Campaign
 from annotation.questions.wording import ensure_templates
 from annotation.release.audit_sample import audit_lot
-from annotation.release.items import Tell, add_lots, refresh_statistics
+from annotation.release.items import add_lots, refresh_statistics
 from annotation.release.next_batch import next_lot, unreleased
 from annotation.release.settings import DEFAULT_ORDER, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
+from core.callbacks import Tell
 from core.database.row_locks import held
 from core.people.audit_log import record
 from pooling.enums import PoolState

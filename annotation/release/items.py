@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -13,12 +13,12 @@ from django.db.models import Max, Q
 
 from annotation.enums import BatchOrigin, ItemState, SlotState
 from annotation.models import Batch, Campaign, Item, Slot
+from core.callbacks import Tell
 from core.database.bulk_insert import insert_rows
 from pooling.enums import Side
 from pooling.models import Pool
 from pooling.pools.kernels.question_sides import question_sides, shown_questions
 
-Tell = Callable[[int, int], None]  # items made, items to make
 _ROWS = 20_000
 _SIDES = (Side.TAIL.value, Side.HEAD.value)
 _OPEN = ItemState.OPEN.value

@@ -20,8 +20,9 @@ from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, live_labels
 from annotation.models import Batch, Campaign, Item, Label, Slot
 from annotation.models.slot import PLACES
-from annotation.release.items import Lot, Shown, Tell, add_lots, parts, refresh_statistics, shown_triples
+from annotation.release.items import Lot, Shown, add_lots, parts, refresh_statistics, shown_triples
 from annotation.signals import batch_wanted
+from core.callbacks import Tell
 from core.people.audit_log import record
 from pooling.enums import FilterReason
 from pooling.models import Pool, PooledTriple

@@ -1,7 +1,7 @@
 """Simulated people: they answer from a known truth, with seeded errors, through the same moves as anybody."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 from uuid import UUID, uuid5
@@ -23,6 +23,7 @@ from annotation.people.accounts import add_person
 from annotation.quality.checks import claim_questions
 from annotation.release.next_batch import unreleased
 from annotation.sources.verified import verified
+from core.callbacks import Tell
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
 
@@ -31,8 +32,6 @@ ADJUDICATOR = "sim-adjudicator"
 _BATCH = 40
 _IDS = UUID("6d1c7e0c-6f4f-4d6a-9f0e-0d7c0b6b4a11")
 _OTHER = {Answer.YES: Answer.NO, Answer.NO: Answer.YES, Answer.CANT_TELL: Answer.CANT_TELL}
-
-Tell = Callable[[int, int], None]  # labels given in this call, labels to give
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from annotation.models import Campaign, Slot
 from annotation.people.accounts import add_person
 from annotation.quality.checks import gold_from_pool, gold_supply
 from annotation.simulation.simulate import Simulation, simulate
+from core.callbacks import TellStage
 from core.enums import JobState
 from core.jobs.lifecycle import start_job
 from core.models import Job
@@ -80,7 +81,7 @@ class Demo:
     """`run_jobs` has jobs done, and raises if one fails; `tell(stage, done, total)` shows progress."""
 
     run_jobs: Callable[[Sequence[Job]], object]
-    tell: Callable[[str, int, int], None]
+    tell: TellStage
     options: DemoOptions = field(default_factory=DemoOptions)
     var: Path = field(default_factory=lambda: Path(settings.VAR))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.callbacks import Tell
 from evaluation.estimates.kernels.estimator import Estimator
 from evaluation.estimates.kernels.jackknife import Estimate, jackknife
 from evaluation.estimates.kernels.model_assisted import ModelEstimator
@@ -18,7 +19,6 @@ from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.measures.rank_table import Flags, Floats
 from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import values
-from evaluation.sections.section import Progress
 from pooling.models import Pool
 
 BANDS = (1, 2, 4, 7)  # pool depths at which a band of the model ends
@@ -51,12 +51,7 @@ class Estimated:
 
 
 def estimate(
-    pool: Pool,
-    *,
-    questions: str = "grown",
-    assumed_is_judged: bool = True,
-    seed: int = 7,
-    progress: Progress | None = None,
+    pool: Pool, *, questions: str = "grown", assumed_is_judged: bool = True, seed: int = 7, progress: Tell | None = None
 ) -> Estimated:
     """Estimates of every system with 95 % intervals. NoSampleError where the labels are no sample of the pool.
 

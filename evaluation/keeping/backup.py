@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from core.callbacks import TellStage
 from core.database.snapshot import one_moment
 from core.errors import UserError
 from core.files.artifacts import artifact_path, writing
@@ -32,8 +33,6 @@ MANIFEST = "manifest.json"
 ENDINGS = (".tar", ".tar.gz", ".tar.zst")
 _PART = 4 * 2**20  # bytes of rows that are one member of the archive
 _ATTEMPTS = 3
-
-Tell = Callable[[str, int, int], None]
 
 
 class BackupError(UserError):
@@ -69,7 +68,7 @@ class Written(NamedTuple):
         ]
 
 
-def write_backup(target: Path, tell: Tell, check: Callable[[Path], None] | None = None) -> Written:
+def write_backup(target: Path, tell: TellStage, check: Callable[[Path], None] | None = None) -> Written:
     """Write a new archive, readable by its owner only; `check` is called with it before it gets its name.
 
     People and jobs may go on meanwhile: the rows are those of one moment. BackupError if a file that a row owns is
@@ -90,7 +89,7 @@ def write_backup(target: Path, tell: Tell, check: Callable[[Path], None] | None 
     return Written(rows, files, size, manifest["missing"])
 
 
-def _consistent(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
+def _consistent(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
     """Try again where a job has replaced files between the rows and them; twice the same is no coincidence."""
     said = ""
     for _ in range(_ATTEMPTS):
@@ -104,7 +103,7 @@ def _consistent(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
     raise BackupError(f"Files changed while they were read: {said}. Try again when fewer jobs run.")
 
 
-def _write(aside: Path, name: str, tell: Tell) -> dict[str, Any]:
+def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
     with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as archive, one_moment():
         members = _Members(archive)
         manifest: dict[str, Any] = {

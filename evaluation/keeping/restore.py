@@ -15,15 +15,16 @@ import pyarrow as pa
 from django.conf import settings
 from django.db import DatabaseError, transaction
 
+from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, sha256_of
-from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, Reader, Tell, Written
+from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, Reader, Written
 from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
 
 _CHUNK = 2**20
 _LEFT = ".restore-"  # begins the folder of a restore that is under way, or was killed
 
 
-def restore(path: Path, tell: Tell) -> Written:
+def restore(path: Path, tell: TellStage) -> Written:
     """Fill the migrated, empty database and the empty artifact folder from an archive, and compare them with it.
 
     BackupError, and nothing changed, where the archive is damaged or of another version, the place is not empty, or
@@ -59,7 +60,7 @@ def restore(path: Path, tell: Tell) -> Written:
     return Written(rows, files, path.stat().st_size, manifest.get("missing", {}))
 
 
-def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
+def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
     """Read all of an archive; its manifest, if every member is as the manifest says. Writes nothing."""
     try:
         manifest, found = _read(path, tell)
@@ -88,7 +89,7 @@ def read_manifest(path: Path, tell: Tell) -> dict[str, Any]:
     return manifest
 
 
-def _read(path: Path, tell: Tell) -> tuple[Any, dict[str, dict[str, Any]]]:
+def _read(path: Path, tell: TellStage) -> tuple[Any, dict[str, dict[str, Any]]]:
     """The manifest, None where there is none, and size and checksum of every other member."""
     found: dict[str, dict[str, Any]] = {}
     manifest: Any = None
@@ -170,7 +171,7 @@ def _check_version(manifest: dict[str, Any], every: dict[str, Table]) -> None:
             )
 
 
-def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: Tell) -> int:
+def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: TellStage) -> int:
     """Insert all rows, and write the files to `aside`; how many files these were."""
     for table in every.values():
         if table.comes_with_migrations:
@@ -205,7 +206,7 @@ def _insert(table: Table, member: str, lines: bytes) -> None:
         ) from error
 
 
-def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: Tell) -> None:
+def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: TellStage) -> None:
     """Read back what was written: each table by number and checksum of its rows, each file by its checksum."""
     wrong = []
     for done, (name, told) in enumerate(manifest["tables"].items()):

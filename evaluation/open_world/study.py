@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
+from core.callbacks import TellStage
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
@@ -32,7 +33,6 @@ from pooling.models import Graph, System
 from pooling.systems import SystemSpec, get_system
 from pooling.training.train import create_systems, settings_of_kinds, train_system
 
-Tell = Callable[[str, int, int], None]  # stage, done, total
 LONGEST_NAME = 60
 
 
@@ -148,7 +148,7 @@ def graph_name(study: str, density: float) -> str:
     return f"{study}-{density_name(density)}"
 
 
-def prepare_study(study: Study, tell: Tell | None = None) -> list[StudyRun]:
+def prepare_study(study: Study, tell: TellStage | None = None) -> list[StudyRun]:
     """The graphs of all densities and their systems; what is there already stays. Returns all runs."""
     options = options_of(study)
     tell = tell or (lambda stage, done, total: None)

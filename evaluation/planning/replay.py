@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 
 from annotation.enums import Verdict
 from annotation.judging.judgements import labels_of_pool, majority
+from core.callbacks import Tell
 from evaluation.labels.label_sets import state_of
 from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table
 from evaluation.measures.label_state import LabelState, States
@@ -35,8 +36,6 @@ SHARES = (0, 1, 2, 5, *range(10, 101, 10))  # of the steps, which are shown
 POSITIVES, TAU = 0.8, 0.9  # what is to be reached
 LABELS = {Verdict.POSITIVE: YES, Verdict.NEGATIVE: NO, Verdict.UNDECIDED: UNLABELLED}
 ROUNDING = 1e-9
-
-Tell = Callable[[int, int], None]  # triples judged, to judge, over all replays
 
 
 class Truth(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.callbacks import Tell
 from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_workers, start_job
 from core.models import Job
@@ -17,7 +18,6 @@ from evaluation.labels.pool_table import pool_table
 from evaluation.models import Figure
 from evaluation.sections.figure_cache import figure, kept_figure, version_of
 from evaluation.sections.section import Analysis, Context, Part
-from evaluation.sections.section import Progress as Tell
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from core.callbacks import Tell
 from core.models import Job
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import PoolTable, pool_table
@@ -21,7 +22,6 @@ from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-Progress = Callable[[int, int], None]  # done, total
 Json = dict[str, Any]
 # A cell: text, a count, a number; or a mapping with value (null: undefined, for its reason), low, high
 Cell = str | int | float | None | Json
@@ -92,7 +92,7 @@ class Context:
 
     pool: Pool
     settings: Settings
-    progress: Progress | None = None
+    progress: Tell | None = None
 
     @cached_property
     def table(self) -> PoolTable:

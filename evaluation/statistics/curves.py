@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.callbacks import Tell
 from evaluation.measures.label_state import LabelState, States, positive, without_labels
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums
@@ -24,7 +25,6 @@ from evaluation.statistics.correlation import kendall_tau, merit
 POINTS = 40
 SIZES: tuple[float, ...] = (0.01, *(percent / 100 for percent in range(5, 100, 5)))  # 20 of them
 HALF_SIZES = tuple(size for size in SIZES if size <= 0.5)
-Progress = Callable[[int, int], None]  # done, total
 Merits = Callable[[Sequence[Order]], Floats]  # subsets, as indices -> [subsets, measures, systems]
 
 
@@ -152,7 +152,7 @@ def stability_curve(
     sizes: Sequence[float] = SIZES,
     repeats: int = 50,
     assumed_is_judged: bool = True,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
     threads: int = 2,
 ) -> StabilityCurve:
     """Tau between the system order on random subsets of the positive triples and the order on all of them.
@@ -172,7 +172,7 @@ def half_curve(
     sizes: Sequence[float] = HALF_SIZES,
     repeats: int = 50,
     assumed_is_judged: bool = True,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
     threads: int = 2,
 ) -> StabilityCurve:
     """Tau between the orders on two disjoint random subsets of a size (at most half) of the positives."""
@@ -238,7 +238,7 @@ def _curve(
     sizes: Sequence[float],
     repeats: int,
     halves: bool,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> StabilityCurve:
     most = 0.5 if halves else 1.0
     if any(not 0 < size <= most for size in sizes):

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of
 from pooling.graphs.checks import CheckedGraph
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
@@ -34,10 +35,7 @@ def new_folder() -> Iterator[Path]:
 
 
 def write_graph(
-    folder: Path,
-    graph: CheckedGraph,
-    description: dict[str, Any],
-    progress: Callable[[str, int, int], None] | None = None,
+    folder: Path, graph: CheckedGraph, description: dict[str, Any], progress: TellStage | None = None
 ) -> str:
     """Write all files of `graph` and return the SHA-256 of graph.json, which holds those of the others."""
     arrays = graph.arrays

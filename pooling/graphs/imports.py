@@ -1,7 +1,6 @@
 """Graphs: import one, find one, open one."""
 
 from collections import OrderedDict
-from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -12,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import DatabaseError, transaction
 
+from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, artifact_path
 from core.people.audit_log import record
 from pooling.enums import PoolingAct
@@ -46,7 +46,7 @@ def import_graph(
     unseen: str = "keep",
     options: dict[str, Any],
     created_by: AbstractBaseUser | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: TellStage | None = None,
 ) -> Graph:
     """Check a source, write its files, add its rows; GraphError says what is wrong; nothing is left behind.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from core.callbacks import Stop
 from pooling.learning.batches import BATCHES, Batches
 from pooling.learning.memory import check_memory, keep_freed_memory
 from pooling.learning.optimizers import make_optimizer
@@ -83,7 +84,7 @@ def train_system(
     device: str = "auto",
     directory: Path,
     on_progress: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    should_stop: Stop | None = None,
     threads: int | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainResult:
@@ -130,7 +131,7 @@ class _Run:
         directory: Path,
         on_epoch: OnEpoch | None,
         on_progress: Callable[[EpochReport], None] | None,
-        should_stop: Callable[[], bool] | None,
+        should_stop: Stop | None,
     ) -> None:
         self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
         self.settings = common_settings(settings)

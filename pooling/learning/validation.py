@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from core.callbacks import Stop, Tell
 from pooling.scoring.ranking import Scores, rank_of_triples
 
 
@@ -17,8 +16,8 @@ def validation_mrr(
     *,
     size: int,
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Tell | None = None,
+    should_stop: Stop | None = None,
 ) -> float | None:
     """Return the MRR of both sides of `size` triples of valid int[n, 3], drawn by `seed`; 0: of all; None: n is 0.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.callbacks import Stop, Tell
 from core.files.artifacts import ArtifactError, artifact_path, writing
 from core.jobs.progress import JobCancelled, Progress
 from pooling.graphs.imports import open_graph
@@ -30,9 +30,6 @@ from pooling.systems.spec import SystemSpec, with_neutral
 
 PREDICTIVE = "predictive.npz"
 VALIDATION = 2000  # triples, of whose questions α is chosen
-
-Tell = Callable[[int, int], None] | None
-Stop = Callable[[], bool] | None
 
 
 class Predictive(NamedTuple):
@@ -74,7 +71,9 @@ def has_predictive(run: Run, triples: np.ndarray) -> bool:
     return bool((find(held.rows, row_keys(rows, e, r)) >= 0).all())
 
 
-def store_predictive(system: System, triples: np.ndarray, progress: Tell = None, should_stop: Stop = None) -> Run:
+def store_predictive(
+    system: System, triples: np.ndarray, progress: Tell | None = None, should_stop: Stop | None = None
+) -> Run:
     """Add to the system's run the distributions of both questions of triples int[m, 3], where they are missing.
 
     RunError: the run is imported, or there is none; InterruptedError where `should_stop` says so.
@@ -125,7 +124,7 @@ def _held(run: Run) -> _Held | None:
     return _Held(keys, np.repeat(keys, np.diff(indptr)) * open_graph(run.system.graph).num_entities + indices)
 
 
-def _extend(system: System, run: Run | None, triples: np.ndarray, tell: Tell, stop: Stop) -> Run:
+def _extend(system: System, run: Run | None, triples: np.ndarray, tell: Tell | None, stop: Stop | None) -> Run:
     if run is None:
         raise RunError(f"System {system} has no run yet: run score_runs for a pool of its graph first.")
     graph = open_graph(system.graph)
@@ -170,7 +169,7 @@ def _csr(counts: np.ndarray, indices: np.ndarray) -> Csr:
 
 
 def _predict(
-    system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, tell: Tell, stop: Stop
+    system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, tell: Tell | None, stop: Stop | None
 ) -> Predictive:
     """The distributions of the questions asked; α is chosen first, where there is none yet."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
@@ -196,7 +195,7 @@ def _predict(
     return Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
 
 
-def _shifted(tell: Tell, before: int, more: int) -> Tell:
+def _shifted(tell: Tell | None, before: int, more: int) -> Tell | None:
     """Progress of a part of the work: so much was done before it, and so much is there beside it."""
     return tell and (lambda done, total: tell(before + done, more + total))
 
@@ -217,7 +216,7 @@ def _sample(valid: np.ndarray) -> np.ndarray:
     return valid[np.sort(chosen)]
 
 
-def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell, stop: Stop) -> float:
+def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell | None, stop: Stop | None) -> float:
     """α by F1@10 under Greedy on the questions of the sample; their answers are those in valid, and no others."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
 

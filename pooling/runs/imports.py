@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from django.contrib.auth.models import User
 
+from core.callbacks import TellStage
 from core.database.row_locks import held
 from core.database.unique_names import named_once
 from core.files.artifacts import sha256_of
@@ -29,7 +29,6 @@ from pooling.scoring.ranks import Scored
 from pooling.systems import FAMILIES
 
 NOT_KNOWN = "not known"
-Tell = Callable[[str, int, int], None]
 
 
 class Imported(NamedTuple):
@@ -49,7 +48,7 @@ def import_run(
     user: User | None = None,
     file_name: str = "",
     max_bytes: int | None = None,
-    progress: Tell | None = None,
+    progress: TellStage | None = None,
 ) -> Imported:
     """Make a system called `name` and its run of a TREC run file, plain or .gz.
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.utils import timezone
 
+from core.callbacks import Stop, Tell
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
 from core.jobs.progress import JobCancelled, Progress
 from pooling.errors import PoolError
@@ -74,8 +75,8 @@ def score_system(
     *,
     seeds: np.ndarray,
     triples: np.ndarray,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Tell | None = None,
+    should_stop: Stop | None = None,
 ) -> Run:
     """Bring a system's run up to date: candidates for both questions of the seeds, rank rows for the triples.
 
@@ -105,8 +106,8 @@ def _extend(
     run: Run | None,
     seeds: np.ndarray,
     triples: np.ndarray,
-    progress: Callable[[int, int], None] | None,
-    should_stop: Callable[[], bool] | None,
+    progress: Tell | None,
+    should_stop: Stop | None,
 ) -> Run:
     graph = open_graph(system.graph)
     e, r = graph.num_entities, graph.num_relations
@@ -134,8 +135,8 @@ def _score(
     graph: GraphArrays,
     questions: Questions,
     wanted: Csr,
-    progress: Callable[[int, int], None] | None,
-    should_stop: Callable[[], bool] | None,
+    progress: Tell | None,
+    should_stop: Stop | None,
 ) -> Scored:
     from pooling.scoring.ranking import score_questions  # and torch with it, which only jobs need
 

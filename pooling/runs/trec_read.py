@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from core.callbacks import Tell
 from core.errors import UserError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.runs.files import parse_question_id, question_id
@@ -50,7 +51,7 @@ def read_run_file(
     topics: Topics,
     *,
     max_bytes: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Tell | None = None,
 ) -> RunFile:
     """Every line of a run, in its order; TrecError names up to 20 lines that are wrong, all of them counted.
 

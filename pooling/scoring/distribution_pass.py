@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.callbacks import Stop, Tell
 from pooling.questions.kernel import Csr, Questions, entries, name_of
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, Predicted
 from pooling.scoring.precision import full_precision
@@ -41,8 +42,8 @@ def predict_questions(
     seed: int,
     batch_size: int = HEIGHT,
     chunk: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Tell | None = None,
+    should_stop: Stop | None = None,
 ) -> Predicted:
     """Score every question and return its distribution; `keys` int64[n] name the questions, whatever else is asked.
 

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.callbacks import Stop, Tell
 from pooling.questions.kernel import Csr, Questions, answers_csr, entries, name_of, questions_of, without
 from pooling.scoring.counts import Counts
 from pooling.scoring.precision import full_precision
@@ -45,8 +46,8 @@ def score_questions(
     seed: int,
     batch_size: int = HEIGHT,
     chunk: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Tell | None = None,
+    should_stop: Stop | None = None,
 ) -> Scored:
     """Score every question once; return its first `top_k` candidates and the ranks of its wanted answers.
 
@@ -208,8 +209,8 @@ def rank_of_triples(
     num_relations: int,
     seed: int = 0,
     batch_size: int = HEIGHT,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Tell | None = None,
+    should_stop: Stop | None = None,
 ) -> Ranks:
     """Return the filtered ranks of both sides of triples int[m, 3].
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from core.callbacks import Tell
 from evaluation.estimates.kernels.weights import Sample
 from evaluation.measures.rank_table import Floats
 
@@ -32,7 +33,7 @@ def jackknife(
     sample: Sample,
     rng: np.random.Generator,
     groups: int = GROUPS,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Tell | None = None,
 ) -> dict[str, Estimate]:
     """value +- t sd of whatever `estimate` gives. A stratum of which one triple was drawn has no spread: nan."""
     whole = estimate(sample)

@@ -7,18 +7,17 @@ and a graph that is small enough is mined completely.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from core.callbacks import TellStage
 from pooling.rules.kernels.counting import BodyCounter
 from pooling.rules.kernels.paths import candidate_bodies, canonical
 from pooling.rules.kernels.rule_table import MAX_LENGTH, Rules
 from pooling.rules.kernels.signed_graph import Body, SignedGraph, reverse
 from pooling.systems import Value
-
-Tell = Callable[[str, int, int], None]  # stage, done, whole; raises where somebody asked to stop
 
 
 class _Rule(NamedTuple):
@@ -33,7 +32,7 @@ class _Rule(NamedTuple):
     share: float
 
 
-def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tell: Tell) -> Rules:
+def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tell: TellStage) -> Rules:
     """The rules of all relations, at most `max_rules` each; the same settings and seed give the same rules."""
     heads = _heads_of_bodies(graph, settings, np.random.default_rng([seed, 0]), tell)
     order = np.random.default_rng([seed, 1]).permutation(graph.num_entities)
@@ -53,7 +52,7 @@ def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tel
 
 
 def _heads_of_bodies(
-    graph: SignedGraph, settings: Mapping[str, Value], rng: np.random.Generator, tell: Tell
+    graph: SignedGraph, settings: Mapping[str, Value], rng: np.random.Generator, tell: TellStage
 ) -> dict[Body, list[int]]:
     """The bodies to count, each in one of its two directions, with the inverse-aware relations it may explain."""
     heads: dict[Body, set[int]] = {}

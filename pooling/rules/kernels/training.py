@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.callbacks import Stop
 from pooling.learning.loop import REPORT_SECONDS, EpochReport, TrainingCancelled, TrainResult
 from pooling.learning.memory import free_bytes, in_words
 from pooling.learning.validation import validation_mrr
@@ -33,7 +34,7 @@ def mine_system(
     device: str = "auto",
     directory: Path,
     on_progress: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    should_stop: Stop | None = None,
     threads: int | None = None,
 ) -> TrainResult:
     """Mine rules from triples int[n, 3] and leave them in `directory`; arguments are those of `train_system`.
@@ -77,9 +78,7 @@ def _check_memory(num_entities: int, num_relations: int, num_triples: int) -> No
 class _Progress:
     """Reports a few times a second, and stops where it is asked to."""
 
-    def __init__(
-        self, name: str, on_progress: Callable[[EpochReport], None] | None, should_stop: Callable[[], bool] | None
-    ) -> None:
+    def __init__(self, name: str, on_progress: Callable[[EpochReport], None] | None, should_stop: Stop | None) -> None:
         self.name = name
         self.on_progress = on_progress or (lambda report: None)
         self.should_stop = should_stop or (lambda: False)
