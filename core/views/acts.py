@@ -1,0 +1,61 @@
+"""Pages on which several forms, each with a hidden or button field `act`, post to one address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.forms import BaseForm
+from django.http import Http404, HttpRequest, QueryDict
+
+from core.errors import UserError
+from core.views.requests import SignedInRequest
+
+T = TypeVar("T")
+# (what the page is about, the cleaned data of the act's form, who asks) -> what was done
+Handler = Callable[[Any, dict[str, Any], User], T]
+
+
+def posted(request: HttpRequest, act: str | None = None) -> QueryDict | None:
+    """Return the data for a form, or None unless it was posted; with `act` only if that act was."""
+    is_asked = request.method == "POST" and (act is None or request.POST.get("act") == act)
+    return request.POST if is_asked else None
+
+
+def attempt(form: BaseForm, do: Callable[[dict[str, Any]], T], field: str | None = None) -> T | None:
+    """Return `do(form.cleaned_data)`; None, with the reason at the form, if the form or `do` refuses.
+
+    `do` refuses by a UserError, shown at `field` or above the form, or by a ValidationError that names its fields.
+    """
+    if not form.is_valid():
+        return None
+    try:
+        return do(form.cleaned_data)
+    except UserError as error:
+        form.add_error(field, str(error).splitlines())
+    except ValidationError as error:
+        form.add_error(None, error)
+    return None
+
+
+def do_act(
+    request: SignedInRequest, handlers: Mapping[str, Handler[T]], forms: Mapping[str, BaseForm], subject: Any
+) -> T | None:
+    """Do the posted act to `subject` and return the handler's result; None if it was refused.
+
+    A refusal is shown at the act's form, or as a message if the act has none. Raise Http404 for an unknown act.
+    """
+    act = request.POST.get("act", "")
+    if act not in handlers:
+        raise Http404
+    handler = handlers[act]
+    if act in forms:
+        return attempt(forms[act], lambda asked: handler(subject, asked, request.user))
+    try:
+        return handler(subject, {}, request.user)
+    except UserError as error:
+        messages.error(request, str(error))
+        return None
