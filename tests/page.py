@@ -1,0 +1,123 @@
+"""Pages as tests read them: elements by data-test, id or tag, and their words with white space as one space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+INLINE = {"a", "b", "code", "em", "i", "kbd", "label", "small", "span", "strong", "sub", "sup", "time"}
+
+
+class Element:
+    """An element of a page, or the page itself (tag "")."""
+
+    def __init__(self, tag: str, attrs: dict[str, str]) -> None:
+        self.tag, self.attrs = tag, attrs
+        self.children: list[Element | str] = []
+
+    def __getitem__(self, name: str) -> str:
+        return self.attrs[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.attrs
+
+    def walk(self) -> Iterator[Element]:
+        """Yield every element inside, in the order of the page."""
+        for child in self.children:
+            if isinstance(child, Element):
+                yield child
+                yield from child.walk()
+
+    def all(self, test: str = "", *, tag: str = "", **attrs: str) -> list[Element]:
+        """Return the elements inside with this data-test, tag and attributes (`class` as class_)."""
+        wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attrs.items()}
+        return [
+            one
+            for one in self.walk()
+            if (not test or one.attrs.get("data-test") == test)
+            and (not tag or one.tag == tag)
+            and all(one.attrs.get(name) == value for name, value in wanted.items())
+        ]
+
+    def one(self, test: str = "", *, tag: str = "", **attrs: str) -> Element:
+        """Return the element inside with this data-test, tag and attributes; there must be exactly one."""
+        (found,) = self.all(test, tag=tag, **attrs)
+        return found
+
+    def has(self, test: str = "", *, tag: str = "", **attrs: str) -> bool:
+        return bool(self.all(test, tag=tag, **attrs))
+
+    @property
+    def text(self) -> str:
+        """Return the words inside, as a person reads them."""
+        return " ".join("".join(self._pieces()).split())
+
+    def _pieces(self) -> Iterator[str]:
+        for child in self.children:
+            if isinstance(child, str):
+                yield child
+            elif child.tag in INLINE and "cell-note" not in child.attrs.get("class", ""):
+                yield from child._pieces()
+            elif child.tag not in ("script", "style", "head"):
+                yield " "
+                yield from child._pieces()
+                yield " "
+
+    def texts(self, test: str = "", *, tag: str = "", **attrs: str) -> list[str]:
+        return [one.text for one in self.all(test, tag=tag, **attrs)]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Return the words of each cell of the table's body; no rows where there is no table."""
+        found = [row for body in self.all(tag="tbody") for row in body.all(tag="tr")]
+        return [[cell.text for cell in row.walk() if cell.tag in ("th", "td")] for row in found]
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Return the words of each <dd> by those of its <dt>."""
+        return dict(zip(self.texts(tag="dt"), self.texts(tag="dd"), strict=True))
+
+    @property
+    def messages(self) -> list[str]:
+        """Return what the page says was done or refused before it was shown."""
+        return [text for one in self.all(class_="messages") for text in one.texts(tag="li")]
+
+    @property
+    def errors(self) -> list[str]:
+        """Return the errors beside fields and above forms."""
+        return [text for one in self.all(class_="errorlist") for text in one.texts(tag="li")]
+
+
+class _Builder(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = [Element("", {})]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open[-1].children.append(Element(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in (one.tag for one in self.open):
+            while self.open.pop().tag != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].children.append(data)
+
+
+def read(page: Any, status: int = 200) -> Element:
+    """Return the page of a response, which must have this status, or of a text."""
+    if not isinstance(page, str):
+        assert page.status_code == status, page.status_code
+        page = page.content.decode()
+    builder = _Builder()
+    builder.feed(page)
+    return builder.open[0]
