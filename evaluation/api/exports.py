@@ -18,7 +18,7 @@ from evaluation.api import serializers as data
 from evaluation.api.views import pool_named
 from evaluation.labels.qrels import get_qrels
 from evaluation.models import Export
-from evaluation.test_sets.export import ExportOptions
+from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.zip_file import archive_name, archive_of, request_export
 from pooling.api.serializers import JobData
 

@@ -14,25 +14,9 @@ from evaluation.labels.frozen import REASONS, SETTLED, Frozen
 from evaluation.labels.qrels import state_counts
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
+from evaluation.test_sets.files import FILES
 from pooling.enums import FilterReason
 
-FILES = {
-    "train.tsv": "head, relation, tail",
-    "valid.tsv": "likewise",
-    "test.tsv": "likewise: the positives",
-    "known_test.tsv": "test triples that were not sampled: known facts, in no list and not judged",
-    "entity_labels.tsv": "entity, readable name",
-    "judgements.tsv": "every triple: state, how it was settled, smallest depth (0: a seed), filter, evidence",
-    "labels.jsonl": "each label that counted: who (pseudonym), when, how long, asked in which version of the words",
-    "questions.tsv": "what people read of each triple",
-    "pool.tsv": "the pooled triples: smallest depth, and which system found each for which side at which rank",
-    "topics.tsv": "question id, side, entity, relation, text",
-    "qrels.txt": "TREC: question id, 0, entity, relevance",
-    "runs/": "TREC, one a system: question id, Q0, entity, rank, -rank, system; known facts are removed",
-    "per_question.tsv.gz": "measures of each system by question",
-    "croissant.json": "the same in the words of MLCommons Croissant",
-    "CHECKSUMS.sha256": "checksums of all of these: sha256sum -c CHECKSUMS.sha256",
-}
 _STATES = (
     ("positive", "positive (seed triples included)"), ("negative", "negative (people or an import)"),
     ("assumed_negative", "assumed negative (filtered, no human)"), ("unjudged", "pooled and unjudged"),
@@ -200,10 +184,7 @@ def _files(names: Sequence[str]) -> Iterator[str]:
     yield ""
     yield "| file | what |"
     yield "|---|---|"
-    for name, what in FILES.items():
-        if (
-            name in names
-            or any(other.startswith(name) for other in names)
-            or name in ("croissant.json", "CHECKSUMS.sha256")
-        ):
-            yield f"| {name} | {what} |"
+    for file in FILES:
+        above = any(name.startswith(file.name) for name in names)  # a folder's files begin with its name
+        if above or file.name in ("croissant.json", "CHECKSUMS.sha256"):
+            yield f"| {file.name} | {file.about} |"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.models import Qrels
-from evaluation.test_sets.card import FILES
+from evaluation.test_sets.files import FILES, about
 
 CONTEXT = {
     "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
@@ -31,14 +31,12 @@ _NUMBERS = {
     "depth": "sc:Integer", "version": "sc:Integer", "answers": "sc:Integer", "active_ms": "sc:Integer",
     "away_ms": "sc:Integer", "question_version": "sc:Integer", "guideline_version": "sc:Integer",
 }  # fmt: skip
-# tables with a header; a file without a record has no record set
-_RECORDS = ("judgements.tsv", "labels.jsonl", "questions.tsv", "topics.tsv", "per_question.tsv.gz")
 
 
 def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
     """The JSON text about the files in a folder; sums: file -> SHA-256."""
     pool = qrels.pool
-    columns = {name: _columns(folder / name) for name in _RECORDS if name in sums}
+    columns = {file.name: _columns(folder / file.name) for file in FILES if file.records and file.name in sums}
     metadata = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -57,14 +55,13 @@ def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
 
 
 def _file(name: str, sha256: str, size: int) -> dict[str, Any]:
-    what = FILES["runs/"] if name.startswith("runs/") else FILES.get(name, "how it was made, in words and numbers")
     # Croissant calls a packed table by what is in it
     kind = _TYPES.get(Path(name.removesuffix(".gz")).suffix, "text/plain")
     return {
         "@type": "cr:FileObject",
         "@id": name,
         "name": name,
-        "description": what,
+        "description": about(name),
         "contentUrl": name,
         "contentSize": f"{size} B",
         "encodingFormat": kind,
@@ -87,7 +84,7 @@ def _records(name: str, columns: list[str]) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": stem,
         "name": stem,
-        "description": FILES[name],
+        "description": about(name),
         "field": [
             {
                 "@type": "cr:Field",

@@ -16,7 +16,8 @@ from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.models import Export, Qrels
-from evaluation.test_sets.export import ExportOptions, export_test_set
+from evaluation.test_sets.content import ExportOptions
+from evaluation.test_sets.export import export_test_set
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: an archive holds no clock
 

@@ -21,7 +21,7 @@ from evaluation.enums import EvaluationJob, QrelsOrigin
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.overview.pool_report import pool_report
-from evaluation.test_sets.export import ExportOptions
+from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.trec import trec_lists
 from evaluation.test_sets.zip_file import archive_name, archive_of, options_of, request_export
 from pooling.models import Pool

@@ -11,7 +11,8 @@ from core.management.shell import user_errors
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct
 from evaluation.labels.qrels import freeze_qrels, get_qrels
-from evaluation.test_sets.export import ExportOptions, check_folder, export_test_set
+from evaluation.test_sets.content import ExportOptions
+from evaluation.test_sets.export import check_folder, export_test_set
 from pooling.pools.build import get_pool
 
 

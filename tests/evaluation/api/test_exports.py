@@ -13,7 +13,7 @@ from evaluation.api import exports
 from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
-from evaluation.test_sets.export import ExportOptions
+from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.zip_file import request_export, write_archive
 from pooling.models import Pool
 

@@ -27,7 +27,8 @@ from evaluation.keeping.restore import read_manifest, restore
 from evaluation.keeping.tables import Sum, Table, tables
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
-from evaluation.test_sets.export import ExportOptions, export_test_set
+from evaluation.test_sets.content import ExportOptions
+from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.zip_file import archive_of, request_export, write_archive
 from pooling.models import Graph, Run, System
 from tests.annotation.world import World, label_item, make_graph, make_world

@@ -24,8 +24,9 @@ from evaluation.labels.pool_table import EvaluationError, systems_with_runs
 from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, read_qrels
 from evaluation.models import Qrels
 from evaluation.sections import figure_cache
-from evaluation.test_sets import export as module
-from evaluation.test_sets.export import ExportOptions, export_test_set
+from evaluation.test_sets import files
+from evaluation.test_sets.content import ExportOptions
+from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.trec import pool_topics
 from evaluation.test_sets.zip_file import EPOCH, archive_of, request_export, write_archive
 from pooling.graphs.imports import import_graph, open_graph
@@ -255,7 +256,7 @@ def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
         yield "question\tside"
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, "topics", full)
+    monkeypatch.setattr(files, "topics", full)
     target = tmp_path / "below" / "out"
     target.parent.mkdir()
     with pytest.raises(ArtifactError) as caught:

@@ -19,7 +19,8 @@ from annotation.simulation.simulate import Simulation, simulate
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.qrels import freeze_qrels, pooled_state, write_qrels
 from evaluation.models import Qrels
-from evaluation.test_sets.export import ExportOptions, export_test_set
+from evaluation.test_sets.content import ExportOptions
+from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.labels import pseudonym
 from pooling.models import PooledTriple
 from tests.annotation.answered import decide, label_item

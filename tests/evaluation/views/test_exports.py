@@ -13,7 +13,7 @@ from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.overview.pool_report import pool_report
-from evaluation.test_sets.export import EVERYTHING, ExportOptions
+from evaluation.test_sets.content import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
 from evaluation.test_sets.zip_file import archive_name, options_of, request_export, write_archive
 from evaluation.views import exports as export

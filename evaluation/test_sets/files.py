@@ -1,0 +1,120 @@
+"""The files of a test set, in the order in which they are written: one entry a file.
+
+A new file is a function `lines(content)` in a module of this package, and an entry in FILES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from evaluation.test_sets.content import Content
+from evaluation.test_sets.labels import evidence_of, label_lines, question_lines
+from evaluation.test_sets.tables import judgement_lines, ordered, pool_lines, positives, triple_lines, value_lines
+from evaluation.test_sets.trec import is_among, pool_runs, qrels_lines, topics
+from pooling.questions.kernel import distinct_questions
+from pooling.runs.trec_write import pieces
+
+Lines = Callable[[Content], Iterable[str] | None]
+
+
+class ExportedFile(NamedTuple):
+    """A file of a test set, or a folder of them where `name` ends with a slash."""
+
+    name: str
+    about: str  # for the card and croissant.json
+    lines: Lines | None = None  # None, or a function that returns None: it is not written
+    records: bool = False  # it begins with a header, or holds an object a line: croissant.json describes its columns
+
+
+def _test(content: Content) -> Iterable[str]:
+    frozen = content.frozen
+    return triple_lines(ordered(frozen.triples[positives(frozen)]), content.graph)
+
+
+def _known_test(content: Content) -> Iterable[str]:
+    graph = content.graph
+    return triple_lines(ordered(graph.test[~is_among(graph.test, content.whole.triples, graph)]), graph)
+
+
+def _entity_labels(content: Content) -> Iterable[str]:
+    graph = content.graph
+    return (f"{key}\t{label}" for key, label in zip(graph.entities, graph.labels, strict=True) if label)
+
+
+def _judgements(content: Content) -> Iterable[str]:
+    evidence = evidence_of(content.frozen) if content.options.with_evidence else None
+    return judgement_lines(content.frozen, content.graph, evidence)
+
+
+def _labels(content: Content) -> Iterable[str]:
+    return label_lines(content.qrels, content.frozen, content.graph, evidence=content.options.with_evidence)
+
+
+def _topics(content: Content) -> Iterable[str]:
+    return topics(content.qrels.pool, distinct_questions(content.frozen.triples), content.qrels.created_at)
+
+
+def _qrels(content: Content) -> Iterable[str]:
+    return qrels_lines(content.graph, content.frozen.triples, content.frozen.state, content.options.strict)
+
+
+def _per_question(content: Content) -> Iterable[str] | None:
+    return value_lines(*content.measures, content.systems) if content.measures else None
+
+
+RUNS = "runs/"
+FILES = (
+    ExportedFile("train.tsv", "head, relation, tail", lambda content: triple_lines(content.graph.train, content.graph)),
+    ExportedFile("valid.tsv", "likewise", lambda content: triple_lines(content.graph.valid, content.graph)),
+    ExportedFile("test.tsv", "likewise: the positives", _test),
+    ExportedFile(
+        "known_test.tsv", "test triples that were not sampled: known facts, in no list and not judged", _known_test
+    ),
+    ExportedFile("entity_labels.tsv", "entity, readable name", _entity_labels),
+    ExportedFile(
+        "judgements.tsv",
+        "every triple: state, how it was settled, smallest depth (0: a seed), filter, evidence",
+        _judgements,
+        records=True,
+    ),
+    ExportedFile(
+        "labels.jsonl",
+        "each label that counted: who (pseudonym), when, how long, asked in which version of the words",
+        _labels,
+        records=True,
+    ),
+    ExportedFile(
+        "questions.tsv",
+        "what people read of each triple",
+        lambda content: question_lines(content.labels, content.frozen, content.graph),
+        records=True,
+    ),
+    ExportedFile(
+        "pool.tsv",
+        "the pooled triples: smallest depth, and which system found each for which side at which rank",
+        lambda content: pool_lines(content.frozen, content.graph),
+    ),
+    ExportedFile("topics.tsv", "question id, side, entity, relation, text", _topics, records=True),
+    ExportedFile("qrels.txt", "TREC: question id, 0, entity, relevance", _qrels),
+    ExportedFile(RUNS, "TREC, one a system: question id, Q0, entity, rank, -rank, system; known facts are removed"),
+    ExportedFile("per_question.tsv.gz", "measures of each system by question", _per_question, records=True),
+    ExportedFile("croissant.json", "the same in the words of MLCommons Croissant"),
+    ExportedFile("CHECKSUMS.sha256", "checksums of all of these: sha256sum -c CHECKSUMS.sha256"),
+)
+
+
+def written(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Yield name and content of every file but those that speak about the others (card, croissant.json, checksums)."""
+    for file in FILES:
+        if file.name == RUNS:
+            runs = pool_runs(content.qrels.pool, content.systems, content.frozen.triples)
+            yield from ((f"{RUNS}{system}.txt.gz", run) for system, run in runs.items())
+        elif file.lines is not None and (lines := file.lines(content)) is not None:
+            yield file.name, pieces(lines)
+
+
+def about(name: str) -> str:
+    """Say what a file of a test set is."""
+    found = {file.name: file.about for file in FILES}
+    return found.get(RUNS if name.startswith(RUNS) else name, "how it was made, in words and numbers")
