@@ -88,6 +88,12 @@ class QuestionDetail:
     left_out: list[str]  # systems without complete rank rows
 
     @property
+    def pattern(self) -> str:
+        """Return the question as a triple with "?" for the entity that is asked for."""
+        given, relation = self.given, self.relation_key
+        return f"{given}, {relation}, ?" if self.side == "tail" else f"?, {relation}, {given}"
+
+    @property
     def is_seed(self) -> bool:
         return dict(self.counts)[Shown.ORIGINAL] > 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -33,25 +35,28 @@ def pool_archive(request: HttpRequest, name: str) -> HttpResponse:
 @manager_required
 def graph_delete(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Graph, name=name)
-    return _delete(request, found, reverse("graph", args=[name]), ("Graphs", reverse("graphs")))
+    return _delete(request, found, reverse("graph", args=[name]), reverse("graphs"), {"graph": found})
 
 
 @manager_required
 def system_delete(request: HttpRequest, name: str, system: str) -> HttpResponse:
     found = get_object_or_404(System.objects.select_related("graph"), graph__name=name, name=system)
-    return _delete(request, found, reverse("system", args=[name, system]), ("Systems", reverse("systems", args=[name])))
+    above = {"graph": found.graph, "system": found}
+    return _delete(request, found, reverse("system", args=[name, system]), reverse("systems", args=[name]), above)
 
 
 @manager_required
 def pool_delete(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Pool, name=name)
-    return _delete(request, found, reverse("pool", args=[name]), ("Pools", reverse("pools")))
+    return _delete(request, found, reverse("pool", args=[name]), reverse("pools"), {"pool": found})
 
 
 @manager_required
 def study_delete(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Study, name=name)
-    return _delete(request, found, reverse("open-world-study", args=[name]), ("Studies", reverse("open-world-studies")))
+    return _delete(
+        request, found, reverse("open-world-study", args=[name]), reverse("open-world-studies"), {"study": found}
+    )
 
 
 def _archive(request: HttpRequest, subject: Graph | Pool, page: str) -> HttpResponse:
@@ -69,8 +74,10 @@ def _archive(request: HttpRequest, subject: Graph | Pool, page: str) -> HttpResp
     return redirect(page)
 
 
-def _delete(request: HttpRequest, subject: removal.Subject, page: str, after: tuple[str, str]) -> HttpResponse:
-    """What goes with it; and, once its name is typed, the act."""
+def _delete(
+    request: HttpRequest, subject: removal.Subject, page: str, after: str, named: Mapping[str, object]
+) -> HttpResponse:
+    """Show what goes with the subject, or delete it once its name is typed; `named` is what its breadcrumbs name."""
     assert isinstance(request.user, User)  # signed in
     form = TypedNameForm(request.POST or None, expected=subject.name)
     problem = ""
@@ -81,14 +88,13 @@ def _delete(request: HttpRequest, subject: removal.Subject, page: str, after: tu
             problem = str(error)
         else:
             messages.success(request, f"{subject.name} is deleted.")
-            return redirect(after[1])
+            return redirect(after)
     context = {
+        **named,
         "subject": subject,
         "preview": removal.preview(subject),
         "form": form,
         "page": page,
         "problem": problem,
-        "list_name": after[0],
-        "list": after[1],
     }
     return render(request, "evaluation/keeping/delete_confirm.html", context)

@@ -21,6 +21,7 @@ def graphs(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page_of(request, rows.filter(archived=archived).order_by("name")),
         "archived": archived,
+        "frame": "graphs-archive" if archived else "graphs",
         "num_archived": Graph.objects.filter(archived=True).count(),
     }
     return render(request, "pooling/graphs/list.html", context)

@@ -37,6 +37,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page_of(request, rows),
         "archived": archived,
+        "frame": "pools-archive" if archived else "pools",
         "num_archived": Pool.objects.filter(archived=True).count(),
     }
     return render(request, "pooling/pools/list.html", context)

@@ -45,7 +45,7 @@ def clone(request: HttpRequest, name: str, system: str) -> HttpResponse:
         "seed": upkeep.free_seed(found.graph, found.kind),
         **_initial(found),
     }
-    return _add(request, found.graph, _spec(found.kind), initial, {"original": found})
+    return _add(request, found.graph, _spec(found.kind), initial, {"system": found, "original": found})
 
 
 def _add(
@@ -101,7 +101,7 @@ def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
         else:
             messages.success(request, f"{found.name} is trained anew: its job is queued.")
             return redirect("system", name, system)
-    return _form(request, found.graph, spec, form, {"again": found})
+    return _form(request, found.graph, spec, form, {"system": found, "again": found})
 
 
 @manager_required

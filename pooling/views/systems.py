@@ -57,6 +57,7 @@ def systems(request: HttpRequest, name: str) -> HttpResponse:
         "page": page,
         "families": families_of(page),
         "archived": archived,
+        "frame": "systems-archive" if archived else "systems",
         "num_archived": every.filter(archived=True).count(),
         "form": form,
         "choices": _choices(form),
@@ -101,6 +102,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
     found = get_object_or_404(System.objects.select_related("graph"), graph__name=name, name=system)
     jobs = list(found.jobs.order_by("-id").defer("log")[:5])
     context = {
+        "graph": found.graph,
         "system": found,
         "spec": find_system(found.kind),
         "run": Run.objects.filter(system=found).first(),

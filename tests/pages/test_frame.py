@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.urls import get_resolver
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
 from annotation.models import Membership
+from config.pages import PAGES as FRAMES
+from config.pages import UNLINKED
 from config.stages import STAGES
 from tests.pages.test_access import PAGES
 from tests.pages.world import EVIL, make_pool
@@ -146,3 +149,34 @@ def test_manager_with_a_membership_is_still_not_offered_to_label(world: dict, si
     """add_person refuses such a mix; a row made otherwise must not open the way either."""
     Membership.objects.create(campaign=world["campaign"], person=world["manager"], role="annotator")
     assert "Annotate" not in links(sign_in("manager").get("/").content.decode())
+
+
+def test_pages_of_the_frame_have_an_address_and_a_way_up():
+    known = set(get_resolver().reverse_dict.keys())
+    variants = {"graphs-archive", "pools-archive", "systems-archive", "inbox-comments", *UNLINKED}
+    assert {name for name in FRAMES if name not in known} == variants
+    assert {page.parent for page in FRAMES.values()} - {"", *FRAMES} == set()
+
+
+def breadcrumbs(html: str) -> list[str]:
+    way = re.search(r'<nav class="breadcrumbs" aria-label="Breadcrumbs"><ol>(.*?)</ol>', html, re.S)
+    return re.findall(r"<li[^>]*>(.*?)</li>", way.group(1)) if way else []
+
+
+def test_breadcrumbs_lead_up_from_a_page(sign_in):
+    client = sign_in("manager")
+    assert breadcrumbs(client.get("/graphs").content.decode()) == []
+    assert breadcrumbs(client.get("/help/keeping").content.decode()) == ["Help", "Keeping"]
+    assert breadcrumbs(client.get("/graphs/town/systems/rotate/delete").content.decode()) == [
+        '<a href="/graphs">Graphs</a>',
+        '<a href="/graphs/town">town</a>',
+        '<a href="/graphs/town/systems">Systems</a>',
+        '<a href="/graphs/town/systems/rotate">rotate</a>',
+        "Delete",
+    ]
+    html = client.get("/graphs?archived=yes").content.decode()
+    assert breadcrumbs(html) == ['<a href="/graphs">Graphs</a>', "Archive"]
+    assert re.findall(r"<title>(.*?)</title>|<h1>(.*?)</h1>", html) == [
+        ("Graphs · TriplePool", ""),
+        ("", "Archived graphs"),
+    ]

@@ -1,0 +1,123 @@
+"""Title, heading and breadcrumbs of every page, by the name of its URL.
+
+The words may name variables of the page's context: "{pool.name}". Tags of core/templatetags/frame.py write them.
+A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Page(NamedTuple):
+    parent: str  # the page above it in the breadcrumbs; empty: it has none
+    crumb: str  # the page in the breadcrumbs
+    title: str = ""  # of the browser's window; the crumb if empty
+    heading: str = ""  # above the content; the crumb if empty
+    args: str = ""  # arguments of its URL; those of the parent if empty
+
+
+PAGES = {
+    "login": Page("", "Sign in"),
+    "home": Page("", "Home", "Home", "Pools in work"),
+    "help": Page("", "Help"),
+    "help-page": Page("help", "{page.title}"),
+    "api-docs": Page("account-tokens", "API"),
+    # an account
+    "account": Page("", "Account"),
+    "account-tokens": Page("account", "API tokens"),
+    "account-password": Page("account", "Change password"),
+    "account-erase": Page("account", "Erase", "Erase personal data", "Erase the personal data of your account"),
+    "password-forgotten": Page("", "Forgotten password"),
+    "password-sent": Page("", "Look into your mail"),
+    "password-new": Page("", "New password"),
+    "password-new-done": Page("", "The password is changed"),
+    "invitation": Page("", "Invitation"),
+    "people": Page("", "People"),
+    "person": Page("people", "{person.username}", args="person.pk"),
+    "person-erase": Page("person", "Erase", "Erase personal data", "Erase the personal data of {person.username}"),
+    "audit": Page("people", "Audit log"),
+    "jobs": Page("", "Jobs"),
+    "job": Page("jobs", "{job.pk}", "Job {job.pk}"),
+    # graphs
+    "graphs": Page("", "Graphs"),
+    "graphs-archive": Page("graphs", "Archive", "Graphs", "Archived graphs"),
+    "graph": Page("graphs", "{graph.name}", args="graph.name"),
+    "graph-delete": Page("graph", "Delete", "Delete {graph.name}", "Delete the graph {graph.name}"),
+    "systems-all": Page("", "Systems"),
+    "systems": Page("graph", "Systems", "Systems of {graph.name}"),
+    "systems-archive": Page("systems", "Archive", "Systems of {graph.name}", "Archived systems"),
+    "systems-compare": Page("systems", "Compare", "Systems of {graph.name} compared", "Compare systems"),
+    "system": Page("systems", "{system.name}", "{system.name} on {graph.name}", args="graph.name system.name"),
+    "system-new": Page("systems", "Set up {spec.label}"),
+    "system-clone": Page("system", "Clone", "Clone {system.name}", "Clone {system.name}"),
+    "system-retrain": Page("system", "Retrain", "Retrain {system.name}", "Retrain {system.name}"),
+    "system-delete": Page("system", "Delete", "Delete {system.name}", "Delete the system {system.name}"),
+    "runs": Page("graph", "Runs", "Runs on {graph.name}"),
+    # pools
+    "pools": Page("", "Pools"),
+    "pools-archive": Page("pools", "Archive", "Pools", "Archived pools"),
+    "pool-new": Page("pools", "Build", "Build a pool", "Build a pool"),
+    "test-set-import": Page("pools", "Import", "Import a judged test set", "Import a judged test set"),
+    "pool": Page("pools", "{pool.name}", args="pool.name"),
+    "pool-delete": Page("pool", "Delete", "Delete {pool.name}", "Delete the pool {pool.name}"),
+    "pool-triples": Page("pool", "Pool", "Triples of {pool.name}", "Pooled triples"),
+    "pool-seeds": Page("pool-triples", "Seeds", "Seeds of {pool.name}"),
+    "pool-overlap": Page("pool-triples", "Overlap", "Overlap in {pool.name}", "Overlap of systems"),
+    "pool-growth": Page("pool-triples", "Growth", "Growth of {pool.name}"),
+    "pool-filter": Page("pool", "Filter", "Filter of {pool.name}"),
+    "pool-questions": Page("pool", "Questions", "Questions of {pool.name}"),
+    "pool-questions-import": Page("pool-questions", "Import", "Import questions into {pool.name}", "Import questions"),
+    "pool-missing-labels": Page("pool-questions", "Missing labels", "Missing labels of {pool.name}"),
+    "pool-question": Page("pool-questions", "Versions", "Questions of {relation.key}"),
+    # campaigns, for managers
+    "campaign": Page("pool", "Campaign", "Campaign of {pool.name}"),
+    "campaign-rules": Page("campaign", "Rules", "Rules of {pool.name}"),
+    "campaign-order": Page("campaign", "Order", "Order of {pool.name}", "Order of judging"),
+    "campaign-people": Page("campaign", "People", "People of {pool.name}"),
+    "campaign-guidelines": Page("campaign", "Guidelines", "Guidelines of {pool.name}"),
+    "campaign-sources": Page("campaign", "Sources", "Sources of {pool.name}"),
+    "campaign-source": Page("campaign-sources", "{source.name}"),
+    "campaign-triples": Page("campaign", "Triples", "Items of {pool.name}", "Triples that people judge"),
+    "campaign-triple": Page("campaign-triples", "Item {item.pk}", "An item of {pool.name}", "{asked.statement}"),
+    "checks": Page("campaign", "Checks", "Checks of {pool.name}"),
+    "inbox": Page("campaign", "Inbox", "Inbox of {pool.name}"),
+    "inbox-comments": Page("campaign", "Inbox", "Comments in {pool.name}"),
+    "quality": Page("campaign", "Agreement", "Agreement in {pool.name}"),
+    "annotators": Page("campaign", "Annotators", "Annotators of {pool.name}"),
+    "annotator": Page("annotators", "{detail.person.username}", "{detail.person.username} in {pool.name}"),
+    "withdraw": Page(
+        "campaign",
+        "Take labels back",
+        "Take back the labels of {person.username}",
+        "Take back the labels of {person.username}",
+    ),
+    # campaigns, for the people who label
+    "annotate": Page("", "Annotate {campaign.pool.name}"),
+    "adjudicate": Page("", "Adjudicate {campaign.pool.name}"),
+    "my-labels": Page("", "My labels", "My labels in {campaign.pool.name}"),
+    "disputes": Page("", "Disputes", "Disputes in {campaign.pool.name}"),
+    "messages": Page("", "My reports", "My reports in {campaign.pool.name}"),
+    "guidelines": Page("", "Guidelines", "Guidelines of {pool.name}"),
+    "consent": Page("", "Personal data", "Personal data in {campaign.pool.name}"),
+    # evaluation
+    "evaluation": Page("pool", "Evaluation", "Evaluation of {pool.name}"),
+    "analysis": Page("evaluation", "{analysis.title}", "{analysis.title} of {pool.name}"),
+    "evaluation-labels": Page("evaluation", "Label sets", "Label sets of {pool.name}"),
+    "evaluation-report": Page("evaluation", "Report", "Report of {pool.name}"),
+    "evaluation-questions": Page("evaluation", "Questions", "Questions of {pool.name} under evaluation"),
+    "evaluation-question": Page("evaluation-questions", "{question.pattern}", "{question.words}", "{question.words}"),
+    "evaluation-triples": Page("evaluation", "Triples", "Triples of {pool.name} under evaluation"),
+    "evaluation-triple": Page(
+        "evaluation-triples",
+        "{triple.keys[0]}, {triple.keys[1]}, {triple.keys[2]}",
+        "{triple.statement}",
+        "{triple.statement}",
+    ),
+    "export": Page("pool", "Test set", "Test set of {pool.name}", "Qrels and test set"),
+    "open-world": Page("home", "Open world"),
+    "open-world-studies": Page("open-world", "Studies", "Open-world studies", "Open-world studies"),
+    "open-world-study": Page("open-world-studies", "{study.name}", "Study {study.name}", args="study.name"),
+    "study-delete": Page("open-world-study", "Delete", "Delete {study.name}", "Delete the study {study.name}"),
+}
+UNLINKED = {"help"}  # crumbs that name a group, not a page

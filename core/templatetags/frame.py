@@ -1,0 +1,66 @@
+"""Title, heading and breadcrumbs of the current page, from config/pages.py; base.html writes them on every page."""
+
+from __future__ import annotations
+
+from django import template
+from django.template import Context
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from config.pages import PAGES, UNLINKED
+
+register = template.Library()
+
+
+def _frame(context: Context) -> str:
+    """Return the page's key in PAGES, or "" for a page of no URL of ours (404, 500)."""
+    if "frame" in context:
+        return str(context["frame"])
+    match = getattr(context.get("request"), "resolver_match", None)
+    return match.url_name if match and match.url_name in PAGES else ""
+
+
+def _words(pattern: str, context: Context) -> str:
+    return pattern.format_map(context)  # type: ignore[arg-type]  # a Context reads like a mapping
+
+
+@register.simple_tag(takes_context=True)
+def page_title(context: Context) -> str:
+    """Return the title of the browser's window, without the name of the site."""
+    page = PAGES.get(_frame(context))
+    return _words(page.title or page.crumb, context) if page else "TriplePool"
+
+
+@register.simple_tag(takes_context=True)
+def page_heading(context: Context) -> str:
+    """Return the words of the page's h1."""
+    page = PAGES.get(_frame(context))
+    return _words(page.heading or page.crumb, context) if page else ""
+
+
+@register.simple_tag(takes_context=True)
+def breadcrumbs(context: Context) -> SafeString:
+    """Return a list item for each page on the way down to this one; nothing on a page without a parent."""
+    frame = _frame(context)
+    if not frame or not PAGES[frame].parent:
+        return SafeString()
+    last = format_html('<li aria-current="page">{}</li>', _words(PAGES[frame].crumb, context))
+    above = []
+    while frame := PAGES[frame].parent:
+        above.append((frame, _words(PAGES[frame].crumb, context)))
+    items = [_linked(_url(frame, context), words) for frame, words in reversed(above)]
+    return format_html_join("", "{}", [(item,) for item in [*items, last]])
+
+
+def _linked(url: str, words: str) -> SafeString:
+    return format_html('<li><a href="{}">{}</a></li>', url, words) if url else format_html("<li>{}</li>", words)
+
+
+def _url(frame: str, context: Context) -> str:
+    if frame in UNLINKED:
+        return ""
+    owner = frame
+    while not PAGES[owner].args and PAGES[owner].parent:
+        owner = PAGES[owner].parent
+    return reverse(frame, args=[_words(f"{{{name}}}", context) for name in PAGES[owner].args.split()])
