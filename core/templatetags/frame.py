@@ -22,7 +22,7 @@ def _frame(context: Context) -> str:
 
 
 def _words(pattern: str, context: Context) -> str:
-    return pattern.format_map(context)  # type: ignore[arg-type]  # a Context reads like a mapping
+    return pattern.format_map(context)
 
 
 @register.simple_tag(takes_context=True)
