@@ -1,35 +1,80 @@
-"""What the commands share: clear errors, progress of jobs on standard error."""
+"""Parts that management commands share: clear errors, progress on standard error, cells of printed tables."""
 
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from core.enums import JobState
 from core.errors import GoneError, UserError
 from core.jobs.worker import failures, wait_for, worker_for_a_while
 from core.models import Job
 
+Out = TextIO | OutputWrapper
+
 
 @contextlib.contextmanager
 def user_errors() -> Iterator[None]:
-    """A UserError or GoneError becomes a CommandError: its message, exit code 1, no trace."""
+    """Turn a UserError or GoneError into a CommandError: its message, exit code 1, no trace."""
     try:
         yield
     except (UserError, GoneError) as error:
         raise CommandError(str(error)) from error
 
 
+class ShellCommand(BaseCommand):
+    """Base of the commands of all apps: an error that is written for the user ends it with that message and code 1.
+
+    `handle` may return the text for standard output.
+    """
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        with user_errors():
+            return super().execute(*args, **options)
+
+    def warn(self, lines: Iterable[str]) -> None:
+        """Write lines to standard error."""
+        for line in lines:
+            self.stderr.write(line)
+
+
 def file_bytes(path: Path) -> bytes:
-    """What a file holds; CommandError where it cannot be read."""
+    """Read a file; CommandError if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from error
+
+
+def names_in(text: str | None) -> list[str]:
+    """Split names at commas, without spaces and empty ones."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def add_set(parser: ArgumentParser, text: str) -> None:
+    """Add the option `--set KEY=VALUE …`, which key_values reads."""
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=text)
+
+
+def key_values(pairs: Sequence[str]) -> dict[str, str]:
+    """Read the KEY=VALUE pairs of `--set`; CommandError names the first that is not one."""
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise CommandError(f"--set {pair}: write KEY=VALUE")
+        found[key] = value
+    return found
+
+
+def value_text(value: float | None, spec: str = ".4f", missing: str = "undefined") -> str:
+    """Format a value of a printed table."""
+    return missing if value is None else format(value, spec)
 
 
 def duration(seconds: float | None) -> str:
@@ -40,9 +85,9 @@ def duration(seconds: float | None) -> str:
 
 
 class Ticker:
-    """Progress of one act in the shell: one line, rewritten on a terminal, every five seconds elsewhere."""
+    """Show the progress of one act: one line, rewritten on a terminal, and every five seconds elsewhere."""
 
-    def __init__(self, out: TextIO = sys.stderr) -> None:
+    def __init__(self, out: Out = sys.stderr) -> None:
         self.out = out
         self.live = out.isatty()
         self._last = 0.0
@@ -68,7 +113,7 @@ class Ticker:
         self._open = self.live and not end
 
 
-def _tell(out: TextIO) -> Callable[[list[Job]], None]:
+def _tell(out: Out) -> Callable[[list[Job]], None]:
     said: dict[int, tuple[str, float]] = {}
 
     def tell(jobs: list[Job]) -> None:
@@ -88,8 +133,8 @@ def _tell(out: TextIO) -> Callable[[list[Job]], None]:
     return tell
 
 
-def run_jobs(jobs: Sequence[Job], out: TextIO = sys.stderr) -> list[Job]:
-    """Have a worker do the jobs, show their progress, and raise CommandError if one did not end well."""
+def run_jobs(jobs: Sequence[Job], out: Out = sys.stderr) -> list[Job]:
+    """Have a worker do the jobs and show their progress; CommandError if one failed."""
     if not jobs:
         return []
     tell = _tell(out)

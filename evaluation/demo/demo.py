@@ -364,10 +364,7 @@ def _qrels(demo: Demo) -> None:
 
 def _qrels_result(demo: Demo) -> list[str]:
     qrels = get_qrels(demo.pool, QRELS)
-    return [
-        f"{qrels}: {qrels.num_positive:,} positive, {qrels.num_negative:,} negative, "
-        f"{qrels.num_assumed_negative:,} assumed negative, {qrels.num_unjudged:,} unjudged"
-    ]
+    return [f"{qrels}: {qrels.counts_in_words}"]
 
 
 def _test_set_done(demo: Demo) -> bool:

@@ -45,3 +45,11 @@ class Qrels(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pool.name}/{self.name}"
+
+    @property
+    def counts_in_words(self) -> str:
+        """Say how many triples are positive, negative, assumed negative and unjudged."""
+        return (
+            f"{self.num_positive:,} positive, {self.num_negative:,} negative, "
+            f"{self.num_assumed_negative:,} assumed negative, {self.num_unjudged:,} unjudged"
+        )

@@ -3,14 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from annotation.campaigns.opening import get_campaign
 from annotation.people.accounts import ROLES, add_person
-from core.management.shell import user_errors
+from core.management.shell import ShellCommand
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Give a person a role; a new person gets a password, printed once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -18,10 +16,9 @@ class Command(BaseCommand):
         parser.add_argument("--role", required=True, choices=ROLES)
         parser.add_argument("--campaign", metavar="POOL", help="for annotator and adjudicator")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with user_errors():
-            campaign = get_campaign(options["campaign"]) if options["campaign"] else None
-            user, password = add_person(options["name"], options["role"], campaign)
+    def handle(self, *args: Any, **options: Any) -> str:
+        campaign = get_campaign(options["campaign"]) if options["campaign"] else None
+        user, password = add_person(options["name"], options["role"], campaign)
         where = f" of {campaign}" if campaign else ""
         made = f"; password: {password}" if password else ""
-        self.stdout.write(f"{user.username} is {options['role']}{where}{made}")
+        return f"{user.username} is {options['role']}{where}{made}"

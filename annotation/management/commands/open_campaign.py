@@ -3,19 +3,23 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.campaigns.opening import open_campaign
 from annotation.enums import EvidenceRule
+from annotation.management.campaign_command import add_order_settings, add_questions
 from annotation.models import Campaign
 from annotation.release.next_batch import unreleased
 from annotation.release.settings import DEFAULT_ORDER, read_settings
-from core.management.shell import Ticker, user_errors
+from core.management.shell import ShellCommand, Ticker
 from pooling.orders import ORDERS
 from pooling.pools.build import get_pool
 
+RULES = ("evidence_rule", "lease_minutes")
+ORDER = ("order", "batch_size", "questions", "set", "audit")
 
-class Command(BaseCommand):
+
+class Command(ShellCommand):
     help = (
         "Make an item with two slots of every pooled triple that people judge, at once or in batches that an order "
         "of judging chooses. Run twice it changes nothing."
@@ -28,41 +32,33 @@ class Command(BaseCommand):
         parser.add_argument("--lease-minutes", type=int, help="default: 15")
         parser.add_argument("--order", choices=list(ORDERS), help=f"of judging; default: {DEFAULT_ORDER}")
         parser.add_argument("--batch-size", type=int, help="triples released at a time; default: 0, everything at once")
-        parser.add_argument(
-            "--questions", choices=["whole", "single"], help="of a batch: whole (default), or single triples"
-        )
-        parser.add_argument(
-            "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated"
-        )
+        add_questions(parser, "of a batch: whole (default), or single triples")
+        add_order_settings(parser)
         parser.add_argument("--audit", type=float, help="share of the filtered triples that is mixed in, unmarked")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with user_errors():
-            pool = get_pool(options["pool"])
-            present = Campaign.objects.filter(pool=pool).first()
-            if present is not None:
-                self.stdout.write(f"{pool.name}: the campaign is already open, with {present.items.count():,} items")
-                if any(options[name] is not None for name in ("evidence_rule", "lease_minutes")):
-                    raise CommandError("Its rules were left as they are: change them on the page of the campaign.")
-                if any(options[name] is not None for name in ("order", "batch_size", "questions", "set", "audit")):
-                    raise CommandError("Its order was left as it is: change it by set_order or draw_audit.")
-                return
-            ticker = Ticker(self.stderr)  # type: ignore[arg-type]
-            campaign = open_campaign(
-                pool,
-                seed=options["seed"],
-                evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
-                lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
-                order=options["order"] or DEFAULT_ORDER,
-                order_settings=read_settings(options["set"] or []),
-                batch_size=options["batch_size"] or 0,
-                whole_questions=options["questions"] != "single",
-                audit=options["audit"] or 0.0,
-                progress=lambda done, total: ticker("items", done, total),
-            )
-        groups = campaign.items.values("group").distinct().count()
-        later = unreleased(pool).count()
-        self.stdout.write(
-            f"{pool.name}: campaign open, {campaign.items.count():,} items in {groups:,} questions"
-            + (f", {later:,} triples to come in batches" if later else "")
+    def handle(self, *args: Any, **options: Any) -> str | None:
+        pool = get_pool(options["pool"])
+        present = Campaign.objects.filter(pool=pool).first()
+        if present is not None:
+            self.stdout.write(f"{pool.name}: the campaign is already open, with {present.items.count():,} items")
+            if any(options[name] is not None for name in RULES):
+                raise CommandError("Its rules were left as they are: change them on the page of the campaign.")
+            if any(options[name] is not None for name in ORDER):
+                raise CommandError("Its order was left as it is: change it by set_order or draw_audit.")
+            return None
+        ticker = Ticker(self.stderr)
+        campaign = open_campaign(
+            pool,
+            seed=options["seed"],
+            evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
+            lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
+            order=options["order"] or DEFAULT_ORDER,
+            order_settings=read_settings(options["set"] or []),
+            batch_size=options["batch_size"] or 0,
+            whole_questions=options["questions"] != "single",
+            audit=options["audit"] or 0.0,
+            progress=lambda done, total: ticker("items", done, total),
         )
+        groups, later = campaign.items.values("group").distinct().count(), unreleased(pool).count()
+        rest = f", {later:,} triples to come in batches" if later else ""
+        return f"{pool.name}: campaign open, {campaign.items.count():,} items in {groups:,} questions{rest}"

@@ -1,4 +1,4 @@
-"""The web server and a local worker in one command."""
+"""Run the web server and a local worker in one command."""
 
 import os
 import subprocess
@@ -22,31 +22,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with signals_interrupt():
-            self._serve(options)
+            self._serve(options["bind"], with_worker=not options["no_worker"])
 
-    def _serve(self, options: dict[str, Any]) -> None:
+    def _serve(self, bind: str, with_worker: bool) -> None:
         threads = max(4, 2 * (os.cpu_count() or 1))
-        web = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "gunicorn",
-                "config.wsgi",
-                "--bind",
-                options["bind"],
-                "--workers",
-                "1",
-                "--threads",
-                str(threads),
-                "--log-level",
-                "warning",
-                "--timeout",
-                "120",
-            ],
-            cwd=settings.BASE_DIR,
-        )
-        worker = None if options["no_worker"] else start_worker()
-        self.stdout.write(f"TriplePool is at http://{options['bind']}/ (Ctrl-C ends it)")
+        how = f"config.wsgi --workers 1 --threads {threads} --log-level warning --timeout 120"
+        command = [sys.executable, "-m", "gunicorn", *how.split(), "--bind", bind]
+        web = subprocess.Popen(command, cwd=settings.BASE_DIR)
+        worker = start_worker() if with_worker else None
+        self.stdout.write(f"TriplePool is at http://{bind}/ (Ctrl-C ends it)")
         try:
             while web.poll() is None:
                 time.sleep(1)

@@ -1,4 +1,4 @@
-"""The whole product on made-up families, then the site. `make demo` calls it."""
+"""Run the whole product on made-up families, then serve the site; `make demo` calls it."""
 
 import errno
 import socket
@@ -6,9 +6,9 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.management.shell import Ticker, run_jobs, user_errors
+from core.management.shell import ShellCommand, Ticker, run_jobs
 from evaluation.demo.demo import Demo, logins
 
 
@@ -20,7 +20,7 @@ def address(text: str) -> str:
 
 
 def check_port(bind: str) -> None:
-    """CommandError if nobody can listen there."""
+    """Raise CommandError if the address cannot be listened on."""
     host, _, port = bind.rpartition(":")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -35,7 +35,7 @@ def check_port(bind: str) -> None:
             raise CommandError(f"Nothing can serve at {bind}: {error.strerror}") from error
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = (
         "Families whose truth is known: graph, six systems, pool, labels of simulated annotators, measures, "
         "test set; then serve. What is there already is kept."
@@ -48,10 +48,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["no_serve"]:
             check_port(options["bind"])  # before minutes of work, not after
-        ticker = Ticker(self.stderr)  # type: ignore[arg-type]
-        demo = Demo(lambda jobs: run_jobs(jobs, self.stderr), ticker)  # type: ignore[arg-type]
-        with user_errors():
-            demo.stages(self._say)
+        demo = Demo(lambda jobs: run_jobs(jobs, self.stderr), Ticker(self.stderr))
+        demo.stages(self._say)
         self._say_logins(demo)
         if options["no_serve"]:
             self._say("Look at it with: make demo")

@@ -1,81 +1,63 @@
-"""Measures of every system of a pool's graph under a label set."""
+"""Evaluate every system of a pool's graph under a label set."""
 
-import json
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.management.shell import user_errors
-from evaluation.labels.label_sets import HELP
+from core.management.shell import names_in, value_text
+from evaluation.management.options import add_assumed, add_labels, add_questions
 from evaluation.sections import figure_cache
-from pooling.pools.build import get_pool
+from pooling.management.pool_command import Options, PoolCommand
+from pooling.models import Pool
 
 
-class Command(BaseCommand):
+class Command(PoolCommand):
     help = "Evaluate the runs of a pool's systems. A label never touches a model: this reads rank rows."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("pool")
+    def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated")
-        parser.add_argument("--labels", default="current", help=HELP)
-        parser.add_argument(
-            "--assumed",
-            choices=["judged", "unjudged"],
-            default="judged",
-            help="whether filtered triples count as judged negatives",
+        add_labels(parser)
+        add_assumed(parser, "whether filtered triples count as judged negatives")
+        add_questions(
+            parser, "every question with an answer under these labels, or of these only the questions of the seeds"
         )
-        parser.add_argument(
-            "--questions",
-            choices=["grown", "original"],
-            default="grown",
-            help="every question with an answer under these labels, or of these only the questions of the seeds",
-        )
-        parser.add_argument("--json", action="store_true")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        measures = [name.strip() for name in options["measures"].split(",") if name.strip()]
+    def find(self, pool: Pool, options: Options) -> dict[str, Any]:
+        measures, judged = names_in(options["measures"]), options["assumed"] == "judged"
         if not measures:
             raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
         try:
-            with user_errors():
-                content = figure_cache.metrics(
-                    get_pool(options["pool"]),
-                    options["labels"],
-                    measures,
-                    options["assumed"] == "judged",
-                    options["questions"],
-                )
+            found = figure_cache.metrics(pool, options["labels"], measures, judged, options["questions"])
         except ValueError as error:
             raise CommandError(f"--measures: {error}") from error
-        if content["left_out"]:
-            self.stderr.write(
-                f"Left out, rank rows missing: {', '.join(content['left_out'])}; run score_runs {options['pool']}."
-            )
-        if options["json"]:
-            reasons = {system: why for system, why in content["reasons"].items() if why}
-            self.stdout.write(
-                json.dumps({"labels": content["labels"], "systems": content["systems"], "reasons": reasons})
-            )
-            return
-        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in content["counts"].items())
-        asked = ", questions of the seeds only" if options["questions"] == "original" else ""
-        self.stdout.write(f"{content['name']}{asked}: {counts}")
-        width = max(len(name) for name in [*content["systems"], "system"])
-        names = list(content["n"])
-        self.stdout.write(f"{'system':{width}}  " + "  ".join(f"{name:>13}" for name in names))
-        for system, row in content["systems"].items():
-            cells = "  ".join(f"{'undefined' if row[n] is None else format(row[n], '.4f'):>13}" for n in names)
-            self.stdout.write(f"{system:{width}}  {cells}")
-        self.stdout.write(f"{'n':{width}}  " + "  ".join(f"{content['n'][name]:>13,}" for name in names))
-        self._say_why(content["reasons"])
+        self.warn_left_out(found["left_out"], pool)
+        return found
 
-    def _say_why(self, reasons: dict[str, dict[str, str]]) -> None:
-        """Each reason for an undefined value once, with the measures and systems that it is about."""
-        about: dict[str, list[str]] = {}
-        for system, of_measure in reasons.items():
-            for measure, why in of_measure.items():
-                about.setdefault(why, []).append(f"{measure} of {system}")
-        for why, values in about.items():
-            more = f" and {len(values) - 3:,} more" if len(values) > 3 else ""
-            self.stderr.write(f"Undefined, since {why}: {', '.join(values[:3])}{more}.")
+    def content(self, found: dict[str, Any]) -> dict[str, Any]:
+        reasons = {system: why for system, why in found["reasons"].items() if why}
+        return {"labels": found["labels"], "systems": found["systems"], "reasons": reasons}
+
+    def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
+        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found["counts"].items())
+        asked = ", questions of the seeds only" if options["questions"] == "original" else ""
+        yield f"{found['name']}{asked}: {counts}"
+        names = list(found["n"])
+        width = max(len(name) for name in [*found["systems"], "system"])
+        columns = [f"<{width}", *(">13" for _ in names)]
+        rows = [[system, *(value_text(row[name]) for name in names)] for system, row in found["systems"].items()]
+        for row in (["system", *names], *rows, ["n", *(f"{found['n'][name]:,}" for name in names)]):
+            yield "  ".join(map(format, row, columns))
+        self.warn(_reasons(found["reasons"]))
+
+
+def _reasons(reasons: dict[str, dict[str, str]]) -> Iterator[str]:
+    """Say each reason for an undefined value once, with the measures and systems that it is about."""
+    about: dict[str, list[str]] = {}
+    for system, of_measure in reasons.items():
+        for measure, why in of_measure.items():
+            about.setdefault(why, []).append(f"{measure} of {system}")
+    for why, values in about.items():
+        more = f" and {len(values) - 3:,} more" if len(values) > 3 else ""
+        yield f"Undefined, since {why}: {', '.join(values[:3])}{more}."

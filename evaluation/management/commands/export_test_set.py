@@ -4,10 +4,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
-from core.management.shell import user_errors
+from core.management.shell import ShellCommand
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct
 from evaluation.labels.qrels import freeze_qrels, get_qrels
@@ -16,7 +16,7 @@ from evaluation.test_sets.export import check_folder, export_test_set
 from pooling.pools.build import get_pool
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Export a test set of frozen qrels: triples, judgements, labels, TREC files. Freezes first if none is named."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,29 +25,28 @@ class Command(BaseCommand):
         parser.add_argument("--qrels", help="name of frozen qrels")
         parser.add_argument("--licence", default="", help="of the test set, frozen with it: CC-BY-4.0")
         parser.add_argument("--citation", default="", help="how it is to be cited, frozen with it")
-        parser.add_argument(
-            "--without-runs", action="store_true", help="leave out what systems returned, and their measures"
-        )
-        parser.add_argument("--without-evidence", action="store_true", help="leave out links of evidence")
-        parser.add_argument("--positives-only", action="store_true", help="only lines about positive triples")
-        parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1) in TREC qrels")
+        for name, text in (
+            ("without-runs", "leave out what systems returned, and their measures"),
+            ("without-evidence", "leave out links of evidence"),
+            ("positives-only", "only lines about positive triples"),
+            ("strict", "leave assumed negatives unjudged (-1) in TREC qrels"),
+        ):
+            parser.add_argument(f"--{name}", action="store_true", help=text)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> str:
         asked = ExportOptions(
             not options["without_runs"], not options["without_evidence"], options["positives_only"], options["strict"]
         )
         terms = {name: options[name] for name in ("licence", "citation")}
         if options["qrels"] and any(terms.values()):
             raise CommandError("Licence and citation are frozen with the qrels: freeze_qrels takes them.")
-        with user_errors():
-            pool = get_pool(options["pool"])
-            check_folder(options["folder"])  # before anything is frozen
-            if options["qrels"]:
-                qrels = get_qrels(pool, options["qrels"])
-            else:
-                qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}", **terms)
-                self.stderr.write(f"Froze the present judgements as qrels {qrels.name}.")
-            files = export_test_set(qrels, options["folder"], asked)
-            record(None, EvaluationAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)
-        for path in files:
-            self.stdout.write(f"{path}  {path.stat().st_size:,} bytes")
+        pool = get_pool(options["pool"])
+        check_folder(options["folder"])  # before anything is frozen
+        if options["qrels"]:
+            qrels = get_qrels(pool, options["qrels"])
+        else:
+            qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}", **terms)
+            self.stderr.write(f"Froze the present judgements as qrels {qrels.name}.")
+        files = export_test_set(qrels, options["folder"], asked)
+        record(None, EvaluationAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)
+        return "\n".join(f"{path}  {path.stat().st_size:,} bytes" for path in files)

@@ -4,24 +4,21 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from core.files.artifacts import writing
-from core.management.shell import user_errors
+from core.management.shell import ShellCommand
 from evaluation.test_sets.trec import pool_topics
 from pooling.pools.build import get_pool
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Write both questions of every seed triple: question id, side, entity, relation, text."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument("file", type=Path)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with user_errors():
-            lines = list(pool_topics(get_pool(options["pool"])))
-            with writing(options["file"]) as aside:
-                aside.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        self.stdout.write(f"{options['file']}: {len(lines) - 1:,} questions")
+    def handle(self, *args: Any, **options: Any) -> str:
+        lines = list(pool_topics(get_pool(options["pool"])))
+        with writing(options["file"]) as aside:
+            aside.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return f"{options['file']}: {len(lines) - 1:,} questions"

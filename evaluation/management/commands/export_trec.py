@@ -4,15 +4,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
-from core.management.shell import user_errors
+from core.management.shell import ShellCommand
 from evaluation.labels.qrels import get_qrels
 from evaluation.test_sets.export import export_trec
 from pooling.pools.build import get_pool
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = (
         "Write topics.tsv, pool.txt, qrels.txt and run-SYSTEM.txt.gz of a pool to a new folder, for trec_eval, "
         "pytrec_eval and ir_measures. Nothing is frozen; export_test_set writes a test set that stays."
@@ -24,10 +22,8 @@ class Command(BaseCommand):
         parser.add_argument("--qrels", help="name of frozen qrels; default: the labels of this moment")
         parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1)")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with user_errors():
-            pool = get_pool(options["pool"])
-            qrels = get_qrels(pool, options["qrels"]) if options["qrels"] else None
-            files = export_trec(pool, options["folder"], qrels, options["strict"])
-        for path in files:
-            self.stdout.write(f"{path}: {path.stat().st_size:,} bytes")
+    def handle(self, *args: Any, **options: Any) -> str:
+        pool = get_pool(options["pool"])
+        qrels = get_qrels(pool, options["qrels"]) if options["qrels"] else None
+        files = export_trec(pool, options["folder"], qrels, options["strict"])
+        return "\n".join(f"{path}: {path.stat().st_size:,} bytes" for path in files)

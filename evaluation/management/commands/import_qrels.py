@@ -4,14 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
-from core.management.shell import file_bytes, user_errors
+from core.management.shell import ShellCommand, file_bytes
 from evaluation.labels.import_qrels import FORMATS, import_qrels
 from pooling.pools.build import get_pool
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = (
         "Import qrels: TSV head, relation, tail, label (1, 0, -1, Y, N, ? or a state in words), or TREC qrels of the "
         "questions that export_topics writes; plain or .gz. All of it is taken, or nothing."
@@ -23,15 +21,9 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> str:
         file = options["file"]
         raw = file_bytes(file)
-        with user_errors():
-            qrels = import_qrels(get_pool(options["pool"]), options["name"], raw, file.name, options["format"])
-        self.stdout.write(
-            f"{qrels}: {qrels.num_positive:,} positive, {qrels.num_negative:,} negative, "
-            f"{qrels.num_assumed_negative:,} assumed negative, {qrels.num_unjudged:,} unjudged; SHA-256 {qrels.sha256}"
-        )
-        for note in qrels.notes:
-            self.stdout.write(note)
-        self.stdout.write(f"Evaluate with --labels imported:{qrels.name}")
+        qrels = import_qrels(get_pool(options["pool"]), options["name"], raw, file.name, options["format"])
+        counts = f"{qrels}: {qrels.counts_in_words}; SHA-256 {qrels.sha256}"
+        return "\n".join([counts, *qrels.notes, f"Evaluate with --labels imported:{qrels.name}"])

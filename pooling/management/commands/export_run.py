@@ -4,16 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from core.files.artifacts import writing
-from core.management.shell import user_errors
+from core.management.shell import ShellCommand
 from pooling.graphs.imports import get_graph
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.trec_write import packed
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = (
         "Write a run as TREC lines `question-id Q0 entity rank score tag`, score = -rank; gzip if FILE ends in .gz. "
         "Answers in train and valid are not in it, test answers are. import_run reads it back."
@@ -24,11 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("system")
         parser.add_argument("file", type=Path)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> str:
         file = options["file"]
-        with user_errors():
-            run = get_run(get_graph(options["graph"]), options["system"])
-            content = whole_run(run)
-            with writing(file) as aside, aside.open("wb") as out:
-                out.writelines(packed(content) if file.suffix == ".gz" else content)
-        self.stdout.write(f"{file}: the run of {run.system.name}, {file.stat().st_size:,} bytes")
+        run = get_run(get_graph(options["graph"]), options["system"])
+        content = whole_run(run)
+        with writing(file) as aside, aside.open("wb") as out:
+            out.writelines(packed(content) if file.suffix == ".gz" else content)
+        return f"{file}: the run of {run.system.name}, {file.stat().st_size:,} bytes"

@@ -4,16 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
-from core.management.shell import Ticker, user_errors
+from core.management.shell import ShellCommand, Ticker
 from pooling.graphs.imports import get_graph
 from pooling.pools.build import get_pool
 from pooling.runs.imports import NOT_KNOWN, import_run
 from pooling.systems import FAMILIES
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = (
         "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz. "
         "Question ids are as export_topics and export_trec write them; the score decides, not the rank."
@@ -28,15 +26,9 @@ class Command(BaseCommand):
             "--pool", help="the run answers this pool's questions; those that it lacks count as not returned"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with user_errors():
-            pool = get_pool(options["pool"]) if options["pool"] else None
-            imported = import_run(
-                get_graph(options["graph"]),
-                options["file"],
-                name=options["system"],
-                family=options["family"],
-                pool=pool,
-                progress=Ticker(self.stderr),  # type: ignore[arg-type]
-            )
-        self.stdout.write(f"{imported.system}: {' '.join(imported.notes)}")
+    def handle(self, *args: Any, **options: Any) -> str:
+        pool = get_pool(options["pool"]) if options["pool"] else None
+        graph, name, family = get_graph(options["graph"]), options["system"], options["family"]
+        ticker = Ticker(self.stderr)
+        imported = import_run(graph, options["file"], name=name, family=family, pool=pool, progress=ticker)
+        return f"{imported.system}: {' '.join(imported.notes)}"
