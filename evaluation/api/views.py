@@ -1,6 +1,5 @@
 """Measures, and evaluations of a pool's runs under its label sets."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404
@@ -53,7 +52,7 @@ class Measures(Endpoint):
     @extend_schema(operation_id="measures_list", responses=data.MeasureList)
     def get(self, request: Request) -> Response:
         refuse_unknown(request, (), "This list")
-        return whole_list([asdict(measure) for measure in MEASURES])
+        return whole_list([measure.facts() for measure in MEASURES])
 
 
 class MeasureOne(Endpoint):
@@ -62,7 +61,7 @@ class MeasureOne(Endpoint):
     @extend_schema(responses=data.MeasureData)
     def get(self, request: Request, measure: str) -> Response:
         try:
-            return Response(asdict(parse_measure(measure)))
+            return Response(parse_measure(measure).facts())
         except ValueError as error:
             raise Http404 from error
 

@@ -1,4 +1,4 @@
-"""Condensed lists: unjudged candidates are removed before ranking, then everything is as in the full lists.
+"""Compute measures on condensed lists: unjudged candidates are removed before ranking.
 
 What is left of a list are the answers and the judged negatives (assumed negatives too, if they count as
 judged); answers move up by what was removed above them. Source: Sakai 2007, Alternatives to Bpref, SIGIR.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evaluation.measures import ir, macro, micro
-from evaluation.measures.measure import Family
+from evaluation.measures import ir, macro, micro, slow_decay
+from evaluation.measures.measure import Measure
 from evaluation.measures.prepared import Labelled
 from evaluation.measures.rank_table import Floats
 
@@ -22,24 +22,26 @@ CAUTION = (
 )
 
 
-def _condense(family: Family) -> Family:
-    def compute(answers: Labelled, k: int | None) -> Floats:
-        return family.compute(answers.condensed, k)
+def _condense(measure: Measure) -> Measure:
+    def kernel(answers: Labelled, k: int | None) -> Floats:
+        return measure.kernel(answers.condensed, k)
 
     return replace(
-        family,
-        name=f"condensed_{family.name}",
-        label=f"Condensed {family.label}",
-        description=f"{family.label} when unjudged candidates are removed before ranking. "
+        measure,
+        name=f"condensed_{measure.name}",
+        label=f"Condensed {measure.label}",
+        description=f"{measure.label} when unjudged candidates are removed before ranking. "
         "It asks only what the labels can tell.",
-        formula=f"{family.formula}, in lists of judged candidates",
-        source=f"{family.source}; condensed lists: Sakai 2007, Alternatives to Bpref",
-        compute=compute,
+        formula=f"{measure.formula}, in lists of judged candidates",
+        source=f"{measure.source}; condensed lists: Sakai 2007, Alternatives to Bpref",
+        kernel=kernel,
         answers_only=False,
         caution=CAUTION,
     )
 
 
-FAMILIES = tuple(
-    _condense(family) for family in (*micro.FAMILIES, *macro.FAMILIES, *ir.FAMILIES) if family.name not in LEFT_OUT
+WHOLE = (*micro.ROWS, *macro.ROWS, *ir.ROWS)
+ROWS = (
+    *(_condense(measure) for measure in WHOLE if measure.name not in LEFT_OUT),
+    *(replace(_condense(measure), offered=()) for measure in slow_decay.ROWS),
 )

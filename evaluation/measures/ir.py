@@ -1,4 +1,4 @@
-"""List measures of information retrieval: trec_eval's definitions on the strict order, a value per question.
+"""Compute the list measures of trec_eval on the strict order: one value per question.
 
 All answers are relevant with gain 1. Judged nonrelevant are the negatives and, if they count as judged, the
 assumed negatives; what is in the pool without a judgement is trec_eval's -1. A question counts once it has
@@ -8,20 +8,18 @@ tests compare to 1e-6.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from evaluation.measures.measure import Cutoff, Family
+from evaluation.measures.measure import Measure
 from evaluation.measures.prepared import Labelled
 from evaluation.measures.rank_table import Flags, Floats
 
-SOURCE = "trec_eval 9, {measure}"
+SOURCE = "trec_eval 9, {}"
 INFAP_EPSILON = 0.00001  # trec_eval's smoothing in m_infap.c
 
 
 def _within(answers: Labelled, k: int | None) -> Flags:
-    """[systems, n] by position: does the answer stand among the first k (or was it returned at all)?"""
+    """Tell which answers are among the first k, or were returned at all: [systems, n] by position."""
     return answers.strict <= k if k is not None else answers.strict < np.inf
 
 
@@ -62,7 +60,7 @@ def r_precision(answers: Labelled, k: int | None = None) -> Floats:
 
 
 def bpref(answers: Labelled, k: int | None = None) -> Floats:
-    """Without a judged nonrelevant candidate this is recall, as in trec_eval."""
+    """Return bpref [systems, questions]; recall without a judged nonrelevant candidate, as in trec_eval."""
     relevant = np.repeat(answers.count, answers.count)  # [n]
     nonrelevant = np.repeat(answers.count_in_question(answers.nonrelevant), answers.count)
     above = np.minimum(answers.nonrelevant_above, relevant)
@@ -71,7 +69,7 @@ def bpref(answers: Labelled, k: int | None = None) -> Floats:
 
 
 def inferred_average_precision(answers: Labelled, k: int | None = None) -> Floats:
-    """infAP (Yilmaz and Aslam 2006): precision above an answer is estimated from what is judged there."""
+    """Return infAP (Yilmaz and Aslam 2006): precision above an answer is estimated from what is judged there."""
     before = answers.strict - 1.0  # candidates above
     relevant = answers.answers_above
     nonrelevant = answers.nonrelevant_above
@@ -82,104 +80,80 @@ def inferred_average_precision(answers: Labelled, k: int | None = None) -> Float
     return answers.sum_by_question(expected) / answers.count
 
 
-def _family(
-    name: str,
-    label: str,
-    cutoff: Cutoff,
-    measure: str,
-    compute: Callable[[Labelled, int | None], Floats],
-    description: str,
-    formula: str,
-    *,
-    answers_only: bool = True,
-    parameters: str = "none",
-    caution: str = "",
-) -> Family:
-    source = SOURCE.format(measure=measure)
-    return Family(
-        name,
-        label,
-        "macro",
-        cutoff,
-        0.0,
-        1.0,
-        True,
-        description,
-        formula,
-        source,
-        compute,
-        answers_only,
-        parameters=parameters,
-        caution=caution,
-    )
-
-
 PREFIX = "k = {k}: candidates after position k count as not returned"
 UNLABELLED = "What nobody judged counts as wrong: a system whose new answers were not pooled looks worse than it is."
 
 
-FAMILIES = (
-    _family(
-        "map", "MAP@{k}", "optional", "map and map_cut", average_precision,
+ROWS = (
+    Measure(
+        "map", "MAP@{k}", "macro", "optional", 0.0, 1.0, True,
         "Mean over questions of the average precision at the positions of the answers. "
         "Answers outside the list count as zero, so it rewards finding all answers early.",
         "mean over q of (1 / n_q) * sum over answers at position r of (answers up to r) / r",
+        SOURCE.format("map and map_cut"), average_precision, (None, 20),
         parameters=PREFIX, caution=UNLABELLED,
     ),
-    _family(
-        "ndcg", "nDCG@{k}", "optional", "ndcg and ndcg_cut", ndcg,
+    Measure(
+        "ndcg", "nDCG@{k}", "macro", "optional", 0.0, 1.0, True,
         "Sum of discounts 1 / log2(position + 1) of the answers, divided by the best possible sum. "
         "A late answer still counts a little, unlike in Hits.",
         "mean over q of DCG / ideal DCG, DCG = sum over answers at position r <= {k} of 1 / log2(r + 1), "
         "ideal DCG = sum over i = 1 … min(n_q, {k}) of 1 / log2(i + 1)",
+        SOURCE.format("ndcg and ndcg_cut"), ndcg, (20,),
         parameters=PREFIX, caution=UNLABELLED,
     ),
-    _family(
-        "p", "P@{k}", "required", "P", precision,
+    Measure(
+        "p", "P@{k}", "macro", "required", 0.0, 1.0, True,
         "Share of the first {k} candidates that are answers. "
         "A question with fewer than {k} answers cannot reach 1.",
         "mean over q of (answers in the first {k}) / {k}",
+        SOURCE.format("P"), precision, (10,),
         parameters="k = {k}: the first k candidates", caution=UNLABELLED,
     ),
-    _family(
-        "recall", "Recall@{k}", "required", "recall", recall,
+    Measure(
+        "recall", "Recall@{k}", "macro", "required", 0.0, 1.0, True,
         "Share of a question's answers that stand among the first {k}. "
         "A question with more than {k} answers cannot reach 1.",
         "mean over q of (answers in the first {k}) / n_q",
+        SOURCE.format("recall"), recall, (10,),
         parameters="k = {k}: the first k candidates",
         caution="The answers are those found so far: recall of all true answers is lower.",
     ),
-    _family(
-        "success", "Success@{k}", "required", "success", success,
-        "Share of questions with an answer among the first {k}. It is the same as Macro Hits@{k}.",
-        "mean over q of [an answer in the first {k}]",
-        parameters="k = {k}: the first k candidates",
-    ),
-    _family(
-        "rprec", "R-precision", "none", "Rprec", r_precision,
+    Measure(
+        "rprec", "R-precision", "macro", "none", 0.0, 1.0, True,
         "Share of answers among the first n candidates, n being the number of answers of the question. "
         "A perfect order reaches 1 for every question.",
         "mean over q of (answers in the first n_q) / n_q",
+        SOURCE.format("Rprec"), r_precision, (None,),
         caution="n_q is the number of answers found so far: it grows with the labels.",
     ),
-    _family(
-        "bpref", "bpref", "none", "bpref", bpref,
+    Measure(
+        "bpref", "bpref", "macro", "none", 0.0, 1.0, True,
         "How often answers stand above the judged negatives of their question; the unjudged are ignored. "
         "A question without a judged negative gives its recall.",
         "mean over q of (1 / n_q) * sum over returned answers of "
         "1 - min(negatives above, n_q) / max(1, min(negatives, n_q)); without negatives: (returned answers) / n_q",
+        SOURCE.format("bpref"), bpref, (None,),
         caution="Without judged negatives it is recall, and orders systems by what they return at all.",
         answers_only=False,
     ),
-    _family(
-        "infap", "infAP", "none", "infAP", inferred_average_precision,
+    Measure(
+        "infap", "infAP", "macro", "none", 0.0, 1.0, True,
         "Average precision estimated from a pool that is only partly judged. "
         "The estimate holds only if the judged triples are a random sample of the pool.",
         "mean over q of (1 / n_q) * sum over answers at r of (1 + pooled above * precision above) / r, "
         f"precision above = (answers above + {INFAP_EPSILON:.5f})"
         f" / (answers above + negatives above + {2 * INFAP_EPSILON:.5f})",
+        SOURCE.format("infAP"), inferred_average_precision, (None,),
         caution="A pool judged by depth or by type is no random sample: the estimate is biased there. "
         "If everything in the pool is judged it is MAP but for trec_eval's smoothing.",
         answers_only=False,
+    ),
+    Measure(
+        "success", "Success@{k}", "macro", "required", 0.0, 1.0, True,
+        "Share of questions with an answer among the first {k}. It is the same as Macro Hits@{k}.",
+        "mean over q of [an answer in the first {k}]",
+        SOURCE.format("success"), success, (10,),
+        parameters="k = {k}: the first k candidates",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How far the labels reach: what stands at the top of each system's lists, label by label."""
+"""Measure how far the labels reach: what the top of each system's lists consists of."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.measures.label_state import LabelState, States
-from evaluation.measures.measure import Family
+from evaluation.measures.measure import Measure
 from evaluation.measures.prepared import Labelled, Prepared
 from evaluation.measures.rank_table import Flags, Floats, Ints
 
 
 def judged_share(answers: Labelled, k: int | None) -> Floats:
-    """Judged share of the first min(k, |C(q)|) positions, [systems, evaluated questions].
+    """Return the judged share of the first min(k, |C(q)|) positions, [systems, evaluated questions].
 
     A position that a run left empty counts as not judged.
     """
@@ -25,7 +25,7 @@ def judged_share(answers: Labelled, k: int | None) -> Floats:
 
 @dataclass(frozen=True)
 class TopShares:
-    """Parts [systems] of the first k positions of all evaluated questions together; they add up to 1."""
+    """Hold the parts [systems] of the first k positions of all evaluated questions; they add up to 1."""
 
     original: Floats  # answers that were positive before any label
     new: Floats  # answers found by labels
@@ -37,7 +37,7 @@ class TopShares:
 
 
 def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) -> TopShares:
-    """What stands at the first min(k, |C(q)|) positions of evaluated questions; `original` [triples]."""
+    """Return the shares of label states among the first min(k, |C(q)|) positions; `original` bool [triples]."""
     answers = Labelled(prepared, state)
     positions = int(np.minimum(prepared.table.candidates[answers.question], k).sum())
 
@@ -57,7 +57,7 @@ def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) 
 
 
 def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:
-    """Flagged rows (bool [rows]) among the first k positions of each evaluated question, [systems, e]."""
+    """Count the flagged rows (bool [rows]) among the first k positions of each evaluated question, [systems, e]."""
     table = answers.table
     top = (table.strict > 0) & (table.strict <= k) & flag
     counts = [np.bincount(table.question, weights=row, minlength=table.questions) for row in top]
@@ -65,22 +65,13 @@ def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:
     return counted[:, answers.question].astype(np.int64)
 
 
-FAMILIES = (
-    Family(
-        "judged",
-        "Judged@{k}",
-        "macro",
-        "required",
-        0.0,
-        1.0,
-        True,
+ROWS = (
+    Measure(
+        "judged", "Judged@{k}", "macro", "required", 0.0, 1.0, True,
         "Share of the first {k} candidates that carry a judgement. "
         "Where it is low, the other measures at the same cut-off say little about the system.",
-        "mean over q of (judged in the first {k}) / min({k}, candidates)",
-        "spec/metrics.md §2; ir_measures Judged@k",
-        judged_share,
-        parameters="k = {k}: the first {k} candidates are looked at",
+        "mean over q of (judged in the first {k}) / min({k}, candidates)", "ir_measures Judged@k", judged_share, (10,),
+        answers_only=False, parameters="k = {k}: the first {k} candidates are looked at",
         caution="It says how far the labels reach, not how good a system is: do not order systems by it.",
-        answers_only=False,
     ),
-)
+)  # fmt: skip

@@ -17,7 +17,8 @@ from evaluation.measures.label_state import States
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums, question_sums
 from evaluation.measures.rank_table import Floats, Order, RankTable
-from evaluation.measures.values import parse_name, values
+from evaluation.measures.registry import parse_measure
+from evaluation.measures.values import values
 
 MANY = 0.5  # share of the questions touched from which all are computed again
 
@@ -135,4 +136,4 @@ class LiveSums:
 
 def _whole(name: str) -> bool:
     """Whether a unit's value also depends on the answers of other questions, through the chance level."""
-    return parse_name(name)[0].chance is not None
+    return parse_measure(name).chance is not None

@@ -1,18 +1,18 @@
-"""Macro measures: one value per question, from the strict position of its best answer (spec/metrics.md 2)."""
+"""Compute macro measures: one value per question, from the strict position of its best answer."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from evaluation.measures.measure import Family, rank_or_nan
+from evaluation.measures.measure import Measure, rank_or_nan
 from evaluation.measures.prepared import Labelled
 from evaluation.measures.rank_table import Floats
 
-SOURCE = "spec/metrics.md §2; trec_eval recip_rank and success"
+SOURCE = "trec_eval recip_rank and success"
 
 
 def first_rank(answers: Labelled, k: int | None = None) -> Floats:
-    """Position of the best answer [systems, questions]; nan where the run returned no answer."""
+    """Return the position of the best answer [systems, questions]; nan where the run returned no answer."""
     return rank_or_nan(answers.first)
 
 
@@ -25,26 +25,26 @@ def hits(answers: Labelled, k: int | None) -> Floats:
     return (answers.first <= k).astype(np.float64)
 
 
-FAMILIES = (
-    Family(
+ROWS = (
+    Measure(
         "macro_mr", "Macro MR", "macro", "none", 1.0, None, False,
         "Mean position of the best answer of each question. "
         "It is undefined for a run that returns no answer to some question.",
-        "mean over q of first(q), the smallest strict position of an answer", SOURCE, first_rank,
+        "mean over q of first(q), the smallest strict position of an answer", SOURCE, first_rank, (None,),
         missing="the run returned no answer to {missing} of {n} questions; a mean rank needs one to each",
         caution="It grows with the number of candidates: compare it within one graph only.",
     ),
-    Family(
+    Measure(
         "macro_mrr", "Macro MRR", "macro", "none", 0.0, 1.0, True,
         "Mean over questions of one divided by the position of the best answer. "
         "Every question weighs the same, however many answers it has.",
-        "mean over q of 1 / first(q)", SOURCE, reciprocal_rank,
+        "mean over q of 1 / first(q)", SOURCE, reciprocal_rank, (None,),
     ),
-    Family(
+    Measure(
         "macro_hits", "Macro Hits@{k}", "macro", "required", 0.0, 1.0, True,
         "Share of questions with at least one answer among the first {k}. "
         "Every question weighs the same, however many answers it has.",
-        "mean over q of [first(q) <= {k}]", SOURCE, hits,
+        "mean over q of [first(q) <= {k}]", SOURCE, hits, (1, 3, 10),
         parameters="k = {k}: the largest position that is a hit",
     ),
 )  # fmt: skip

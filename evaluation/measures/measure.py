@@ -1,11 +1,11 @@
-"""What a measure is: one entry of the registry, written beside the kernel that computes it."""
+"""Describe a measure: one row of the registry, written beside the kernel that computes it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,15 +14,19 @@ from evaluation.measures.rank_table import Flags, Floats, Ints
 
 Kind = Literal["micro", "macro"]
 Cutoff = Literal["none", "optional", "required"]
+FACTS = (
+    "name", "label", "kind", "k", "low", "high", "higher_is_better", "description", "formula", "parameters", "caution",
+    "source",
+)  # fmt: skip
 NOTHING_TO_CHOOSE = "every answer is the only candidate of its question, so every system does as well as chance"
 
 
 @dataclass(frozen=True)
 class Chance:
-    """What a random order would reach: value = scale * base + offset, one scale and offset for all systems.
+    """Hold the chance level of a set of answers: value = scale * base + offset, the same for all systems.
 
-    They belong to one set of answers; another set (a relation, a side) has its own. `of` gives both from the
-    numbers of candidates of the answers, nan where there is nothing to choose.
+    Another set of answers (a relation, a side) has its own. `of` gives scale and offset from the numbers of
+    candidates of the answers, nan where there is nothing to choose.
     """
 
     candidates: Ints  # [n] per answer, the question's other answers removed
@@ -34,49 +38,77 @@ class Chance:
 
     @property
     def reason(self) -> str:
-        """Why no system has a value; "" where they may."""
+        """Return why no system has a value; "" where there is no such reason."""
         return NOTHING_TO_CHOOSE if np.isnan(self.affine[0]) else ""
 
     def keep(self, kept: Flags) -> Chance:
         return replace(self, candidates=self.candidates[kept])
 
     def move(self, values: Floats, within: Chance) -> Floats:
-        """Values (any shape) or means of the answers of `within`, adjusted for chance among these alone."""
+        """Adjust values (any shape), or means, of the answers of `within` for chance among these alone."""
         (scale, offset), (new_scale, new_offset) = self.affine, within.affine
         moved: Floats = new_scale / scale * (values - offset) + new_offset
         return moved
 
 
 @dataclass(frozen=True)
-class Family:
-    """A measure but for its cut-off k.
+class Measure:
+    """One measure: its name, what it means, and the kernel that computes it.
 
-    `compute(labelled, k)` gives one value per unit: [systems, answers] if `kind` is micro (in the order of
+    A row of the registry leaves the cut-off open and writes {k} in its texts; `at(k)` fills both in.
+    `kernel(labelled, k)` gives one value per unit: [systems, answers] if `kind` is micro (in the order of
     labelled.answer_row), [systems, evaluated questions] if it is macro. Undefined values are nan.
-    In `label`, `description`, `formula`, `parameters` and `caution` the text {k} stands for the cut-off
-    ("" where there is none).
     """
 
-    name: str
-    label: str
-    kind: Kind
+    name: str  # "micro_hits@10"; in the registry "micro_hits"
+    label: str  # "Micro Hits@10"; in the registry "Micro Hits@{k}"
+    kind: Kind  # mean over answers (micro) or over questions (macro)
     cutoff: Cutoff
     low: float | None  # None: no lower bound that holds for all label sets
     high: float | None  # None: no upper bound
     higher_is_better: bool
-    description: str
+    description: str  # two sentences for the page
     formula: str
     source: str
-    compute: Callable[[Labelled, int | None], Floats]
+    kernel: Callable[[Labelled, int | None], Floats] = field(repr=False)
+    offered: tuple[int | None, ...] = ()  # the cut-offs that pages offer; any other can be asked for by name
     answers_only: bool = True  # False: the value also depends on triples that are not answers
-    finish: Callable[[Floats], Floats] | None = None  # turns means into the value: exp, for a geometric mean
+    finish: Callable[[Floats], Floats] | None = field(default=None, repr=False)  # means to value: exp, for example
     parameters: str = "none"  # what k means
-    caution: str = ""  # what a reader can get wrong
+    caution: str = ""  # what a reader can get wrong; "" if nothing
     missing: str = ""  # why a unit is undefined, with {missing} and {n} for how many of how many are
     # set where a unit's value also depends on the answers of other questions, through the chance level
-    chance: Callable[[Labelled], Chance] | None = None
+    chance: Callable[[Labelled], Chance] | None = field(default=None, repr=False)
+    k: int | None = None
+
+    def at(self, k: int | None) -> Measure:
+        """Return the measure with its cut-off; `k` None is the whole list."""
+
+        def filled(text: str) -> str:
+            if k is None:
+                return text.replace("@{k}", "").replace("k = {k}", "k, optional").replace("{k}", "k")
+            return text.replace("{k}", str(k))
+
+        return replace(
+            self,
+            name=self.name if k is None else f"{self.name}@{k}",
+            label=filled(self.label),
+            description=filled(self.description),
+            formula=filled(self.formula),
+            parameters=filled(self.parameters),
+            caution=filled(self.caution),
+            k=k,
+        )
+
+    def compute(self, labelled: Labelled) -> Floats:
+        """Return the value of every unit: [systems, answers] or [systems, evaluated questions]."""
+        return self.kernel(labelled, self.k)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a reader may know of the measure, for JSON."""
+        return {name: getattr(self, name) for name in FACTS}
 
 
 def rank_or_nan(rank: Floats) -> Floats:
-    """Ranks with nan in place of inf: an answer that was not returned has no rank."""
+    """Return ranks with nan in place of inf: an answer that was not returned has no rank."""
     return np.where(np.isinf(rank), np.nan, rank)

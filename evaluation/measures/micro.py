@@ -1,32 +1,30 @@
-"""Micro measures: one value per answer and side, from its rank with all other answers filtered out.
+"""Compute micro measures: one value per answer and side, from its rank with all other answers filtered out.
 
 "Filtered out" is exactly what PyKEEN does: the other answers leave the candidate list before the rank
 is read. With optimistic rank o and pessimistic rank p, o loses the other answers with a higher score and p
 those with a higher or equal score; the realistic rank is (o + p) / 2, so an answer tied with
-this one counts half. Sources: spec/metrics.md §2; PyKEEN 1.11, pykeen.evaluation.RankBasedEvaluator.
+this one counts half. Source: PyKEEN 1.11, pykeen.evaluation.RankBasedEvaluator.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from evaluation.measures.measure import Family, rank_or_nan
+from evaluation.measures.measure import Measure, rank_or_nan
 from evaluation.measures.prepared import Labelled
 from evaluation.measures.rank_table import Floats
 
-POWER = 0.5  # p of p-MRR
-YANG = "Yang, Lin and Zhang 2022 (arXiv 2209.08858); spec/metrics.md §6"
-SOURCE = "spec/metrics.md §2; PyKEEN RankBasedEvaluator, realistic rank"
+SOURCE = "PyKEEN RankBasedEvaluator, realistic rank"
 MISSING = "the run did not return {missing} of {n} answers; a mean rank needs all"
 
 
 def rank(answers: Labelled, k: int | None = None) -> Floats:
-    """Filtered realistic rank [systems, answers]; nan where the run did not return the answer."""
+    """Return the filtered realistic rank [systems, answers]; nan where the run did not return the answer."""
     return rank_or_nan(answers.micro_rank)
 
 
 def log_rank(answers: Labelled, k: int | None = None) -> Floats:
-    """Natural logarithm of `rank`: exp of its mean is the geometric mean rank."""
+    """Return the natural logarithm of `rank`: exp of its mean is the geometric mean rank."""
     return np.log(rank(answers))
 
 
@@ -39,45 +37,25 @@ def hits(answers: Labelled, k: int | None) -> Floats:
     return (answers.micro_rank <= k).astype(np.float64)
 
 
-def log_reciprocal_rank(answers: Labelled, k: int | None = None) -> Floats:
-    return 1.0 / np.log2(answers.micro_rank + 1.0)
-
-
-def power_of_rank(answers: Labelled, k: int | None = None) -> Floats:
-    return answers.micro_rank**-POWER
-
-
-FAMILIES = (
-    Family(
+ROWS = (
+    Measure(
         "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
         "Mean rank of all answers, each ranked with the question's other answers removed. "
         "One badly placed answer moves it a lot; it is undefined for a run that misses an answer.",
-        "mean over (q, a) of rank(q, a)", SOURCE, rank, missing=MISSING,
+        "mean over (q, a) of rank(q, a)", SOURCE, rank, (None,), missing=MISSING,
         caution="It grows with the number of candidates: compare it within one graph only.",
     ),
-    Family(
+    Measure(
         "micro_mrr", "Micro MRR", "micro", "none", 0.0, 1.0, True,
         "Mean of 1/rank over all answers, each ranked with the question's other answers removed. "
         "Every answer weighs the same, so questions with many answers dominate.",
-        "mean over (q, a) of 1 / rank(q, a)", SOURCE, reciprocal_rank,
+        "mean over (q, a) of 1 / rank(q, a)", SOURCE, reciprocal_rank, (None,),
     ),
-    Family(
-        "micro_log_mrr", "Micro log-MRR", "micro", "none", 0.0, 1.0, True,
-        "Mean of 1/log2(rank + 1) over all answers, each ranked with the question's other answers removed. "
-        "It falls more slowly with the rank than Micro MRR, so missing labels distort it less.",
-        "mean over (q, a) of 1 / log2(rank(q, a) + 1)", YANG, log_reciprocal_rank,
-    ),
-    Family(
-        "micro_p_mrr", "Micro p-MRR", "micro", "none", 0.0, 1.0, True,
-        "Mean of rank to the power of -p over all answers, with p = 0.5, each ranked with the question's other "
-        "answers removed. It falls more slowly with the rank than Micro MRR, so missing labels distort it less.",
-        f"mean over (q, a) of rank(q, a)^-{POWER}", YANG, power_of_rank,
-    ),
-    Family(
+    Measure(
         "micro_hits", "Micro Hits@{k}", "micro", "required", 0.0, 1.0, True,
         "Share of all answers that stand among the first {k} when the question's other answers are removed. "
         "Every answer weighs the same, so questions with many answers dominate.",
-        "mean over (q, a) of [rank(q, a) <= {k}]", SOURCE, hits,
+        "mean over (q, a) of [rank(q, a) <= {k}]", SOURCE, hits, (1, 3, 10),
         parameters="k = {k}: the largest rank that is a hit",
         caution="An answer that shares the first place with one other candidate has rank 1.5: no hit at 1.",
     ),

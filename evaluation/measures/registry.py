@@ -1,125 +1,55 @@
-"""The registry of measures that pages, API, commands and documentation read.
+"""Keep the registry of measures that pages, API, commands and documentation read, and parse the names of measures.
 
-A measure is an entry in `FAMILIES` beside its kernel (evaluation/kernels/{micro,macro,ir,judged,condensed,
-adjusted}.py) with its cut-off.
+A new measure is a row of `ROWS` in one of the files below, or a new file with such rows and its line here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from functools import lru_cache
 
-from evaluation.measures.measure import Kind
-from evaluation.measures.values import known_names, parse_name
+from evaluation.measures import adjusted, condensed, ir, judged, macro, micro, slow_decay
+from evaluation.measures.measure import Measure
 
-__all__ = ["MEASURES", "USUAL", "Measure", "known_names", "parse_measure"]
+__all__ = ["MEASURES", "REGISTRY", "USUAL", "Measure", "known_names", "parse_measure"]
 
-
-@dataclass(frozen=True)
-class Measure:
-    name: str  # "micro_hits@10"
-    label: str  # "Micro Hits@10"
-    kind: Kind  # mean over answers (micro) or over questions (macro)
-    k: int | None
-    low: float | None  # None: no lower bound that holds for all label sets
-    high: float | None  # None: no upper bound
-    higher_is_better: bool
-    description: str  # two sentences for the page
-    formula: str
-    parameters: str  # what k means; "none"
-    caution: str  # what a reader can get wrong; "" if nothing
-    source: str
+FILES = (micro, macro, ir, judged, condensed, adjusted, slow_decay)
+REGISTRY: dict[str, Measure] = {measure.name: measure for file in FILES for measure in file.ROWS}
+_NAME = re.compile(r"(?P<name>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
 
 
+def known_names() -> list[str]:
+    """Return every way to write a measure, with k where a cut-off goes: "micro_hits@k", "map", "map@k", …"""
+    names = []
+    for measure in REGISTRY.values():
+        names += [measure.name] if measure.cutoff != "required" else []
+        names += [f"{measure.name}@k"] if measure.cutoff != "none" else []
+    return names
+
+
+@lru_cache(maxsize=1024)
 def parse_measure(name: str) -> Measure:
-    """The measure that `name` writes; ValueError that names what is known otherwise."""
-    family, k = parse_name(name)
-
-    def at(text: str) -> str:
-        if k is None:  # a measure of the whole list
-            return text.replace("@{k}", "").replace("k = {k}", "k, optional").replace("{k}", "k")
-        return text.replace("{k}", str(k))
-
-    return Measure(
-        name=family.name if k is None else f"{family.name}@{k}",
-        label=at(family.label),
-        kind=family.kind,
-        k=k,
-        low=family.low,
-        high=family.high,
-        higher_is_better=family.higher_is_better,
-        description=at(family.description),
-        formula=at(family.formula),
-        parameters=at(family.parameters),
-        caution=at(family.caution),
-        source=family.source,
-    )
+    """Return the measure that `name` writes; ValueError that names the known ones otherwise."""
+    match = _NAME.fullmatch(name)
+    measure = REGISTRY.get(match["name"]) if match else None
+    if match is None or measure is None:
+        raise ValueError(f"unknown measure {name!r}; known, with k from 1, are {', '.join(known_names())}")
+    k = int(match["k"]) if match["k"] else None
+    if k is None and measure.cutoff == "required":
+        raise ValueError(f"the measure {name!r} needs a cut-off, for example {name}@10")
+    if k is not None and measure.cutoff == "none":
+        raise ValueError(f"the measure {measure.name!r} takes no cut-off; write {measure.name!r}, not {name!r}")
+    return measure.at(k)
 
 
-def _measures(*names: str) -> tuple[Measure, ...]:
-    return tuple(parse_measure(name) for name in names)
+def _parsed(names: str) -> tuple[Measure, ...]:
+    return tuple(parse_measure(name) for name in names.split())
 
 
-# what `evaluate` prints and the overview shows if nothing else is asked for
-USUAL = _measures(
-    "micro_mr",
-    "micro_mrr",
-    "micro_hits@1",
-    "micro_hits@3",
-    "micro_hits@10",
-    "macro_mr",
-    "macro_mrr",
-    "macro_hits@1",
-    "macro_hits@3",
-    "macro_hits@10",
-    "map@20",
-    "ndcg@20",
-    "judged@10",
+# what `evaluate` prints and the overview shows by default
+USUAL = _parsed(
+    "micro_mr micro_mrr micro_hits@1 micro_hits@3 micro_hits@10"
+    " macro_mr macro_mrr macro_hits@1 macro_hits@3 macro_hits@10 map@20 ndcg@20 judged@10"
 )
-
 # what pages offer; any other cut-off can be asked for by name
-MEASURES = _measures(
-    "micro_mr",
-    "micro_mrr",
-    "micro_hits@1",
-    "micro_hits@3",
-    "micro_hits@10",
-    "macro_mr",
-    "macro_mrr",
-    "macro_hits@1",
-    "macro_hits@3",
-    "macro_hits@10",
-    "map",
-    "map@20",
-    "ndcg@20",
-    "p@10",
-    "recall@10",
-    "rprec",
-    "bpref",
-    "infap",
-    "success@10",
-    "judged@10",
-    "condensed_micro_mr",
-    "condensed_micro_mrr",
-    "condensed_micro_hits@1",
-    "condensed_micro_hits@3",
-    "condensed_micro_hits@10",
-    "condensed_macro_mr",
-    "condensed_macro_mrr",
-    "condensed_macro_hits@1",
-    "condensed_macro_hits@3",
-    "condensed_macro_hits@10",
-    "condensed_map",
-    "condensed_map@20",
-    "condensed_ndcg@20",
-    "condensed_p@10",
-    "condensed_recall@10",
-    "condensed_rprec",
-    "condensed_success@10",
-    "amr",
-    "amri",
-    "adjusted_mrr",
-    "z_mrr",
-    "gmr",
-    "micro_log_mrr",
-    "micro_p_mrr",
-)
+MEASURES = tuple(parse_measure(m.at(k).name) for m in REGISTRY.values() for k in m.offered)

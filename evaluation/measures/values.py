@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,40 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures import adjusted, condensed, ir, judged, macro, micro
 from evaluation.measures.label_state import States
-from evaluation.measures.measure import Chance, Family
+from evaluation.measures.measure import Chance
 from evaluation.measures.prepared import Labelled, Prepared
 from evaluation.measures.rank_table import Flags, Floats, Ints
+from evaluation.measures.registry import parse_measure
 
-FAMILIES: dict[str, Family] = {
-    family.name: family for families in (micro, macro, ir, judged, condensed, adjusted) for family in families.FAMILIES
-}
 NO_ANSWER = "no question has an answer under these labels"
-_NAME = re.compile(r"(?P<family>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
-
-
-def known_names() -> list[str]:
-    """Every way to write a measure, with k where a cut-off goes: "micro_hits@k", "map", "map@k", …"""
-    names = []
-    for family in FAMILIES.values():
-        names += [family.name] if family.cutoff != "required" else []
-        names += [f"{family.name}@k"] if family.cutoff != "none" else []
-    return names
-
-
-def parse_name(name: str) -> tuple[Family, int | None]:
-    """Family and cut-off of "micro_hits@10"; ValueError naming what is known otherwise."""
-    match = _NAME.fullmatch(name)
-    family = FAMILIES.get(match["family"]) if match else None
-    if match is None or family is None:
-        raise ValueError(f"unknown measure {name!r}; known, with k from 1, are {', '.join(known_names())}")
-    k = int(match["k"]) if match["k"] else None
-    if k is None and family.cutoff == "required":
-        raise ValueError(f"the measure {name!r} needs a cut-off, for example {name}@10")
-    if k is not None and family.cutoff == "none":
-        raise ValueError(f"the measure {family.name!r} takes no cut-off; write {family.name!r}, not {name!r}")
-    return family, k
 
 
 @dataclass(frozen=True)
@@ -55,8 +27,8 @@ class Values:
     unit_question: NDArray[np.int32]  # [n] the question of each unit, ascending
     unit_row: NDArray[np.intp] | None  # [n] the row of each answer in the rank table; None for questions
     higher_is_better: bool
-    finish: Callable[[Floats], Floats] | None = None  # of the family: turns means into the value
-    missing: str = ""  # of the family: why units are undefined, with {missing} and {n}
+    finish: Callable[[Floats], Floats] | None = None  # of the measure: turns means into the value
+    missing: str = ""  # of the measure: why units are undefined, with {missing} and {n}
     chance: Chance | None = None  # of adjusted ranks: units depend on the set that they are adjusted within
 
     @property
@@ -122,17 +94,17 @@ def values(
     labelled = Labelled(prepared, state, assumed_is_judged)
     found = {}
     for name in names:
-        family, k = parse_name(name)
-        micro_units = family.kind == "micro"
+        measure = parse_measure(name)
+        micro = measure.kind == "micro"
         found[name] = Values(
-            per_unit=family.compute(labelled, k),
-            unit="answer" if micro_units else "question",
-            unit_question=labelled.answer_question if micro_units else labelled.question,
-            unit_row=labelled.answer_row if micro_units else None,
-            higher_is_better=family.higher_is_better,
-            finish=family.finish,
-            missing=family.missing,
-            chance=family.chance(labelled) if family.chance else None,
+            per_unit=measure.compute(labelled),
+            unit="answer" if micro else "question",
+            unit_question=labelled.answer_question if micro else labelled.question,
+            unit_row=labelled.answer_row if micro else None,
+            higher_is_better=measure.higher_is_better,
+            finish=measure.finish,
+            missing=measure.missing,
+            chance=measure.chance(labelled) if measure.chance else None,
         )
     return found
 

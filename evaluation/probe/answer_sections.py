@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from evaluation.measures.rank_table import Floats
@@ -36,8 +38,7 @@ def by_popularity(context: Context, old: ProbeSide, new: ProbeSide) -> Section:
 
 def score_measure(sharpness: float) -> Measure:
     """The score of ranks at one sharpness as what sections are titled by."""
-    micro = parse_measure("micro_mrr")
-    return Measure(**{**vars(micro), "name": "probe", "label": f"Score at sharpness {sharpness:g}"})
+    return replace(parse_measure("micro_mrr"), name="probe", label=f"Score at sharpness {sharpness:g}")
 
 
 # -- by rank ----------------------------------------------------------------------------------------------------

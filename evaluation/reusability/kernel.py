@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from evaluation.measures.label_state import LabelState, States, positive
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.rank_table import Flags, Floats
-from evaluation.measures.values import means, parse_name
+from evaluation.measures.registry import parse_measure
+from evaluation.measures.values import means
 from evaluation.statistics.correlation import kendall_tau, merit
 from evaluation.statistics.places import places
 
@@ -56,11 +57,11 @@ def leave_out(
     short = prepared.only(positive(state))  # a measure of answers alone needs no other rows
     found: dict[str, list[Floats]] = {name: [] for name in names}
     for only, rows in ((True, short), (False, prepared)):
-        of_these = [name for name in names if parse_name(name)[0].answers_only == only]
+        of_these = [name for name in names if parse_measure(name).answers_only == only]
         for labelled in states:
             for name, mean in means(rows, labelled, of_these, assumed_is_judged).items():
                 found[name].append(mean)
-    return {name: _compare(np.array(found[name]), parse_name(name)[0].higher_is_better) for name in names}
+    return {name: _compare(np.array(found[name]), parse_measure(name).higher_is_better) for name in names}
 
 
 def _compare(mean: Floats, higher_is_better: bool) -> LeaveOut:

@@ -18,7 +18,8 @@ from evaluation.measures.label_state import LabelState, States, positive, withou
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums
 from evaluation.measures.rank_table import Floats, Ints, Order
-from evaluation.measures.values import means, parse_name
+from evaluation.measures.registry import parse_measure
+from evaluation.measures.values import means
 from evaluation.statistics.bootstrap import StackedSums
 from evaluation.statistics.correlation import kendall_tau, merit
 
@@ -111,10 +112,10 @@ def _grown(
     short = prepared.only(answers)  # a measure of answers alone needs no other rows
     by_name = {}
     for only, table in ((True, short), (False, prepared)):
-        asked = [name for name in names if parse_name(name)[0].answers_only == only]
+        asked = [name for name in names if parse_measure(name).answers_only == only]
         found = [means(table, at, asked, assumed_is_judged) for at in states]
         by_name.update({name: np.array([at[name] for at in found]) for name in asked})
-    merits = {name: merit(by_name[name], parse_name(name)[0].higher_is_better) for name in names}
+    merits = {name: merit(by_name[name], parse_measure(name).higher_is_better) for name in names}
     rows = short.table
     return (
         np.array([np.count_nonzero(positive(at)) for at in states]),
@@ -211,10 +212,10 @@ def _merits_of_triples(
 ) -> tuple[Merits, int]:
     """Merits when only some of the n positive triples keep their label; and n."""
     triples = np.flatnonzero(positive(state))
-    better = [parse_name(name)[0].higher_is_better for name in names]
+    better = [parse_measure(name).higher_is_better for name in names]
     without = without_labels(state, positive(state))
     # unless a measure looks at other triples, the rows of the positives are enough
-    enough = all(parse_name(name)[0].answers_only for name in names)
+    enough = all(parse_measure(name).answers_only for name in names)
     rows = prepared.only(positive(state)) if enough else prepared
 
     def merits_of(subset: Order) -> list[Floats]:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from evaluation.measures.micro import POWER
 from evaluation.measures.rank_table import Floats
+from evaluation.measures.slow_decay import POWER
 
 ENTITIES = 14_505  # of the paper's simulation
 ROUNDING = 1e-12

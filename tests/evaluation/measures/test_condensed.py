@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
-from evaluation.measures.values import FAMILIES, means, values
+from evaluation.measures.registry import REGISTRY
+from evaluation.measures.values import means, values
 from tests.evaluation.measures.trec import random_lists
 
 MICRO = ["condensed_micro_mr", "condensed_micro_mrr", "condensed_micro_hits@1", "condensed_micro_hits@3"]
@@ -90,7 +91,7 @@ def test_condensed_answer_that_the_run_did_not_return_scores_zero():
 
 
 def test_every_micro_macro_and_list_family_but_three_has_a_variant():
-    plain = {name for name in FAMILIES if not name.startswith("condensed_")}
-    without = {name for name in plain if f"condensed_{name}" not in FAMILIES}
+    plain = {name for name in REGISTRY if not name.startswith("condensed_")}
+    without = {name for name in plain if f"condensed_{name}" not in REGISTRY}
     assert without == {"bpref", "infap", "judged", "amr", "amri", "adjusted_mrr", "z_mrr", "gmr"}
-    assert all(FAMILIES[name].answers_only is False for name in FAMILIES if name.startswith("condensed_"))
+    assert all(REGISTRY[name].answers_only is False for name in REGISTRY if name.startswith("condensed_"))

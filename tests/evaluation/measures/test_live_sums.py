@@ -8,9 +8,10 @@ from evaluation.measures.live_sums import LiveSums, questions_only
 from evaluation.measures.prepared import prepare
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.rank_table import keep_rows
-from evaluation.measures.values import FAMILIES, values
+from evaluation.measures.registry import REGISTRY
+from evaluation.measures.values import values
 
-NAMES = [name if family.cutoff != "required" else f"{name}@3" for name, family in FAMILIES.items()]
+NAMES = [name if row.cutoff != "required" else f"{name}@3" for name, row in REGISTRY.items()]
 seeds = st.integers(0, 10**6)
 
 

@@ -7,7 +7,8 @@ from scipy import stats
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
 from evaluation.measures.question_sums import question_sums
-from evaluation.measures.values import FAMILIES, means, parse_name, values
+from evaluation.measures.registry import REGISTRY, parse_measure
+from evaluation.measures.values import means, values
 from evaluation.statistics.curves import (
     HALF_SIZES,
     SIZES,
@@ -125,7 +126,7 @@ def test_stability_equals_one_evaluation_per_subset(world, seed):
         assert curve.sd(name)[0] == pytest.approx(defined.std(ddof=1) if defined.size > 1 else np.nan, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", [f if x.cutoff == "none" else f"{f}@1" for f, x in FAMILIES.items()])
+@pytest.mark.parametrize("name", [f if x.cutoff == "none" else f"{f}@1" for f, x in REGISTRY.items()])
 def test_measures_of_answers_alone_need_no_other_rows(world, name):
     same = []
     for seed in range(14, 24):
@@ -135,7 +136,7 @@ def test_measures_of_answers_alone_need_no_other_rows(world, name):
         tables = (prepared, prepared.only(w.state == LabelState.POSITIVE))
         found = [values(table, w.state, [name])[name].per_unit for table in tables]
         same.append(np.allclose(*found, atol=1e-12, equal_nan=True))
-    assert all(same) == parse_name(name)[0].answers_only
+    assert all(same) == parse_measure(name).answers_only
 
 
 def all_positive(world, seed=14):  # 19 triples: an odd number
