@@ -23,7 +23,7 @@ from evaluation.max_k.kernel import (
 from evaluation.max_k.stored_runs import (
     WHICH,
     RightAnswers,
-    Stored,
+    StoredRun,
     Which,
     find_runs,
     left_out,
@@ -47,10 +47,10 @@ def check_ks(ks: Sequence[int]) -> None:
         raise EvaluationError(f"k is {asked}: a run keeps the first {TOP} entities of a question; give 1 to {TOP}.")
 
 
-class Read:
+class RunReader:
     """One run at the questions of some right answers, filtered or raw."""
 
-    def __init__(self, stored: Stored, right: RightAnswers, which: Which) -> None:
+    def __init__(self, stored: StoredRun, right: RightAnswers, which: Which) -> None:
         held, csr = stored.predictive, right.of(which)
         self.alpha = held.alpha
         self._held = held
@@ -123,7 +123,7 @@ def means(found: Goodness) -> Goodness:
     return Goodness(*(np.mean(part, axis=0) for part in found))
 
 
-def performance(system: str, read: Read) -> Performance:
+def performance(system: str, read: RunReader) -> Performance:
     protocols = dict(zip(PROTOCOLS, (read.topk(), read.sampling(), read.greedy()), strict=True))
     return Performance(
         system,
@@ -163,7 +163,7 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
     systems: dict[str, dict[str, Any]] = {}
     for name, run in found.ready:
         stored = stored_run(run, table.graph.num_entities)
-        both = {which: performance(name, Read(stored, right, which)) for which in WHICH}
+        both = {which: performance(name, RunReader(stored, right, which)) for which in WHICH}
         systems[name] = {
             "alpha": stored.predictive.alpha,
             "tvd": both["raw"].tvd,

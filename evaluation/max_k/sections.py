@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.max_k.alpha_sections import contrast, effect
-from evaluation.max_k.model_sections import Side, best_system, conventional, models, protocols, side_of, which_of
 from evaluation.max_k.performance import check_ks
-from evaluation.max_k.stored_runs import WHICH, Found, find_runs, left_out, scoring_jobs, stored_run
+from evaluation.max_k.softmax_sections import contrast, effect
+from evaluation.max_k.stored_runs import WHICH, RunsByState, find_runs, left_out, scoring_jobs, stored_run
+from evaluation.max_k.system_sections import (
+    RunsUnderLabels,
+    best_system,
+    conventional,
+    models,
+    protocols,
+    side_of,
+    which_of,
+)
 from evaluation.sections.section import (
     Action,
     Analysis,
@@ -54,7 +62,7 @@ def of_full_test(context: Context) -> list[Section]:
     return beside(_shown(context, [side]), "full-test")
 
 
-def _shown(context: Context, sides: Sequence[Side]) -> list[Section]:
+def _shown(context: Context, sides: Sequence[RunsUnderLabels]) -> list[Section]:
     side = sides[0]
     system = _system(context, side)
     return [
@@ -66,13 +74,13 @@ def _shown(context: Context, sides: Sequence[Side]) -> list[Section]:
     ]
 
 
-def _sides(context: Context, found: Found, keys: list[str]) -> list[Side]:
+def _sides(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
     check_ks([context.settings.k])
     stored = {name: stored_run(run, context.table.graph.num_entities) for name, run in found.ready}
     return [side_of(context, key, getattr(context, key), stored) for key in keys]
 
 
-def _system(context: Context, side: Side) -> str:
+def _system(context: Context, side: RunsUnderLabels) -> str:
     """Whose protocols are drawn: the one that is asked for, or the best."""
     asked = context.settings.system
     if not asked:
@@ -92,7 +100,7 @@ def _unanswered(context: Context) -> Section:
     )
 
 
-def _absent(context: Context, found: Found) -> list[Section]:
+def _absent(context: Context, found: RunsByState) -> list[Section]:
     """Systems that are not shown, why, and the button that changes it."""
     why = left_out(context.pool, found)
     if not why:

@@ -86,7 +86,7 @@ def _csr(codes: Ints, questions: int, num_entities: int) -> Csr:
 # -- runs -------------------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class RunsByState(NamedTuple):
     """Systems by whether the page can show them; `imported` have no scores of all entities and never will."""
 
     ready: list[tuple[str, Run]]
@@ -94,9 +94,9 @@ class Found(NamedTuple):
     imported: list[str]
 
 
-def find_runs(pool: Pool, table: PoolTable) -> Found:
+def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
     """The evaluated systems of a pool, and those of them whose run lacks the predictive distributions."""
-    found, wanted = Found([], [], []), wanted_triples(pool, table.graph)
+    found, wanted = RunsByState([], [], []), wanted_triples(pool, table.graph)
     for system in systems_with_runs(pool):
         if system.name not in table.systems:
             continue
@@ -109,7 +109,7 @@ def find_runs(pool: Pool, table: PoolTable) -> Found:
     return found
 
 
-def left_out(pool: Pool, found: Found) -> dict[str, str]:
+def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
     """Why each system is not shown."""
     again = f"its run lacks its distributions; score_runs {pool.name} stores them"
     outside = "an imported run has the scores of what it returned, and not those of all entities"
@@ -135,7 +135,7 @@ def scoring_jobs(pool: Pool) -> list[Job]:
     ]
 
 
-class Stored:
+class StoredRun:
     """What a run holds, and where the entities that it returned stand among the known answers."""
 
     def __init__(self, predictive: Predictive, num_entities: int) -> None:
@@ -164,13 +164,13 @@ class Stored:
         return first_drawn(self.predictive.draws)
 
 
-_stored: OrderedDict[tuple[int, str], Stored] = OrderedDict()
+_stored: OrderedDict[tuple[int, str], StoredRun] = OrderedDict()
 
 
-def stored_run(run: Run, num_entities: int) -> Stored:
+def stored_run(run: Run, num_entities: int) -> StoredRun:
     """From memory while the run has not changed."""
     key = (run.pk, run.sha256)
-    found = _stored.get(key) or Stored(read_predictive(run), num_entities)
+    found = _stored.get(key) or StoredRun(read_predictive(run), num_entities)
     _stored[key] = found
     _stored.move_to_end(key)
     while len(_stored) > KEPT:

@@ -1,28 +1,17 @@
-"""Open world: how much of what is right the test set lacks, and what theory expects of the reported numbers."""
+"""Build the page Open world of a pool: how many answers the test set lacks, and what theory expects of that."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.open_world.kernels.pool import Found, discordant_share, missing_share
-from evaluation.open_world.pool_world import CURVE, LEAST_JUDGED, PoolWorld, Reported, pool_world
-from evaluation.open_world.world_settings import COMPARED, LABELS
-from evaluation.sections.section import (
-    Analysis,
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Part,
-    Section,
-    Table,
-    cell,
-    label_caption,
-    numbers,
-)
+from evaluation.open_world.kernels.pool import AnswerCounts, discordant_share, missing_share
+from evaluation.open_world.pool_world import CURVE, LEAST_JUDGED, PoolWorld, ReportedMetric, pool_world
+from evaluation.open_world.theory_settings import COMPARED, METRICS
+from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.section import Analysis, Chart, Column, Context, Part, Section, Table, cell, label_caption
 
 MOST_BARS = 30
 
@@ -44,85 +33,86 @@ def open_world(context: Context) -> list[Section]:
 # -- β ----------------------------------------------------------------------------------------------------------
 
 
+class _ShareRow(NamedTuple):
+    """A relation, or a group of relations: counts of each AnswerCounts field, and β."""
+
+    name: str
+    questions: int
+    test: int
+    new: int
+    judged: int
+    candidates: int
+    beta: float
+
+
+def _share_row(name: str, questions: int, found: AnswerCounts, i: int = 0) -> _ShareRow:
+    return _ShareRow(name, questions, *(int(counts[i]) for counts in found), float(missing_share(found)[i]))
+
+
 def _shares(context: Context, world: PoolWorld) -> Section:
-    names = context.table.graph.relations
-    shares, total = missing_share(world.by_relation), world.total
+    shares, total = missing_share(world.by_relation), _share_row("all relations", world.questions.sum(), world.total)
     own = np.flatnonzero(world.enough)
     own = own[np.argsort(-shares[own], kind="stable")]
-    rows = [_share_row("all relations", int(world.questions.sum()), total, 0)]
-    rows += [_share_row(names[r], int(world.questions[r]), world.by_relation, int(r)) for r in own]
-    others = np.flatnonzero(~world.enough & (world.questions > 0))
-    if others.size:
-        name = f"{others.size} with fewer than {LEAST_JUDGED} judged"
-        rows.append(_share_row(name, int(world.questions[others].sum()), world.few, 0))
-    shown = own[:MOST_BARS]
-    left = int(total.candidates[0] - total.judged[0])
-    chart = (
-        Chart(
-            "bars",
-            "Share of missing answers by relation",
-            {
-                "series": [{"name": "β", "x": [names[r] for r in shown], "y": numbers(shares[shown])}],
-                "lying": True,
-                "x": "β, at least",
-                "yaxis": {"autorange": "reversed"},
-            },
-        )
-        if shown.size
-        else None
-    )
+    few = f"; the chart has the {MOST_BARS} largest." if own.size > MOST_BARS else "."
+    left = total.candidates - total.judged
     return Section(
         "share",
         "Share of right answers that the test set lacks (β), at least",
         "Of the right answers to the questions of the seeds, the share that judging found and that train, valid and"
         " test do not have: new / (new + all original test answers of the same questions).",
         f"{label_caption(context.labels, context.settings)} Questions: those of the seeds. Relations with fewer than"
-        f" {LEAST_JUDGED} judged candidates are one group"
-        + (f"; the chart has the {MOST_BARS} largest." if own.size > MOST_BARS else "."),
-        [
-            Table(
-                "share",
-                "Missing answers by relation",
-                [
-                    Column("relation", "Relation", "text"),
-                    Column("questions", "Questions", "count"),
-                    Column(
-                        "candidates", "Candidates", "count", "Pooled answers to these questions that are not of test."
-                    ),
-                    Column("judged", "Judged", "count"),
-                    Column("new", "New answers", "count"),
-                    Column("test", "Test answers", "count", "All of the original test set, sampled or not."),
-                    Column("per_question", "Answers a question", "value"),
-                    Column("beta", "β ≥", "share"),
-                ],
-                rows,
-            )
-        ],
-        chart,
-        finding=f"At least {100 * missing_share(total)[0]:.1f} % of the right answers are missing:"
-        f" {total.new[0]:,} new ones beside {total.test[0]:,} of the test set.",
+        f" {LEAST_JUDGED} judged candidates are one group{few}",
+        [_share_table(context, world, total, own)],
+        _share_chart([context.table.graph.relations[r] for r in own[:MOST_BARS]], shares[own[:MOST_BARS]]),
+        finding=f"At least {100 * total.beta:.1f} % of the right answers are missing:"
+        f" {total.new:,} new ones beside {total.test:,} of the test set.",
         notes=[
-            f"This is a lower bound. {left:,} of {total.candidates[0]:,} candidates are not judged by people"
+            f"This is a lower bound. {left:,} of {total.candidates:,} candidates are not judged by people"
             " (unjudged, or filtered as assumed negatives), and what no system returned was not pooled."
         ],
     )
 
 
-def _share_row(name: str, questions: int, found: Found, at: int) -> list[Cell]:
-    answers = int(found.new[at] + found.test[at])
-    return [
-        name,
-        questions,
-        int(found.candidates[at]),
-        int(found.judged[at]),
-        int(found.new[at]),
-        int(found.test[at]),
-        cell(answers / questions if questions else np.nan),
-        cell(missing_share(found)[at], "no answer"),
-    ]
+def _share_table(context: Context, world: PoolWorld, total: _ShareRow, own: np.ndarray) -> Table:
+    names = context.table.graph.relations
+    rows = [total, *(_share_row(names[r], int(world.questions[r]), world.by_relation, int(r)) for r in own)]
+    others = np.flatnonzero(~world.enough & (world.questions > 0))
+    if others.size:
+        name = f"{others.size} with fewer than {LEAST_JUDGED} judged"
+        rows.append(_share_row(name, int(world.questions[others].sum()), world.few))
+    pooled = "Pooled answers to these questions that are not of test."
+    sampled = "All of the original test set, sampled or not."
+    return table_of(
+        "share",
+        "Missing answers by relation",
+        rows,
+        [
+            (Column("relation", "Relation", "text"), lambda row: row.name),
+            (Column("questions", "Questions", "count"), lambda row: int(row.questions)),
+            (Column("candidates", "Candidates", "count", pooled), lambda row: row.candidates),
+            (Column("judged", "Judged", "count"), lambda row: row.judged),
+            (Column("new", "New answers", "count"), lambda row: row.new),
+            (Column("test", "Test answers", "count", sampled), lambda row: row.test),
+            (
+                Column("per_question", "Answers a question"),
+                lambda row: cell((row.new + row.test) / row.questions if row.questions else np.nan),
+            ),
+            (Column("beta", "β ≥", "share"), lambda row: cell(row.beta, "no answer")),
+        ],
+    )
+
+
+def _share_chart(names: list[str], shares: np.ndarray) -> Chart | None:
+    if not names:
+        return None
+    look = {"lying": True, "x": "β, at least", "yaxis": {"autorange": "reversed"}}
+    return chart("bars", "Share of missing answers by relation", [series_of("β", names, shares)], **look)
 
 
 # -- reported and expected --------------------------------------------------------------------------------------
+
+REPORTED, EXPECTED = Column("sparse", "Reported"), Column("expected", "Expected by theory")
+COMPLETED = Column("completed", "Completed (ℓ)")
 
 
 def _caption(context: Context, world: PoolWorld) -> str:
@@ -133,20 +123,24 @@ def _caption(context: Context, world: PoolWorld) -> str:
     )
 
 
-def _summary(context: Context, world: PoolWorld, found: dict[str, Reported]) -> Section:
-    rows: list[list[Cell]] = []
-    for metric, of in found.items():
-        share = discordant_share(of.sparse, of.completed)
-        rows.append(
-            [
-                LABELS[metric],
-                float(of.sparse.mean()),
-                float(of.expected.mean()),
-                float(of.completed.mean()),
-                cell(share, "fewer than two systems with different values"),
-            ]
-        )
-    mrr = found["mrr"]
+def _summary(context: Context, world: PoolWorld, found: dict[str, ReportedMetric]) -> Section:
+    opposite = "Of the pairs of systems with different values: those that the two put in opposite orders."
+    untold, mrr = "fewer than two systems with different values", found["mrr"]
+    table = table_of(
+        "reported",
+        "Means over systems",
+        found.items(),
+        [
+            (Column("metric", "Metric", "text"), lambda row: METRICS[row[0]]),
+            (REPORTED, lambda row: float(row[1].sparse.mean())),
+            (EXPECTED, lambda row: float(row[1].expected.mean())),
+            (COMPLETED, lambda row: float(row[1].completed.mean())),
+            (
+                Column("discordant", "Pairs in other order", "share", opposite),
+                lambda row: cell(discordant_share(row[1].sparse, row[1].completed), untold),
+            ),
+        ],
+    )
     return Section(
         "reported",
         "What is reported, and what theory expects",
@@ -154,25 +148,7 @@ def _summary(context: Context, world: PoolWorld, found: dict[str, Reported]) -> 
         " filtered out. Were all right answers known, the second is what the theory calls strength (ℓ), by any metric:"
         " so each system's ℓ is its own completed value, and theory says what is reported of it.",
         _caption(context, world),
-        [
-            Table(
-                "reported",
-                "Means over systems",
-                [
-                    Column("metric", "Metric", "text"),
-                    Column("sparse", "Reported", "value"),
-                    Column("expected", "Expected by theory", "value"),
-                    Column("completed", "Completed (ℓ)", "value"),
-                    Column(
-                        "discordant",
-                        "Pairs in other order",
-                        "share",
-                        "Of the pairs of systems with different values: those that the two put in opposite orders.",
-                    ),
-                ],
-                rows,
-            )
-        ],
+        [table],
         finding=f"Over {len(context.systems)} systems, MRR of the same seeds is {mrr.sparse.mean():.3f} as reported and"
         f" {mrr.completed.mean():.3f} completed; theory expects {mrr.expected.mean():.3f} to be reported.",
         notes=[
@@ -182,70 +158,46 @@ def _summary(context: Context, world: PoolWorld, found: dict[str, Reported]) -> 
     )
 
 
-def _metric(context: Context, world: PoolWorld, metric: str, found: Reported) -> Section:
-    label = LABELS[metric]
-    series: list[dict[str, Any]] = [
-        {"name": "theory", "x": numbers(CURVE), "y": numbers(found.curve), "plain": True},
-        {"name": "closed world", "x": [0, 1], "y": [0, 1], "plain": True, "quiet": True, "dash": "dot"},
-    ]
-    series += [
-        {"system": i, "name": name, "x": [float(found.completed[i])], "y": [float(found.sparse[i])], "size": 10}
-        for i, name in enumerate(context.systems)
-    ]
-    rows: list[list[Cell]] = [
+def _metric(context: Context, world: PoolWorld, metric: str, found: ReportedMetric) -> Section:
+    label = METRICS[metric]
+    key = f"metric-{metric.replace('@', '-').replace('_', '-')}"
+    sparse, expected, completed, every = (
+        values.tolist() for values in (found.sparse, found.expected, found.completed, found.every)
+    )
+    grown = "Over the seeds and the new answers, which were pooled because some system put them high."
+    table = table_of(
+        key,
+        f"{label} of the seeds",
+        range(len(context.systems)),
         [
-            name,
-            float(found.sparse[i]),
-            float(found.expected[i]),
-            float(found.sparse[i] - found.expected[i]),
-            float(found.completed[i]),
-            float(found.every[i]),
-        ]
-        for i, name in enumerate(context.systems)
+            (Column("system", "System", "system"), lambda i: context.systems[i]),
+            (REPORTED, lambda i: sparse[i]),
+            (EXPECTED, lambda i: expected[i]),
+            (Column("difference", "Reported − expected", "change"), lambda i: sparse[i] - expected[i]),
+            (COMPLETED, lambda i: completed[i]),
+            (Column("every", "Completed, with the new answers", note=grown), lambda i: every[i]),
+        ],
+    )
+    series = [
+        series_of("theory", CURVE, found.curve, plain=True),
+        series_of("closed world", [0, 1], [0, 1], plain=True, quiet=True, dash="dot"),
+        *(series_of(name, [completed[i]], [sparse[i]], system=i, size=10) for i, name in enumerate(context.systems)),
     ]
-    key = metric.replace("@", "-").replace("_", "-")
+    title, axes = f"{label} reported against completed", {"xaxis": {"range": [0, 1]}, "yrange": [0, 1]}
+    across, up = f"{label}, completed (ℓ)", f"{label}, reported"
     return Section(
-        f"metric-{key}",
+        key,
         f"{label}: reported against completed",
         "A point is a system: across, its value with the new answers filtered out; up, what is reported without them."
         " On the dotted line nothing would be lost; the curve is the theory's.",
         _caption(context, world),
-        [
-            Table(
-                f"metric-{key}",
-                f"{label} of the seeds",
-                [
-                    Column("system", "System", "system"),
-                    Column("sparse", "Reported", "value"),
-                    Column("expected", "Expected by theory", "value"),
-                    Column("difference", "Reported − expected", "change"),
-                    Column("completed", "Completed (ℓ)", "value"),
-                    Column(
-                        "every",
-                        "Completed, with the new answers",
-                        "value",
-                        "Over the seeds and the new answers, which were pooled because some system put them high.",
-                    ),
-                ],
-                rows,
-            )
-        ],
-        Chart(
-            "lines",
-            f"{label} reported against completed, by system, with the theory's curve",
-            {
-                "series": series,
-                "x": f"{label}, completed (ℓ)",
-                "y": f"{label}, reported",
-                "xaxis": {"range": [0, 1]},
-                "yrange": [0, 1],
-            },
-        ),
+        [table],
+        chart("lines", f"{title}, by system, with the theory's curve", series, x=across, y=up, **axes),
         finding=_finding(context, label, found),
     )
 
 
-def _finding(context: Context, label: str, found: Reported) -> str:
+def _finding(context: Context, label: str, found: ReportedMetric) -> str:
     lost, told = found.completed - found.sparse, found.completed - found.expected
     most = int(np.argmax(lost))
     return (

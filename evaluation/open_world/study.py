@@ -1,4 +1,4 @@
-"""Open-world studies: the same facts at several densities, systems trained on each, their checkpoints evaluated.
+"""Make open-world studies: the same facts at several densities, systems trained on each, checkpoints evaluated.
 
 A study is made in two steps that may be repeated: its graphs and systems (`prepare_study`), then one job a system.
 """
@@ -24,7 +24,7 @@ from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.models import Study, StudyRun
-from evaluation.open_world.study_files import Ranks, rank_answers, read_ranks, untrained, write_ranks
+from evaluation.open_world.study_files import StudyRanks, rank_answers, read_ranks, untrained, write_ranks
 from evaluation.open_world.study_questions import open_answers
 from pooling.enums import SystemState
 from pooling.graphs.bundled import FamilyOptions, family_tree
@@ -42,7 +42,7 @@ class StudyError(UserError):
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """What a study is asked for; the defaults are the paper's sizes."""
+    """Options of a study; the defaults are the paper's sizes."""
 
     families: int = 20
     people: int = 300  # most people of one family
@@ -57,25 +57,19 @@ class StudyOptions:
     device: str = "auto"
 
     def check(self) -> None:
-        """StudyError names every value that makes no study."""
-        problems = [
-            text
-            for bad, text in (
-                (not self.densities, "name one density at least"),
-                (
-                    any(not 0 < d < 1 for d in self.densities),
-                    "a density must lie within 0 and 1 (at 1 nothing is missing)",
-                ),
-                (len(set(map(density_name, self.densities))) < len(self.densities), "a density is there twice"),
-                (not self.systems, "name one system at least"),
-                (len(set(self.systems)) < len(self.systems), "a system is there twice"),
-                (self.questions < 1, f"questions must be 1 or more, not {self.questions}"),
-                (self.min_answers < 2, f"answers of a question must be 2 or more, not {self.min_answers}"),
-                (not 2 <= self.checkpoints <= 500, f"checkpoints must be from 2 to 500, not {self.checkpoints}"),
-            )
-            if bad
-        ]
-        if problems:
+        """Raise StudyError that names every value with which no study is possible."""
+        outside = any(not 0 < d < 1 for d in self.densities)
+        checks = (
+            (not self.densities, "name one density at least"),
+            (outside, "a density must lie within 0 and 1 (at 1 nothing is missing)"),
+            (len(set(map(density_name, self.densities))) < len(self.densities), "a density is there twice"),
+            (not self.systems, "name one system at least"),
+            (len(set(self.systems)) < len(self.systems), "a system is there twice"),
+            (self.questions < 1, f"questions must be 1 or more, not {self.questions}"),
+            (self.min_answers < 2, f"answers of a question must be 2 or more, not {self.min_answers}"),
+            (not 2 <= self.checkpoints <= 500, f"checkpoints must be from 2 to 500, not {self.checkpoints}"),
+        )
+        if problems := [text for bad, text in checks if bad]:
             raise StudyError(f"Open-world study: {'; '.join(problems)}.")
         for kind in settings_of_kinds(self.systems, self.settings):
             if not isinstance(get_system(kind), SystemSpec):
@@ -103,12 +97,12 @@ def options_of(study: Study) -> StudyOptions:
 
 
 def density_name(density: float) -> str:
-    """How a density is written in names: d95, d7-5 for 0.075 (a name has no dot)."""
+    """Write a density as names have it: d95, or d7-5 for 0.075 (a name has no dot)."""
     return "d" + f"{density * 100:.6g}".replace(".", "-")
 
 
 def get_study(name: str) -> Study:
-    """The study of this name; StudyError names those that exist."""
+    """Return the study of a name; StudyError names the existing ones."""
     try:
         return Study.objects.get(name=name)
     except Study.DoesNotExist:
@@ -117,7 +111,7 @@ def get_study(name: str) -> Study:
 
 
 def create_study(name: str, options: StudyOptions, user: User | None = None) -> Study:
-    """The row of a new study; its graphs and systems are made by `prepare_study`."""
+    """Create the row of a study; `prepare_study` makes its graphs and systems."""
     try:
         validate_slug(name)
     except ValidationError:
@@ -135,7 +129,7 @@ def create_study(name: str, options: StudyOptions, user: User | None = None) -> 
 
 
 def change_asked(study: Study, given: Mapping[str, Any]) -> None:
-    """StudyError where what is `given` (fields of StudyOptions) is not what the study was made with."""
+    """Raise StudyError where `given` fields of StudyOptions differ from those that the study was made with."""
     options = options_of(study)
     if other := [key for key, value in given.items() if getattr(options, key) != value]:
         raise StudyError(
@@ -149,7 +143,7 @@ def graph_name(study: str, density: float) -> str:
 
 
 def prepare_study(study: Study, tell: TellStage | None = None) -> list[StudyRun]:
-    """The graphs of all densities and their systems; what is there already stays. Returns all runs."""
+    """Make the missing graphs and systems of all densities, and return all runs."""
     options = options_of(study)
     tell = tell or (lambda stage, done, total: None)
     # patience 0: a curve goes on to the last epoch
@@ -177,12 +171,12 @@ def _graph(study: Study, density: float, options: StudyOptions) -> Graph:
 
 
 def start_preparing(study: Study, user: User | None = None) -> Job:
-    """Have a job make graphs and systems; it then starts the jobs of the systems."""
+    """Start the job that makes graphs and systems, and then starts the jobs of the systems."""
     return start_job(EvaluationJob.OPEN_WORLD, params={"study": study.name}, user=user)
 
 
 def start_study(study: Study, user: User | None = None) -> list[Job]:
-    """A job for every system that is not finished; those under way are as they are."""
+    """Start a job for every unfinished system that has none under way."""
     waiting = study.runs.filter(sha256="").select_related("graph", "system__graph")
     return [
         start_job(EvaluationJob.OPEN_WORLD, graph=run.graph, system=run.system, params={"study": study.name}, user=user)
@@ -191,7 +185,7 @@ def start_study(study: Study, user: User | None = None) -> list[Job]:
 
 
 def jobs_of(study: Study) -> list[Job]:
-    """All jobs of a study, the newest first."""
+    """Return all jobs of a study, the newest first."""
     jobs = Job.objects.filter(kind=EvaluationJob.OPEN_WORLD, params={"study": study.name})
     return list(jobs.select_related("graph", "system__graph").defer("log").order_by("-pk"))
 
@@ -201,12 +195,12 @@ def is_under_way(study: Study) -> bool:
 
 
 def checkpoint_epochs(epochs: int, checkpoints: int) -> set[int]:
-    """Which epochs are evaluated: 0, which is before training, and 1 … epochs at equal ratios."""
+    """Return the epochs to evaluate: 0, before training, and 1 … epochs at equal ratios."""
     return {0, epochs, *np.rint(np.geomspace(1, epochs, min(checkpoints, epochs))).astype(int).tolist()}
 
 
 def run_study(job: Job, progress: Progress) -> None:
-    """Without a system: make graphs and systems, and start their jobs. With one: train and evaluate it."""
+    """Run a job of a study: train and evaluate its system, or without one make all systems and start their jobs."""
     study = get_study(job.params["study"])
     if job.system is None:
         prepare_study(study, lambda stage, done, total: progress.report(stage, done, total, "graphs"))
@@ -216,11 +210,11 @@ def run_study(job: Job, progress: Progress) -> None:
 
 
 def run_system(run: StudyRun, system: System, progress: Progress) -> None:
-    """Train a system from its last checkpoint on and rank the open answers at the epochs that are evaluated."""
+    """Train a system from its last checkpoint on, and rank the open answers at the epochs to evaluate."""
     options, path = options_of(run.study), artifact_path(run.artifact)
     row = StudyRun.objects.filter(pk=run.pk)
     answers = open_answers(run.graph, questions=options.questions, least=options.min_answers, seed=options.seed)
-    kept = read_ranks(path) or Ranks.of(answers)
+    kept = read_ranks(path) or StudyRanks.of(answers)
     wanted = checkpoint_epochs(int(system.settings["epochs"]), options.checkpoints)
 
     def on_epoch(epoch: int, scorer: Callable[[], Any]) -> None:

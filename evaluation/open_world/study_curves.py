@@ -1,4 +1,4 @@
-"""What the checkpoints of a study say: sparse and full metrics of each, under three divisions of the open answers."""
+"""Compute sparse and full metrics of the checkpoints of a study, under three divisions of the open answers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from evaluation.open_world.kernels.study import (
 )
 from evaluation.open_world.kernels.theory import expected_metric, expected_simulated
 from evaluation.open_world.study import StudyError, options_of
-from evaluation.open_world.study_files import Ranks, read_ranks
+from evaluation.open_world.study_files import StudyRanks, read_ranks
 
-DIVISIONS = {  # how it is told which of the open answers are missing
+DIVISIONS = {  # how the missing ones are chosen among the open answers
     "independent": "drawn",
     "predicted-present": "what {chooser} predicts is there",
     "predicted-missing": "what {chooser} predicts is missing",
 }
 
 
-class Values(NamedTuple):
-    """Of one system under one division: a value per checkpoint, in the order of the epochs."""
+class CheckpointValues(NamedTuple):
+    """Values of one system under one division, a value per checkpoint in the order of the epochs."""
 
     epochs: list[int]
     full: dict[str, Floats]  # by metric, [checkpoints]
@@ -46,11 +46,11 @@ class Values(NamedTuple):
     test: int
 
 
-class Curve(NamedTuple):
-    """The values of a run."""
+class SystemCurve(NamedTuple):
+    """A run and its values."""
 
     run: StudyRun
-    values: Values
+    values: CheckpointValues
 
     @property
     def system(self) -> str:
@@ -58,16 +58,16 @@ class Curve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Density:
-    """All systems of one density under one division; `chooser`: whose predictions divide, left out of `curves`."""
+class DensityCurves:
+    """All systems of one density under one division, without the `chooser`, whose predictions divide."""
 
     density: float
-    curves: list[Curve]
+    curves: list[SystemCurve]
     chooser: str = ""
 
 
 def chooser_of(study: Study, asked: str = "") -> str:
-    """The system whose predictions divide: the one asked for, else the paper's ComplEx, else the first."""
+    """Return the system whose predictions divide: the chosen one, else the paper's ComplEx, else the first."""
     systems = options_of(study).systems
     names = [run.system.name for run in study.runs.select_related("system")] or list(systems)
     if asked and asked not in names:
@@ -75,8 +75,8 @@ def chooser_of(study: Study, asked: str = "") -> str:
     return asked or ("complex" if "complex" in names else names[0])
 
 
-def densities_of(study: Study, division: str = "independent", chooser: str = "") -> list[Density]:
-    """What was evaluated so far, the highest density first; StudyError for a division that there is not."""
+def densities_of(study: Study, division: str = "independent", chooser: str = "") -> list[DensityCurves]:
+    """Return what was evaluated so far, the highest density first. StudyError for an unknown division."""
     if division not in DIVISIONS:
         raise StudyError(f"There is no division {division[:40]!r}: there are {', '.join(DIVISIONS)}.")
     runs = list(study.runs.filter(checkpoints__gt=0).select_related("study", "graph", "system"))
@@ -88,13 +88,13 @@ def densities_of(study: Study, division: str = "independent", chooser: str = "")
         if chosen and by is None:
             continue  # it divides by its last checkpoint, which is not there yet
         curves = [_curve(run, division, by) for run in here if run != by]
-        found.append(Density(density, curves, chosen))
+        found.append(DensityCurves(density, curves, chosen))
     return found
 
 
-def _curve(run: StudyRun, division: str, by: StudyRun | None) -> Curve:
+def _curve(run: StudyRun, division: str, by: StudyRun | None) -> SystemCurve:
     chooser = (artifact_path(by.artifact), _stamp(by)) if by else (None, "")
-    return Curve(run, _values(artifact_path(run.artifact), _stamp(run), division, *chooser))
+    return SystemCurve(run, _values(artifact_path(run.artifact), _stamp(run), division, *chooser))
 
 
 def _stamp(run: StudyRun) -> str:
@@ -102,12 +102,12 @@ def _stamp(run: StudyRun) -> str:
 
 
 @lru_cache(maxsize=512)
-def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: str) -> Values:
+def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: str) -> CheckpointValues:
     ranks, prepared = _opened(path, stamp)
     every = np.ones_like(ranks.test)
     test = ranks.test if by is None else _divided(ranks, *_opened(by, by_stamp), division)
     found = filtered_ranks(prepared, every) <= 1
-    return Values(
+    return CheckpointValues(
         ranks.epochs.tolist(),
         metric_values(prepared, every),
         metric_values(prepared, test),
@@ -120,7 +120,7 @@ def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: st
     )
 
 
-def _opened(path: Path, stamp: str) -> tuple[Ranks, Prepared]:
+def _opened(path: Path, stamp: str) -> tuple[StudyRanks, Prepared]:
     if sha256 := stamp.partition("/")[0]:
         check_sha256(path, sha256)
     ranks = read_ranks(path)
@@ -129,8 +129,11 @@ def _opened(path: Path, stamp: str) -> tuple[Ranks, Prepared]:
     return ranks, prepare_answers(ranks.question, ranks.entity, ranks.strict, ranks.optimistic, ranks.pessimistic)
 
 
-def _divided(ranks: Ranks, chooser: Ranks, prepared: Prepared, division: str) -> Flags:
-    """Test answers where the last checkpoint of a system divides; equal ranks are drawn alike for all systems."""
+def _divided(ranks: StudyRanks, chooser: StudyRanks, prepared: Prepared, division: str) -> Flags:
+    """Return the test answers, bool [w], where the last checkpoint of a system divides.
+
+    Equal ranks are drawn alike for all systems.
+    """
     if not np.array_equal(ranks.entity, chooser.entity):
         raise StudyError("Two systems of one density were asked different questions: make the study anew.")
     last = filtered_ranks(prepared, np.ones_like(ranks.test))[-1]
@@ -139,8 +142,8 @@ def _divided(ranks: Ranks, chooser: Ranks, prepared: Prepared, division: str) ->
 
 
 @dataclass(frozen=True)
-class View:
-    """What of a study is looked at: one density under one division of the open answers."""
+class StudyView:
+    """The part of a study that a page shows: one density under one division of the open answers."""
 
     density: float
     division: str
@@ -151,8 +154,8 @@ class View:
         return DIVISIONS[self.division].format(chooser=self.chooser)
 
 
-def view_of(study: Study, asked: Mapping[str, str]) -> View:
-    """From the fields of an address; StudyError says what there is instead of what was asked for."""
+def view_of(study: Study, asked: Mapping[str, str]) -> StudyView:
+    """Return the view that an address asks for. StudyError names the known values where it has another one."""
     densities = options_of(study).densities
     text = asked.get("density", "").strip()
     try:
@@ -165,11 +168,11 @@ def view_of(study: Study, asked: Mapping[str, str]) -> View:
     division = asked.get("division", "") or "independent"
     if division not in DIVISIONS:
         raise StudyError(f"There is no division {division[:40]!r}: there are {', '.join(DIVISIONS)}.")
-    return View(density, division, chooser_of(study, asked.get("chooser", "")))
+    return StudyView(density, division, chooser_of(study, asked.get("chooser", "")))
 
 
 def theory_curve(run: StudyRun, metric: str, points: int = 26) -> tuple[Floats, Floats]:
-    """Full and sparse metric [points] that the theory expects of strengths 0 … 1 on the questions of a run.
+    """Return the full and sparse metric [points] that theory expects at strengths 0 … 1 on the questions of a run.
 
     Averaged over the questions, each with its own number of open answers; one β, the share of missing ones.
     """

@@ -1,4 +1,4 @@
-"""The file of one system of a study: open answers, and their positions at each checkpoint that was evaluated."""
+"""Read and write the file of one system of a study: open answers and their positions at each checkpoint."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Ranks:
-    """w open answers, ordered by question, and c checkpoints."""
+class StudyRanks:
+    """Positions of w open answers, ordered by question, at c checkpoints."""
 
     question: Ids  # [w]
     entity: Ids  # [w]
@@ -36,27 +36,20 @@ class Ranks:
     pessimistic: Ids  # [c, w]
 
     @classmethod
-    def of(cls, answers: OpenAnswers) -> Ranks:
-        """Of no checkpoint yet."""
+    def of(cls, answers: OpenAnswers) -> StudyRanks:
+        """Return the ranks of no checkpoint yet."""
         none = np.zeros((0, len(answers.test)), np.int32)
         size = np.array([answers.entities], np.int32)
         return cls(answers.question, answers.open.indices, answers.test, size, np.zeros(0, np.int32), none, none, none)
 
-    def with_epoch(self, epoch: int, scored: Scored) -> Ranks:
-        def more(name: str) -> Ids:
-            return np.concatenate([getattr(self, name), getattr(scored, name)[None]])
-
-        return replace(
-            self,
-            epochs=np.append(self.epochs, np.int32(epoch)),
-            strict=more("strict"),
-            optimistic=more("optimistic"),
-            pessimistic=more("pessimistic"),
-        )
+    def with_epoch(self, epoch: int, scored: Scored) -> StudyRanks:
+        names = ("strict", "optimistic", "pessimistic")
+        more = {name: np.concatenate([getattr(self, name), getattr(scored, name)[None]]) for name in names}
+        return replace(self, epochs=np.append(self.epochs, np.int32(epoch)), **more)
 
 
 def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> Scored:
-    """Positions of the open answers; `seed` is of the order that breaks ties."""
+    """Return the positions of the open answers; `seed` is of the order that breaks ties."""
     from pooling.scoring.ranking import score_questions
 
     nothing = Csr(np.zeros(len(answers.open.indptr), np.int64), np.zeros(0, np.int32))
@@ -66,7 +59,7 @@ def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> Scored:
 
 
 def untrained(graph: Graph, system: System) -> Any:
-    """The scorer of a system before its first epoch."""
+    """Return the scorer of a system before its first epoch."""
     from pooling.scoring.scorer import Scorer, build_model, resolve_device
 
     settings = dict(system.settings)
@@ -76,14 +69,14 @@ def untrained(graph: Graph, system: System) -> Any:
     return Scorer(spec, model, device)
 
 
-def write_ranks(path: Path, ranks: Ranks) -> None:
+def write_ranks(path: Path, ranks: StudyRanks) -> None:
     with writing(path) as aside, aside.open("wb") as file:
-        np.savez(file, **{f.name: getattr(ranks, f.name) for f in fields(Ranks)})
+        np.savez(file, **{f.name: getattr(ranks, f.name) for f in fields(StudyRanks)})
 
 
-def read_ranks(path: Path) -> Ranks | None:
-    """None: nothing was evaluated yet."""
+def read_ranks(path: Path) -> StudyRanks | None:
+    """Read the ranks of a system; None where nothing was evaluated yet."""
     if not path.exists():
         return None
     with np.load(path) as file:
-        return Ranks(**{f.name: file[f.name] for f in fields(Ranks)})
+        return StudyRanks(**{f.name: file[f.name] for f in fields(StudyRanks)})

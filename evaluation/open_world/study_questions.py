@@ -1,4 +1,4 @@
-"""The questions of a study, and what answers them outside train and valid."""
+"""Draw the questions of a study, and find their answers outside train and valid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pooling.questions.kernel import TAIL, Csr, Questions, answers_csr, without
 
 @dataclass(frozen=True)
 class OpenAnswers:
-    """q questions; `known` are their answers in train and valid, `open` all others; `test` bool [open]."""
+    """q questions: `known` are their answers in train and valid, `open` all others; `test` bool [open]."""
 
     questions: Questions
     known: Csr
@@ -24,12 +24,12 @@ class OpenAnswers:
 
     @property
     def question(self) -> NDArray[np.int32]:
-        """Of each open answer, its question."""
+        """Return the question of each open answer, [open]."""
         return np.repeat(np.arange(len(self.open.indptr) - 1, dtype=np.int32), np.diff(self.open.indptr))
 
 
 def open_answers(graph: Graph, *, questions: int, least: int, seed: int) -> OpenAnswers:
-    """`questions` tail questions with `least` answers or more among all true facts, or all where there are fewer.
+    """Draw `questions` tail questions with `least` answers or more among all true facts; all if there are fewer.
 
     They are drawn by the names of head and relation: the same for every graph of the same facts.
     """
@@ -51,5 +51,5 @@ def open_answers(graph: Graph, *, questions: int, least: int, seed: int) -> Open
 
 
 def _places(names: list[str]) -> NDArray[np.int64]:
-    """Place of each name in alphabetical order."""
+    """Return the place of each name in alphabetical order."""
     return np.argsort(np.argsort(np.array(names))).astype(np.int64)

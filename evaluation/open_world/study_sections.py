@@ -1,17 +1,20 @@
-"""The page of a study as sections: a sparse-full chart for each metric, and what they add up to."""
+"""Build the page of a study: a sparse-full chart for each metric, summaries, graphs and checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from evaluation.measures.rank_table import Floats
 from evaluation.models import Study
 from evaluation.open_world.kernels.study import METRICS, slopes
 from evaluation.open_world.study import options_of
-from evaluation.open_world.study_curves import Curve, Density, View, densities_of, theory_curve
+from evaluation.open_world.study_curves import DensityCurves, StudyView, SystemCurve, densities_of, theory_curve
 from evaluation.open_world.study_summary import UNDEFINED, division_sections, summary_section
-from evaluation.sections.section import Cell, Chart, Column, Json, Section, Table, cell, numbers
+from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.section import Cell, Column, Json, Section, Table, cell
 
 GAIN = {
     "mrr": "Mean of 1/rank.",
@@ -23,8 +26,8 @@ GAIN = {
 }
 
 
-def study_sections(study: Study, view: View) -> list[Section]:
-    """All sections of what was evaluated so far; none where nothing was."""
+def study_sections(study: Study, view: StudyView) -> list[Section]:
+    """Return all sections of what was evaluated so far; none where nothing was."""
     found = densities_of(study, view.division, view.chooser)
     place = {name: i for i, name in enumerate(options_of(study).systems)}
     shown = next((d for d in found if d.density == view.density and d.curves), None)
@@ -36,57 +39,56 @@ def study_sections(study: Study, view: View) -> list[Section]:
     return sections
 
 
-def _metric(view: View, shown: Density, metric: str, place: Mapping[str, int]) -> Section:
+def _metric(view: StudyView, shown: DensityCurves, metric: str, place: Mapping[str, int]) -> Section:
     label = METRICS[metric]
-    rows: list[list[Cell]] = []
-    series: list[Json] = []
-    for curve in shown.curves:
-        full, sparse = curve.values.full[metric], curve.values.sparse[metric]
-        slope = slopes(full, sparse)
-        rows.append(
-            [
-                curve.system,
-                float(full[-1]),
-                float(sparse[-1]),
-                cell(slope.first, UNDEFINED["slope"]),
-                cell(slope.last, UNDEFINED["slope"]),
-                cell(slope.fall, UNDEFINED["fall"]),
-            ]
-        )
-        series.append(
-            {"name": curve.system, "x": numbers(full), "y": numbers(sparse), "system": place.get(curve.system, 0)}
-        )
-    expected = theory_curve(shown.curves[0].run, metric)
-    most = max(max(one["x"]) for one in series)
-    kept = expected[0] <= most * 1.05
-    top = 1.08 * max(float(expected[1][kept].max()), *(max(one["y"]) for one in series))
-    series.append(_line("theory", expected[0][kept], expected[1][kept]))
-    series.append(_line("y = x", [0, most], [0, most]))
-    chart = Chart(
-        "lines",
-        f"{label} on the sparse test set over {label} on the full one, a line a system",
-        {"series": series, "x": f"{label}, full test set", "y": f"{label}, sparse test set", "yrange": [0, top]},
-    )
-    columns = [
-        Column("system", "System", "system"),
-        Column("full", "Full", note="last checkpoint, all open answers"),
-        Column("sparse", "Sparse", note="last checkpoint, test answers only"),
-        Column("slope_lower", "Slope, lower half", note="of the curve in the lower half of its range"),
-        Column("slope_upper", "Slope, upper half", note="in the upper half"),
-        Column("fall", "Fall of the slope", "share"),
-    ]
     key = metric.replace("@", "-").replace("_", "-")  # as addresses can have it
-    table = Table(f"{key}-systems", f"{label} of the systems", columns, rows)
-    caption = f"{_caption(view, shown.curves[0])} Theory: strengths from 0 to 1, missing answers drawn."
-    return Section(key, label, GAIN[metric], caption, [table], chart)
+    curves = {curve.system: (curve.values.full[metric], curve.values.sparse[metric]) for curve in shown.curves}
+    series = [series_of(name, *ends, system=place.get(name, 0)) for name, ends in curves.items()]
+    full, sparse = theory_curve(shown.curves[0].run, metric)
+    most = max(max(one["x"]) for one in series)
+    kept = full <= most * 1.05
+    top = 1.08 * max(float(sparse[kept].max()), *(max(one["y"]) for one in series))
+    series += [_quiet("theory", full[kept], sparse[kept], "solid"), _quiet("y = x", [0.0, most], [0.0, most], "dot")]
+    axes = {"x": f"{label}, full test set", "y": f"{label}, sparse test set", "yrange": [0, top]}
+    return Section(
+        key,
+        label,
+        GAIN[metric],
+        f"{_caption(view, shown.curves[0])} Theory: strengths from 0 to 1, missing answers drawn.",
+        [_slopes_table(f"{key}-systems", f"{label} of the systems", curves)],
+        chart("lines", f"{label} on the sparse test set over {label} on the full one, a line a system", series, **axes),
+    )
 
 
-def _line(name: str, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Json:
-    dash = "solid" if name == "theory" else "dot"
-    return {"name": name, "x": numbers(x), "y": numbers(y), "plain": True, "quiet": True, "dash": dash}
+def _slopes_table(key: str, title: str, curves: Mapping[str, tuple[Floats, Floats]]) -> Table:
+    bent = {name: slopes(*ends) for name, ends in curves.items()}
+    last, lower = "last checkpoint, ", "of the curve in the lower half of its range"
+    return table_of(
+        key,
+        title,
+        curves,
+        [
+            (Column("system", "System", "system"), lambda name: name),
+            (Column("full", "Full", note=f"{last}all open answers"), lambda name: float(curves[name][0][-1])),
+            (Column("sparse", "Sparse", note=f"{last}test answers only"), lambda name: float(curves[name][1][-1])),
+            (
+                Column("slope_lower", "Slope, lower half", note=lower),
+                lambda name: cell(bent[name].first, UNDEFINED["slope"]),
+            ),
+            (
+                Column("slope_upper", "Slope, upper half", note="in the upper half"),
+                lambda name: cell(bent[name].last, UNDEFINED["slope"]),
+            ),
+            (Column("fall", "Fall of the slope", "share"), lambda name: cell(bent[name].fall, UNDEFINED["fall"])),
+        ],
+    )
 
 
-def _caption(view: View, curve: Curve) -> str:
+def _quiet(name: str, x: Any, y: Any, dash: str) -> Json:
+    return series_of(name, x, y, plain=True, quiet=True, dash=dash)
+
+
+def _caption(view: StudyView, curve: SystemCurve) -> str:
     v = curve.values
     return (
         f"Density {view.density:g}; missing answers: {view.words}. A point per checkpoint. Full: {v.open:,} answers to "
@@ -94,69 +96,63 @@ def _caption(view: View, curve: Curve) -> str:
     )
 
 
-def _rests_on(found: Sequence[Density]) -> Section:
-    rows: list[list[Cell]] = []
-    for density in (d for d in found if d.curves):
-        run, v = density.curves[0]
-        graph = run.graph
-        rows.append(
-            [
-                f"{density.density:g}",
-                graph.name,
-                graph.num_entities,
-                graph.num_train,
-                graph.num_valid,
-                graph.num_test,
-                v.asked,
-                v.asked_sparse,
-                v.open,
-                v.open / v.asked if v.asked else 0.0,
-                1 - v.test / v.open if v.open else 0.0,
-            ]
-        )
-    columns = [
-        Column("density", "Density", "text"),
-        Column("graph", "Graph", "text"),
-        Column("entities", "People", "count"),
-        Column("train", "Train", "count"),
-        Column("valid", "Valid", "count"),
-        Column("test", "Test", "count"),
-        Column("questions", "Questions, full", "count"),
-        Column("questions_sparse", "Questions, sparse", "count"),
-        Column("answers", "Open answers", "count", "outside train and valid"),
-        Column("mean_answers", "N", note="open answers of a question, mean"),
-        Column("beta", "β", "share", "share of the open answers that is missing"),
-    ]
+def _rests_on(found: Sequence[DensityCurves]) -> Section:
+    def graph(name: str) -> Callable[[DensityCurves], Cell]:
+        return lambda density: getattr(density.curves[0].run.graph, name)
+
+    def value(name: str) -> Callable[[DensityCurves], Cell]:
+        return lambda density: getattr(density.curves[0].values, name)
+
+    def ratio(density: DensityCurves, part: str, whole: str, otherwise: float) -> float:
+        of, by = (getattr(density.curves[0].values, name) for name in (part, whole))
+        return of / by if by else otherwise
+
+    table = table_of(
+        "rests-on",
+        "Graphs and questions",
+        [density for density in found if density.curves],
+        [
+            (Column("density", "Density", "text"), lambda density: f"{density.density:g}"),
+            (Column("graph", "Graph", "text"), graph("name")),
+            (Column("entities", "People", "count"), graph("num_entities")),
+            (Column("train", "Train", "count"), graph("num_train")),
+            (Column("valid", "Valid", "count"), graph("num_valid")),
+            (Column("test", "Test", "count"), graph("num_test")),
+            (Column("questions", "Questions, full", "count"), value("asked")),
+            (Column("questions_sparse", "Questions, sparse", "count"), value("asked_sparse")),
+            (Column("answers", "Open answers", "count", "outside train and valid"), value("open")),
+            (
+                Column("mean_answers", "N", note="open answers of a question, mean"),
+                lambda density: ratio(density, "open", "asked", 0.0),
+            ),
+            (
+                Column("beta", "β", "share", "share of the open answers that is missing"),
+                lambda density: 1 - ratio(density, "test", "open", 1.0),
+            ),
+        ],
+    )
     return Section(
         "rests-on",
         "What it rests on",
         "The graphs have the same people and facts; only the division differs.",
         "Tail questions with enough answers among all true facts.",
-        [Table("rests-on", "Graphs and questions", columns, rows)],
+        [table],
     )
 
 
-def _checkpoints(view: View, shown: Density) -> Section:
+def _checkpoints(view: StudyView, shown: DensityCurves) -> Section:
+    sides = [(metric, side) for metric in METRICS for side in ("full", "sparse")]
     columns = [
         Column("system", "System", "system"),
         Column("epoch", "Epoch", "count"),
         Column("strength", "ℓ", "share", "open answers with no wrong entity above them"),
-        *(
-            Column(f"{metric}_{side}", f"{label}, {side}")
-            for metric, label in METRICS.items()
-            for side in ("full", "sparse")
-        ),
+        *(Column(f"{metric}_{side}", f"{METRICS[metric]}, {side}") for metric, side in sides),
     ]
-    rows: list[list[Cell]] = [
-        [
-            curve.system,
-            epoch,
-            float(curve.values.strength[i]),
-            *(float(getattr(curve.values, side)[metric][i]) for metric in METRICS for side in ("full", "sparse")),
-        ]
-        for curve in shown.curves
-        for i, epoch in enumerate(curve.values.epochs)
-    ]
+    rows: list[list[Cell]] = []
+    for curve in shown.curves:
+        values = [curve.values.strength, *(getattr(curve.values, side)[metric] for metric, side in sides)]
+        epochs = zip(curve.values.epochs, np.stack(values, axis=1).tolist(), strict=True)
+        rows += [[curve.system, epoch, *own] for epoch, own in epochs]
     return Section(
         "checkpoints",
         "All checkpoints",

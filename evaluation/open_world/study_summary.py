@@ -1,4 +1,4 @@
-"""What the curves of a study add up to: degradation, inconsistency, and what predictions do to both."""
+"""Summarise the curves of a study: degradation, inconsistency, and the effect of predictions on both."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from evaluation.models import Study
 from evaluation.open_world.kernels.study import METRICS, Pairs, inverted_pairs, slopes
-from evaluation.open_world.study_curves import DIVISIONS, Density, View, densities_of
-from evaluation.sections.section import Cell, Chart, Column, Section, Table, cell, numbers
+from evaluation.open_world.study_curves import DIVISIONS, DensityCurves, StudyView, densities_of
+from evaluation.sections.builders import chart, series_of
+from evaluation.sections.section import Cell, Column, Section, Table, cell, numbers
 
 UNDEFINED = {
     "slope": "the full metric is the same at all checkpoints",
@@ -17,39 +18,9 @@ UNDEFINED = {
     "pairs": "fewer than two systems, or no two checkpoints differ",
     "rho": "all or none of the answers is predicted",
 }
-
-
-def pairs_of(density: Density, metric: str, last: bool) -> Pairs:
-    """Pairs of systems at their last checkpoints, or of all their checkpoints."""
-    curves = [curve.values for curve in density.curves]
-    cut = slice(-1, None) if last else slice(None)
-    owner = np.repeat(np.arange(len(curves)), [1 if last else len(v.epochs) for v in curves])
-    full, sparse = (np.concatenate([getattr(v, side)[metric][cut] for v in curves]) for side in ("full", "sparse"))
-    return inverted_pairs(owner, full, sparse)
-
-
-def median_fall(density: Density, metric: str) -> float:
-    falls = [slopes(curve.values.full[metric], curve.values.sparse[metric]).fall for curve in density.curves]
-    known = [fall for fall in falls if np.isfinite(fall)]
-    return float(np.median(known)) if known else float("nan")
-
-
-def summary_row(density: Density, metric: str) -> list[Cell]:
-    every, last = pairs_of(density, metric, False), pairs_of(density, metric, True)
-    return [
-        cell(median_fall(density, metric), UNDEFINED["fall"]),
-        cell(every.share, UNDEFINED["pairs"]),
-        every.compared,
-        every.largest,
-        cell(last.share, UNDEFINED["pairs"]),
-        last.compared,
-    ]
-
-
+MEDIAN = "median of the systems, from the lower half of the curve to the upper"
 SUMMARY_COLUMNS = [
-    Column(
-        "fall", "Fall of the slope", "share", "median of the systems, from the lower half of the curve to the upper"
-    ),
+    Column("fall", "Fall of the slope", "share", MEDIAN),
     Column("inverted", "Inverted pairs", "share", "of checkpoints of different systems"),
     Column("pairs", "Pairs", "count"),
     Column("largest", "Largest inverted difference", note="of the full metric"),
@@ -58,27 +29,41 @@ SUMMARY_COLUMNS = [
 ]
 
 
-def summary_section(view: View, found: Sequence[Density]) -> Section:
+def pairs_of(density: DensityCurves, metric: str, last: bool) -> Pairs:
+    """Count the inverted pairs of systems at their last checkpoints, or of all their checkpoints."""
+    curves = [curve.values for curve in density.curves]
+    cut = slice(-1, None) if last else slice(None)
+    owner = np.repeat(np.arange(len(curves)), [1 if last else len(v.epochs) for v in curves])
+    full, sparse = (np.concatenate([getattr(v, side)[metric][cut] for v in curves]) for side in ("full", "sparse"))
+    return inverted_pairs(owner, full, sparse)
+
+
+def median_fall(density: DensityCurves, metric: str) -> float:
+    falls = [slopes(curve.values.full[metric], curve.values.sparse[metric]).fall for curve in density.curves]
+    known = [fall for fall in falls if np.isfinite(fall)]
+    return float(np.median(known)) if known else float("nan")
+
+
+def summary_row(density: DensityCurves, metric: str) -> list[Cell]:
+    every, last = pairs_of(density, metric, False), pairs_of(density, metric, True)
+    shares = [cell(pairs.share, UNDEFINED["pairs"]) for pairs in (every, last)]
+    fall = cell(median_fall(density, metric), UNDEFINED["fall"])
+    return [fall, shares[0], every.compared, every.largest, shares[1], last.compared]
+
+
+def summary_section(view: StudyView, found: Sequence[DensityCurves]) -> Section:
     kept = [density for density in found if density.curves]
     rows: list[list[Cell]] = [
         [f"{density.density:g}", label, *summary_row(density, metric)]
         for density in kept
         for metric, label in METRICS.items()
     ]
+    densities = [density.density for density in kept]
     series = [
-        {
-            "name": label,
-            "measure": i,
-            "x": [density.density for density in kept],
-            "y": numbers([pairs_of(density, metric, False).share for density in kept]),
-        }
+        series_of(label, densities, numbers([pairs_of(density, metric, False).share for density in kept]), measure=i)
         for i, (metric, label) in enumerate(METRICS.items())
     ]
-    chart = Chart(
-        "lines",
-        "Share of inverted pairs over the density, a line a metric",
-        {"series": series, "x": "density", "y": "share of inverted pairs", "xaxis": {"autorange": "reversed"}},
-    )
+    label, axis = "Share of inverted pairs over the density, a line a metric", {"autorange": "reversed"}
     columns = [Column("density", "Density", "text"), Column("metric", "Metric", "measure"), *SUMMARY_COLUMNS]
     return Section(
         "summary",
@@ -87,12 +72,12 @@ def summary_section(view: View, found: Sequence[Density]) -> Section:
         "checkpoints of different systems, the one that is better on the full set looks worse on the sparse one.",
         f"All densities; missing answers: {view.words}. Sparser test sets to the right.",
         [Table("summary", "Degradation and inconsistency", columns, rows)],
-        chart,
+        chart("lines", label, series, x="density", y="share of inverted pairs", xaxis=axis),
         _finding(kept[-1]),
     )
 
 
-def _finding(density: Density) -> str:
+def _finding(density: DensityCurves) -> str:
     falls = {metric: median_fall(density, metric) for metric in ("mrr", "log_mrr", "p_mrr")}
     shares = {metric: pairs_of(density, metric, False).share for metric in falls}
     if not all(np.isfinite([*falls.values(), *shares.values()])):
@@ -103,29 +88,20 @@ def _finding(density: Density) -> str:
     return f"At density {density.density:g}, fall of the slope and inverted pairs: {told}."
 
 
-def division_sections(study: Study, view: View) -> list[Section]:
-    """One density under all divisions; the system that divides is left out, so that all rows are of the same ones."""
+def division_sections(study: Study, view: StudyView) -> list[Section]:
+    """Return one density under all divisions, without the system that divides: all rows are of the same systems."""
     rows: list[list[Cell]] = []
-    for division in DIVISIONS:
+    for division, words in DIVISIONS.items():
         density = next((d for d in densities_of(study, division, view.chooser) if d.density == view.density), None)
         curves = [c for c in density.curves if c.system != view.chooser] if density else []
         if density is None or not curves:
             continue
-        same = Density(density.density, curves)
-        rho = [curve.values.rho for curve in curves]
-        words = DIVISIONS[division].format(chooser=view.chooser)
+        same = DensityCurves(density.density, curves)
+        rho = cell(float(np.mean([curve.values.rho for curve in curves])), UNDEFINED["rho"])
         for metric, label in METRICS.items():
             ends = [float(curve.values.sparse[metric][-1]) for curve in curves]
-            rows.append(
-                [
-                    words,
-                    label,
-                    cell(float(np.mean(rho)), UNDEFINED["rho"]),
-                    float(np.mean(ends)),
-                    max(ends) - min(ends),
-                    *summary_row(same, metric),
-                ]
-            )
+            own = [words.format(chooser=view.chooser), label, rho, float(np.mean(ends)), max(ends) - min(ends)]
+            rows.append([*own, *summary_row(same, metric)])
     columns = [
         Column("division", "Missing answers", "text"),
         Column("metric", "Metric", "measure"),

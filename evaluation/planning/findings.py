@@ -125,7 +125,7 @@ class Judged:
 
     def is_comparable(self, share: float) -> bool:
         """A system of the pool is; another one when enough of its first k candidates are judged."""
-        at = self.at[self.k]
+        at = self.shares[self.k]
         return self.is_pooled or at is None or at >= share
 
 
@@ -185,7 +185,9 @@ def not_comparable(pool: Pool) -> dict[str, Json]:
     def compute() -> Content:
         context = Context(pool, Settings(questions="original"))
         rows = judged_of(pool, context.table, context.labels, True, context.settings.share)
-        return {"systems": {row.system: {"judged": row.at[row.k], "k": row.k, "missing": row.missing} for row in rows}}
+        return {
+            "systems": {row.system: {"judged": row.shares[row.k], "k": row.k, "missing": row.missing} for row in rows}
+        }
 
     try:
         found: dict[str, Json] = figure(pool, "comparable", version_of(pool), compute).content["systems"]

@@ -114,7 +114,7 @@ def known_pool(pool: Pool, truth: Truth, depth_of_runs: bool = False) -> KnownPo
     return KnownPool(stock, table, label, full, place)
 
 
-class Curve(NamedTuple):
+class ReplayCurve(NamedTuple):
     """One replay: positives found after each number of triples, int64[n + 1]; tau at each step, [measures, steps]."""
 
     found: Order
@@ -135,11 +135,11 @@ class Ranker:
         # whether higher is better turns both sides alike
         return [tau_of_means(now[name], goal) for name, goal in self.goal.items()]
 
-    def curve(self, judged: Order) -> Curve:
+    def curve(self, judged: Order) -> ReplayCurve:
         """Of all triples int64[n] in the order of judging."""
         found = np.concatenate([[0], np.cumsum(self.known.label[judged] == YES)])
         taus = [self.taus(judged[:count]) for count in self.known.steps]
-        return Curve(found, np.array(taus).T)
+        return ReplayCurve(found, np.array(taus).T)
 
 
 class Spread(NamedTuple):
@@ -193,7 +193,7 @@ def replay_orders(
     """
     known = known_pool(pool, truth, depth_of_runs)
     ranker, n = Ranker(known, measures), known.stock.pool.size
-    curves: dict[str, list[Curve]] = {name: [] for name in orders}
+    curves: dict[str, list[ReplayCurve]] = {name: [] for name in orders}
     tasks = [(name, seed) for name in orders for seed in seeds]
     for before, (name, seed) in enumerate(tasks):
 
@@ -228,8 +228,10 @@ def replay_orders(
     }
 
 
-def _summary(curves: Sequence[Curve], steps: Order, measures: Sequence[str], shares: Sequence[int]) -> dict[str, Any]:
-    def over_seeds(value: Callable[[Curve], float]) -> dict[str, float | None]:
+def _summary(
+    curves: Sequence[ReplayCurve], steps: Order, measures: Sequence[str], shares: Sequence[int]
+) -> dict[str, Any]:
+    def over_seeds(value: Callable[[ReplayCurve], float]) -> dict[str, float | None]:
         return spread([value(curve) for curve in curves]).json()
 
     return {

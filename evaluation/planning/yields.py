@@ -208,8 +208,8 @@ def _row(row: RelationYield, work: Work) -> list[Cell]:
         positive,
         cell(positive / judged if judged else float("nan"), "nothing is judged"),
         int(row.unjudged.sum()),
-        cell(or_nan(row.left), TOO_FEW),
-        cell(or_nan(row.per_label(work)), TOO_FEW if row.left is None else nothing),
+        cell(nan_if_none(row.left), TOO_FEW),
+        cell(nan_if_none(row.per_label(work)), TOO_FEW if row.left is None else nothing),
         _whose(row),
     ]
 
@@ -223,7 +223,7 @@ def _total(found: Yields, work: Work) -> list[Cell]:
     return ["all", *every[1:6], share, every[7], left, "", ""]
 
 
-def or_nan(value: float | None) -> float:
+def nan_if_none(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
@@ -275,7 +275,7 @@ def _by_depth(found: Yields) -> Section:
         del observed["low"], observed["high"]
     series = [observed]
     if every.curve is not None:
-        fitted = numbers(every.curve.at(np.array(depths)))
+        fitted = numbers(every.curve.expected(np.array(depths)))
         series.append({"name": "fitted", "x": depths, "y": fitted, "thin": True})
     columns = [Column("relation", "Relation", "text"), *(Column(f"d{d}", f"Depth {d}", "share") for d in depths)]
     curve = (
@@ -319,7 +319,7 @@ def _by_depth(found: Yields) -> Section:
 
 def _depth_row(every: RelationYield, depth: int) -> list[Cell]:
     positive, judged = int(every.positive[depth - 1]), int(every.judged[depth - 1])
-    fitted = float(every.curve.at(np.array([depth]))[0]) if every.curve else float("nan")
+    fitted = float(every.curve.expected(np.array([depth]))[0]) if every.curve else float("nan")
     return [
         depth,
         judged,

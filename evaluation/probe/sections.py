@@ -10,9 +10,17 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from evaluation.measures.rank_table import Floats, Ints
-from evaluation.probe.answer_sections import by_popularity, by_rank, by_score, by_weight, score_measure
+from evaluation.probe.answers import (
+    MRR,
+    ROBUSTNESSES,
+    SHARPNESSES,
+    ProbeAnswers,
+    missing_notes,
+    probe_answers,
+    probe_caption,
+)
 from evaluation.probe.kernel import NOBODY, best_systems, system_places
-from evaluation.probe.side import MRR, ROBUSTNESSES, SHARPNESSES, ProbeSide, missing_notes, probe_caption, probe_side
+from evaluation.probe.parameter_sections import by_popularity, by_rank, by_score, by_weight, score_measure
 from evaluation.probe.slices import slices
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, number
 from evaluation.sections.settings import Settings
@@ -26,8 +34,8 @@ AT_MRR = (SHARPNESSES.index(MRR[0]), ROBUSTNESSES.index(MRR[1]))
 
 
 def everything(context: Context) -> list[Section]:
-    new = probe_side(context, "labels", context.labels)
-    old = probe_side(context, "against", context.against)
+    new = probe_answers(context, "labels", context.labels)
+    old = probe_answers(context, "against", context.against)
     same = context.labels.key == context.against.key
     return [
         _winners(context, old, new),
@@ -56,7 +64,7 @@ def orders(grid: Floats) -> tuple[int, float]:
     return len(counted), float((placed == system_places(grid)[:, *AT_MRR]).all(axis=1).mean())
 
 
-def _winners(context: Context, old: ProbeSide, new: ProbeSide) -> Section:
+def _winners(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
     text = (
         "Each point of the map is one way to score. Further right, an answer that is not at rank 1 counts less"
         " (sharpness); further up, popular answers weigh less (robustness). The lower edge at sharpness 1 is MRR."
@@ -81,7 +89,7 @@ def _winners(context: Context, old: ProbeSide, new: ProbeSide) -> Section:
     )
 
 
-def _wins_table(context: Context, old: ProbeSide, new: ProbeSide) -> Table:
+def _wins_table(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Table:
     sides, wins = (new, old), [shares(one.grid) if one.n else {} for one in (new, old)]
     placed = system_places(new.grid) if new.n else None
     rows: list[list[Cell]] = []
@@ -110,7 +118,7 @@ def _wins_table(context: Context, old: ProbeSide, new: ProbeSide) -> Table:
     )
 
 
-def _says(context: Context, old: ProbeSide, new: ProbeSide) -> str:
+def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
     if len(context.systems) < 2 or not new.n:
         return ""
     won = shares(new.grid)
@@ -136,7 +144,7 @@ def _says(context: Context, old: ProbeSide, new: ProbeSide) -> str:
     return f"{told} Under {old.name} the best system is another at {100 * moved:.1f} % of the points."
 
 
-def _map(context: Context, side: ProbeSide) -> Json:
+def _map(context: Context, side: ProbeAnswers) -> Json:
     best = best_systems(side.grid)  # [A, B]
     ordered = np.sort(side.grid, axis=0)
     lead = ordered[-1] - ordered[-2] if len(ordered) > 1 else np.zeros(best.shape)
@@ -172,7 +180,7 @@ def _middle(region: np.ndarray) -> Json:
 # -- the surface ------------------------------------------------------------------------------------------------
 
 
-def _surface(context: Context, side: ProbeSide) -> Section:
+def _surface(context: Context, side: ProbeAnswers) -> Section:
     title = f"PROBE by sharpness and robustness, {side.name}"
     won = shares(side.grid) if side.n else {}
     shown = [i for i in range(len(context.systems)) if won.get(i)]
@@ -211,7 +219,7 @@ def _surface(context: Context, side: ProbeSide) -> Section:
 
 def _grid_table(
     context: Context,
-    side: ProbeSide,
+    side: ProbeAnswers,
     key: str,
     title: str,
     points: tuple[Sequence[int], Sequence[int]],
@@ -243,12 +251,12 @@ def _grid_table(
     return Table(key, title, columns, rows, bold, in_files=in_files)
 
 
-def _says_surface(context: Context, side: ProbeSide) -> str:
+def _says_surface(context: Context, side: ProbeAnswers) -> str:
     """What the page's point says, and what it is by MRR."""
     if not side.n:
         return ""
     settings = context.settings
-    own = side.at([settings.sharpness], [settings.robustness])[:, 0, 0]
+    own = side.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
     i = int(own.argmax())
     return (
         f"At sharpness {settings.sharpness:g} and robustness {settings.robustness:g}"
@@ -267,8 +275,8 @@ def _rounded(values: Floats | Ints) -> list[list[float | None]]:
 def probe_json(pool: Pool, settings: Settings) -> Json:
     """Values at the point of the settings, and the shares of the map; null without an answer."""
     context = Context(pool, settings)
-    side = probe_side(context, "labels", context.labels)
-    point = side.at([settings.sharpness], [settings.robustness])[:, 0, 0]
+    side = probe_answers(context, "labels", context.labels)
+    point = side.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
     won = shares(side.grid) if side.n else {}
     count, same = orders(side.grid) if side.n else (None, None)
     found: dict[str, Any] = {

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.measures.rank_table import Floats
-from evaluation.probe.side import (
+from evaluation.probe.answers import (
     MRR,
     PAPER_ROBUSTNESSES,
     PAPER_SHARPNESSES,
     ROBUSTNESSES,
     SHARPNESSES,
-    ProbeSide,
+    ProbeAnswers,
     missing_notes,
     probe_caption,
 )
@@ -37,18 +37,18 @@ class Slice:
     def other(self) -> str:
         return next(name for name in LETTER if name != self.along)
 
-    def of(self, side: ProbeSide, at: Sequence[float]) -> Floats:
+    def of(self, side: ProbeAnswers, at: Sequence[float]) -> Floats:
         """[systems, points]."""
         if self.along == "sharpness":
-            return side.at(at, [self.fixed])[:, :, 0]
-        return side.at([self.fixed], at)[:, 0, :]
+            return side.surface(at, [self.fixed])[:, :, 0]
+        return side.surface([self.fixed], at)[:, 0, :]
 
     def is_mrr(self, point: float) -> bool:
         place = (point, self.fixed) if self.along == "sharpness" else (self.fixed, point)
         return place == MRR
 
 
-def slices(context: Context, *sides: ProbeSide) -> list[Section]:
+def slices(context: Context, *sides: ProbeAnswers) -> list[Section]:
     """Two for each label set: by sharpness at the chosen robustness, by robustness at the chosen sharpness."""
     settings = context.settings
     cuts = (
@@ -58,7 +58,7 @@ def slices(context: Context, *sides: ProbeSide) -> list[Section]:
     return [_section(context, side, cut) for side in sides for cut in cuts]
 
 
-def _section(context: Context, side: ProbeSide, cut: Slice) -> Section:
+def _section(context: Context, side: ProbeAnswers, cut: Slice) -> Section:
     title = f"By {cut.along}, {side.name}"
     first, last = cut.of(side, [cut.points[0], cut.points[-1]]).T
     return Section(
@@ -91,7 +91,7 @@ def _meaning(cut: Slice) -> str:
     return "The higher it is, the more answers count that train has little about."
 
 
-def _table(context: Context, side: ProbeSide, cut: Slice, title: str) -> Table:
+def _table(context: Context, side: ProbeAnswers, cut: Slice, title: str) -> Table:
     values = cut.of(side, cut.points)
     placed = [places(column, True) for column in values.T]
     rows: list[list[Cell]] = []
@@ -122,7 +122,7 @@ def _table(context: Context, side: ProbeSide, cut: Slice, title: str) -> Table:
     )
 
 
-def _moves(systems: Sequence[str], side: ProbeSide, cut: Slice, first: Floats, last: Floats) -> str:
+def _moves(systems: Sequence[str], side: ProbeAnswers, cut: Slice, first: Floats, last: Floats) -> str:
     """How the order at the two ends of the slice differs."""
     if len(systems) < 2 or not side.n:
         return ""

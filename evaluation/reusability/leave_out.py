@@ -47,7 +47,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Left:
+class LeftOut:
     """What leaving out each group does, by every measure."""
 
     groups: list[Group]
@@ -73,16 +73,16 @@ def groups_of(context: Context, found: Findings, members: dict[str, Flags]) -> l
     return groups
 
 
-def left_out(context: Context, groups: list[Group]) -> Left:
+def left_out(context: Context, groups: list[Group]) -> LeftOut:
     settings = context.settings
     dropped = [group.dropped for group in groups]
     found = leave_out(
         asked_rows(context.labels), context.labels.state, dropped, settings.measures, settings.assumed_is_judged
     )
-    return Left(groups, found)
+    return LeftOut(groups, found)
 
 
-def each_system(context: Context) -> tuple[Findings, Left, Left]:
+def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
     """Findings, each contributor left out, each family left out. EvaluationError for the full test set."""
     if context.labels.key == "full-test":
         raise EvaluationError("The full test set was not pooled: choose other labels.")
@@ -103,7 +103,7 @@ def by_leaving_out(context: Context) -> list[Section]:
     return sections
 
 
-def _section(context: Context, found: Findings, left: Left, what: str) -> Section:
+def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Section:
     plural = {"system": "systems", "family": "families"}[what]
     source = (
         "The pool has no provenance: a triple is taken to be found by the systems whose first candidates hold it today,"
@@ -126,7 +126,7 @@ def _section(context: Context, found: Findings, left: Left, what: str) -> Sectio
     )
 
 
-def _table(context: Context, left: Left, measure: Measure, what: str) -> Table:
+def _table(context: Context, left: LeftOut, measure: Measure, what: str) -> Table:
     columns = [
         Column("left_out", "Left out", "system" if what == "system" else "text"),
         Column("triples", "Only it found", "count", "pooled triples that nobody else found"),
@@ -191,7 +191,7 @@ def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:
     return [context.systems[system], f"{before} → {after}"]
 
 
-def _chart(context: Context, left: Left, what: str, plural: str) -> Chart:
+def _chart(context: Context, left: LeftOut, what: str, plural: str) -> Chart:
     names = [group.name for group in left.groups]
     series: list[Json] = []
     for i, measure in enumerate(context.measures):
@@ -222,7 +222,7 @@ def _tau(value: float) -> str:
     return signed(value) if np.isfinite(value) else "undefined"
 
 
-def says(context: Context, left: Left, what: str) -> str:
+def says(context: Context, left: LeftOut, what: str) -> str:
     """By the first measure: who of those left out loses or gains most, or that the order holds."""
     measure = context.measures[0]
     out = left.by_measure[measure.name]
@@ -244,7 +244,7 @@ def says(context: Context, left: Left, what: str) -> str:
     return f"By {measure.label} {system} moves most when {whom} is left out, from place {before} to {after}; {tau}."
 
 
-def left_json(context: Context, left: Left) -> Json:
+def left_json(context: Context, left: LeftOut) -> Json:
     """By group what leaving it out does; places as [with all labels, without]."""
     found: Json = {}
     for g, group in enumerate(left.groups):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.planning.findings import TOP, Judged, judged_of, original, reuse_version
-from evaluation.planning.yields import or_nan
+from evaluation.planning.yields import nan_if_none
 from evaluation.reusability.leave_out import by_leaving_out, each_system, left_json, says
 from evaluation.sections.section import Action, Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, cell
 from evaluation.sections.settings import Settings
@@ -29,7 +29,7 @@ def judged_rows(context: Context) -> list[Judged]:
 
 def _judged(context: Context, rows: Sequence[Judged]) -> Section:
     share, pool = context.settings.share, context.pool
-    cuts = sorted(rows[0].at) if rows else [TOP]
+    cuts = sorted(rows[0].shares) if rows else [TOP]
     columns = [
         Column("system", "System", "system"),
         Column("pooled", "In the pool", "text"),
@@ -45,7 +45,7 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
         [
             row.system,
             "yes" if row.is_pooled else "no",
-            *(cell(or_nan(row.at[k]), nothing) for k in cuts),
+            *(cell(nan_if_none(row.shares[k]), nothing) for k in cuts),
             row.outside,
             row.to_people,
             row.waiting,
@@ -55,7 +55,7 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
         for row in rows
     ]
     series = [
-        {"name": f"Judged@{k}", "x": [row.system for row in rows], "y": [row.at[k] for row in rows], "measure": i}
+        {"name": f"Judged@{k}", "x": [row.system for row in rows], "y": [row.shares[k] for row in rows], "measure": i}
         for i, k in enumerate(cuts)
     ]
     missing = [row for row in rows if not row.is_comparable(share)]
@@ -121,7 +121,7 @@ def reusability_json(pool: Pool, settings: Settings) -> Json:
             row.system: {
                 "pooled": row.is_pooled,
                 "k": row.k,
-                "at": {str(k): of for k, of in row.at.items()},
+                "at": {str(k): of for k, of in row.shares.items()},
                 "outside": row.outside,
                 "to_people": row.to_people,
                 "waiting": row.waiting,

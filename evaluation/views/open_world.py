@@ -7,17 +7,17 @@ from django.shortcuts import render
 
 from core.errors import UserError
 from core.views.access import evaluator_required
-from evaluation.open_world.page import SECTIONS, sections_of
-from evaluation.open_world.world_settings import LABELS, SLIDERS, WorldSettings, parse_world
+from evaluation.open_world.theory_page import SECTIONS, sections_of
+from evaluation.open_world.theory_settings import METRICS, SLIDERS, TheorySettings, parse_theory
 from evaluation.views.csv_file import csv_file
 
 
 @evaluator_required
 def open_world(request: HttpRequest) -> HttpResponse:
     """The page; with part=figures what its script puts in the place of the figures."""
-    settings, context = WorldSettings(), dict[str, Any]()
+    settings, context = TheorySettings(), dict[str, Any]()
     try:
-        settings = parse_world(request.GET)
+        settings = parse_theory(request.GET)
         sections = [section.content() for section in sections_of(settings)]
         context = {
             "sections": sections,
@@ -27,7 +27,7 @@ def open_world(request: HttpRequest) -> HttpResponse:
     except UserError as error:
         context = {"problem": str(error)}
     context |= {
-        "metrics": LABELS,
+        "metrics": METRICS,
         "settings": settings,
         "rho_text": "" if "problem" in context else settings.rho_text,
         "sliders": [(slider, request.GET.get(slider.name) or getattr(settings, slider.name)) for slider in SLIDERS],
@@ -44,7 +44,7 @@ def open_world_csv(request: HttpRequest, table: str) -> HttpResponse:
     if table not in SECTIONS:
         raise Http404(f"This page has no table {table!r}.")
     try:
-        settings = parse_world(request.GET)
+        settings = parse_theory(request.GET)
     except UserError as error:
         return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
     section = SECTIONS[table](settings).content()

@@ -32,7 +32,7 @@ from evaluation.open_world.study import (
     options_of,
     start_preparing,
 )
-from evaluation.open_world.study_curves import DIVISIONS, View, view_of
+from evaluation.open_world.study_curves import DIVISIONS, StudyView, view_of
 from evaluation.open_world.study_sections import study_sections
 from evaluation.sections.section import Section
 from evaluation.views.csv_file import csv_file
@@ -96,7 +96,7 @@ def study(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, template, context, status=context["status"])
 
 
-def _shown(sections: list[dict[str, Any]], view: View) -> dict[str, Any]:
+def _shown(sections: list[dict[str, Any]], view: StudyView) -> dict[str, Any]:
     curves = [s for s in sections if s["chart"] and s["key"] != "summary"]
     charts = [{"key": s["key"], **s["chart"]} for s in sections if s["chart"]]
     return {
@@ -109,7 +109,7 @@ def _shown(sections: list[dict[str, Any]], view: View) -> dict[str, Any]:
     }
 
 
-def _query(view: View) -> dict[str, str]:
+def _query(view: StudyView) -> dict[str, str]:
     return {"density": f"{view.density:g}", "division": view.division, "chooser": view.chooser}
 
 
@@ -186,7 +186,7 @@ def study_csv(request: HttpRequest, name: str, table: str) -> HttpResponse:
     return csv_file(asdict(tables[table]), ["open-world", found.name, table], urlencode(_query(view)))
 
 
-def _sections(study: Study, view: View) -> list[Section]:
+def _sections(study: Study, view: StudyView) -> list[Section]:
     sections = study_sections(study, view)
     if not sections:
         raise StudyError(

@@ -9,9 +9,9 @@ from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand
 from evaluation.management.options import add_labels, table_text
-from evaluation.open_world.page import sections_of
+from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.sections import open_world
-from evaluation.open_world.world_settings import LABELS, SLIDERS, WorldSettings, parse_world
+from evaluation.open_world.theory_settings import METRICS, SLIDERS, TheorySettings, parse_theory
 from evaluation.sections.section import Context, Section
 from evaluation.sections.settings import parse_settings
 from pooling.pools.build import get_pool
@@ -25,11 +25,11 @@ class Command(ShellCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--pool", help="a judged pool: β by relation, and reported beside expected values")
         add_labels(parser, "with --pool: the label set")
-        usual = WorldSettings()
+        usual = TheorySettings()
         for slider in SLIDERS:
             default = getattr(usual, slider.name)
             parser.add_argument(f"--{slider.name}", help=f"{slider.text} ({slider.symbol}); {default:g}")
-        parser.add_argument("--metric", choices=list(LABELS))
+        parser.add_argument("--metric", choices=list(METRICS))
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> str:
@@ -37,7 +37,7 @@ class Command(ShellCommand):
         if options["pool"] is None:
             if options["labels"] != "current":
                 raise CommandError("--labels is of a pool: name it with --pool.")
-            sections = sections_of(parse_world(given))
+            sections = sections_of(parse_theory(given))
         else:
             if given:
                 raise CommandError(f"--{next(iter(given))} is not of a pool: leave it out, or --pool.")

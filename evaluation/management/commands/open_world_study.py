@@ -18,7 +18,7 @@ from evaluation.open_world.study import (
     prepare_study,
     start_study,
 )
-from evaluation.open_world.study_curves import DIVISIONS, View, chooser_of
+from evaluation.open_world.study_curves import DIVISIONS, StudyView, chooser_of
 from evaluation.open_world.study_sections import study_sections
 
 
@@ -81,7 +81,7 @@ def _given(options: dict[str, Any], base: StudyOptions) -> dict[str, Any]:
 
 def _json(study: Study, chooser: str) -> str:
     asked = options_of(study)
-    views = [View(density, division, chooser) for density in asked.densities for division in DIVISIONS]
+    views = [StudyView(density, division, chooser) for density in asked.densities for division in DIVISIONS]
     shown = [{**asdict(view), "sections": [s.content() for s in study_sections(study, view)]} for view in views]
     content = {"study": study.name, "options": asked.to_json(), "views": shown}
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
@@ -90,7 +90,7 @@ def _json(study: Study, chooser: str) -> str:
 def _lines(study: Study, chooser: str) -> Iterator[str]:
     keys = {"rests-on", "summary", "divisions"}
     for density in options_of(study).densities:
-        for section in study_sections(study, View(density, "independent", chooser)):
+        for section in study_sections(study, StudyView(density, "independent", chooser)):
             if section.key in keys:
                 yield f"\n{section.title}. {section.caption}\n{table_text(section.tables[0], '<')}"
         keys = {"divisions"}  # the others are the same for every density

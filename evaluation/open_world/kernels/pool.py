@@ -1,6 +1,6 @@
-"""The open world of a judged pool: the share of right answers that its test set lacks, and what theory makes of it.
+"""Measure the missing answers of a judged pool, and compute what theory expects of its reported values.
 
-Source: spec/metrics.md §6, "On a real pool". New answers are positives that are not of the test set.
+New answers are positives that are not in the test set.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from evaluation.open_world.kernels.theory import RankFunction, expected_metric
 from evaluation.statistics.correlation import merit
 
 
-class Found(NamedTuple):
-    """Of each question, [questions]: test answers, new answers, judged and all candidates that are not of test."""
+class AnswerCounts(NamedTuple):
+    """Answers by question, [questions]: test answers, new ones, judged and all candidates outside the test set."""
 
     test: NDArray[np.int64]
     new: NDArray[np.int64]
     judged: NDArray[np.int64]
     candidates: NDArray[np.int64]
 
-    def of(self, groups: NDArray[np.int64], size: int, questions: Flags) -> Found:
-        """Summed over these questions, bool[questions], by their group, [questions] below size: [size] each."""
+    def by_group(self, groups: NDArray[np.int64], size: int, questions: Flags) -> AnswerCounts:
+        """Return sums over the `questions`, bool[questions], by their group, [questions] below size: [size] each."""
         at = groups[questions]
         summed = (np.bincount(at, weights=count[questions], minlength=size) for count in self)
-        return Found(*(total.astype(np.int64) for total in summed))
+        return AnswerCounts(*(total.astype(np.int64) for total in summed))
 
 
-def count_found(table: RankTable, state: States, is_test: Flags) -> Found:
-    """`state`, `is_test` [triples]; `table` has the rows of all test triples, sampled or not."""
+def count_answers(table: RankTable, state: States, is_test: Flags) -> AnswerCounts:
+    """Count answers by question. `state`, `is_test` [triples]; `table` has rows of all test triples, sampled or not."""
     new = (state == LabelState.POSITIVE) & ~is_test
     judged = new | ((state == LabelState.NEGATIVE) & ~is_test)
     candidates = (state != LabelState.NOT_POOLED) & ~is_test
@@ -40,17 +40,17 @@ def count_found(table: RankTable, state: States, is_test: Flags) -> Found:
     def holding(triples: Flags) -> NDArray[np.int64]:
         return np.bincount(table.question[triples[table.triple]], minlength=table.questions)
 
-    return Found(holding(is_test), holding(new), holding(judged), holding(candidates))
+    return AnswerCounts(holding(is_test), holding(new), holding(judged), holding(candidates))
 
 
-def missing_share(found: Found) -> Floats:
-    """β: new answers by all answers, in the shape of `found`; nan where there is no answer."""
+def missing_share(found: AnswerCounts) -> Floats:
+    """Return β, the share of new answers in all, in the shape of `found`; nan where there is no answer."""
     answers = found.new + found.test
     return np.divide(found.new, answers, out=np.full(answers.shape, np.nan), where=answers > 0)
 
 
 def mean_expected(answers: NDArray[np.int64], beta: Floats, strengths: ArrayLike, f: str | RankFunction) -> Floats:
-    """Mean of Ê over units with `answers` right answers and share `beta`, both [units], at strengths [...]: [...]."""
+    """Return the mean of Ê over units at strengths [...]: [...]. `answers` and `beta`: right answers and β, [units]."""
     levels = np.asarray(strengths, dtype=np.float64)
     kinds, counts = np.unique(np.stack([answers.astype(np.float64), beta]), axis=1, return_counts=True)
     total = np.zeros(levels.shape)
@@ -60,7 +60,10 @@ def mean_expected(answers: NDArray[np.int64], beta: Floats, strengths: ArrayLike
 
 
 def discordant_share(one: Floats, other: Floats) -> float:
-    """Of the pairs of systems, [systems] each, that both values tell apart: those put in opposite orders; nan: none."""
+    """Return the share of pairs of systems that two values, [systems] each, order oppositely; nan without a pair.
+
+    Pairs that one of the values ties are left out.
+    """
     left, right = np.triu_indices(one.size, k=1)
     here, there = (np.sign(value[left] - value[right]) for value in (merit(one, True), merit(other, True)))
     told = here * there

@@ -1,7 +1,7 @@
-"""The open world drawn at random: questions, answers that are missing, a model of known strength, and its ranks.
+"""Draw open worlds at random: questions, their missing answers, a model of known strength, and its ranks.
 
-The process of kernels/theory.py, with the paper's numbers as defaults (its appendix A.2; its published
-script draws the same). Every rank is exact: recognised answers in random order, then all other candidates in random
+The process is that of theory.py, with the paper's numbers as defaults (its appendix A.2; its published script draws
+the same). Every rank is exact: recognised answers in random order, then all other candidates in random
 order, test answers filtered.
 """
 
@@ -21,7 +21,7 @@ BELOW = np.uint32(1 << 31)  # in a key: not recognised
 
 
 class Simulated(NamedTuple):
-    """Of one metric, [betas, strengths] each: mean and standard deviation over questions with a test answer.
+    """Mean and standard deviation of one metric over questions with a test answer, [betas, strengths] each.
 
     nan where there are too few: none for the mean, fewer than two for the deviation. `questions` counts them.
     """
@@ -32,12 +32,12 @@ class Simulated(NamedTuple):
 
     @property
     def error(self) -> Floats:
-        """Standard error of the mean."""
+        """Return the standard error of the mean."""
         return self.sd / np.sqrt(np.maximum(self.questions, 1))
 
 
 class Drawn(NamedTuple):
-    """Answers of questions, [..., n] each: their filtered rank, and whether they are of the test set."""
+    """Answers of questions, [..., n] each: the filtered rank, and whether the test set has the answer."""
 
     rank: NDArray[np.int64]
     test: Flags
@@ -54,7 +54,7 @@ def simulate(
     rho: float = 0.0,
     entities: int = ENTITIES,
 ) -> list[Simulated]:
-    """`repeats` questions of n answers for every beta and strength; all metrics are read from the same ranks.
+    """Simulate `repeats` questions of n answers for every beta and strength; all metrics are of the same ranks.
 
     ValueError for n or repeats below 1, too few entities, and what `correlated_strengths` refuses.
     """
@@ -74,7 +74,7 @@ def simulate(
 
 
 def draw(n: int, beta: float, chances: Strengths, repeats: int, rng: np.random.Generator, entities: int) -> Drawn:
-    """Questions of models, [models, repeats, n]; chances: [models] each. Answers come in the order of the model."""
+    """Draw questions of models, [models, repeats, n], answers in the model's order. `chances`: [models] each."""
     shape = (chances.test.size, repeats, n)
     missing = rng.random(shape, dtype=np.float32) < beta
     chance = np.where(missing, chances.missing[:, None, None], chances.test[:, None, None])
@@ -90,7 +90,7 @@ def draw(n: int, beta: float, chances: Strengths, repeats: int, rng: np.random.G
 
 
 def _wrong_ahead(key: NDArray[np.uint32], wrong: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Wrong candidates before each answer, [..., n]; they lie at random among those that are not recognised."""
+    """Draw how many wrong candidates are before each answer, [..., n], at random among what is not recognised."""
     below = key >= BELOW
     place = ((key & ~BELOW) >> 1) / float(1 << RANDOM_BITS)  # [..., n], ascending where below
     ahead = np.zeros(key.shape, dtype=np.int64)
@@ -105,7 +105,7 @@ def _wrong_ahead(key: NDArray[np.uint32], wrong: int, rng: np.random.Generator) 
 
 
 def _summed(gain: Floats, drawn: Drawn) -> Simulated:
-    """Mean, deviation and number of the questions with a test answer, [models] each; gain by rank, [entities]."""
+    """Summarise the questions with a test answer, [models] each. `gain` by rank, [entities]."""
     count = drawn.test.sum(axis=-1)
     total = np.sum(gain[drawn.rank - 1] * drawn.test, axis=-1)
     asked = count > 0

@@ -1,4 +1,4 @@
-"""The open-world experiment: what a sparse test set says of a system, and what the full one says (spec §6).
+"""Compare the values that a sparse and a full test set give the checkpoints of a system.
 
 The full test set are all facts outside train and valid (the open answers); some of them are test answers, the others
 are missing. A row is an open answer of a question, and what `RankTable` calls a system is a checkpoint here. In the
@@ -16,20 +16,11 @@ import numpy as np
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import Labelled, Prepared, prepare
 from evaluation.measures.rank_table import Flags, Floats, Ints, RankTable
-from evaluation.open_world.kernels.theory import gain_of
-
-METRICS = {
-    "mrr": "MRR",
-    "hits@1": "Hits@1",
-    "hits@3": "Hits@3",
-    "hits@10": "Hits@10",
-    "log_mrr": "log-MRR",
-    "p_mrr": "p-MRR",
-}
+from evaluation.open_world.kernels.theory import METRICS, gain_of
 
 
 def prepare_answers(question: Ints, entity: Ints, strict: Ints, optimistic: Ints, pessimistic: Ints) -> Prepared:
-    """Rows [w] ordered by question, and positions [checkpoints, w] among the entities that train leaves open."""
+    """Prepare rows [w] in the order of questions, with positions [checkpoints, w] among what train leaves open."""
     count = int(question.max(initial=-1)) + 1
     nothing = np.zeros(count, np.int32)
     return prepare(
@@ -52,14 +43,14 @@ def _labelled(prepared: Prepared, counted: Flags) -> Labelled:
 
 
 def filtered_ranks(prepared: Prepared, counted: Flags) -> Floats:
-    """Realistic ranks [checkpoints, counted rows] when the `counted` rows (bool [w]) are the answers that there are."""
+    """Return realistic ranks [checkpoints, counted rows] where only the `counted` rows, bool [w], are answers."""
     return _labelled(prepared, counted).micro_rank
 
 
 def metric_values(prepared: Prepared, counted: Flags) -> dict[str, Floats]:
-    """Each of METRICS [checkpoints]: mean over the questions with a counted row of the mean over those rows.
+    """Return each of METRICS [checkpoints]; nan where no row is counted.
 
-    nan where no row is counted.
+    The mean over the questions with a counted row of the mean over those rows.
     """
     answers = _labelled(prepared, counted)
     if not answers.count.size:
@@ -73,7 +64,7 @@ def metric_values(prepared: Prepared, counted: Flags) -> dict[str, Floats]:
 def divide_by_prediction(
     question: Ints, rank: Floats, test: Flags, predicted_missing: bool, rng: np.random.Generator
 ) -> Flags:
-    """Which rows are test answers where a model has a hand in what is missing, bool [w].
+    """Return which rows are test answers where a model influences what is missing, bool [w].
 
     Each question keeps as many test answers as `test` gives it. They are those of the best `rank` (of the model,
     filtered by all open answers), or of the worst where the answers that it predicts are to be missing; rows of equal
@@ -88,7 +79,7 @@ def divide_by_prediction(
 
 
 def correlation(missing: Flags, predicted: Flags) -> float:
-    """ρ of two flags of the same answers (the phi coefficient); nan where one of them never changes."""
+    """Return ρ, the phi coefficient of two flags of the same answers; nan where one of them never changes."""
     x, y = missing.mean(), predicted.mean()
     spread = x * (1 - x) * y * (1 - y)
     return float(((missing & predicted).mean() - x * y) / np.sqrt(spread)) if spread > 0 else float("nan")
@@ -102,12 +93,12 @@ class Slopes(NamedTuple):
 
     @property
     def fall(self) -> float:
-        """Degradation: how much of the slope is lost; below 0 where the curve grows steeper."""
+        """Return the degradation, the lost share of the slope; below 0 where the curve gets steeper."""
         return 1.0 - self.last / self.first if self.first > 0 else float("nan")
 
 
 def slopes(full: Floats, sparse: Floats) -> Slopes:
-    """Slopes of one system's sparse-full curve, both metrics [checkpoints], straight between its checkpoints."""
+    """Return the slopes of a system's sparse-full curve, linear between checkpoints; both metrics [checkpoints]."""
     x, place = np.unique(full, return_inverse=True)
     if len(x) < 2:
         return Slopes(float("nan"), float("nan"))
@@ -119,7 +110,7 @@ def slopes(full: Floats, sparse: Floats) -> Slopes:
 
 
 class Pairs(NamedTuple):
-    """Pairs of checkpoints of different systems; `largest`: most of the full metric that was shown inverted."""
+    """Pairs of checkpoints of different systems; `largest`: the largest inverted difference of the full metric."""
 
     inverted: int
     compared: int  # those with different full metrics
@@ -131,7 +122,7 @@ class Pairs(NamedTuple):
 
 
 def inverted_pairs(owner: Sequence[int] | Ints, full: Floats, sparse: Floats) -> Pairs:
-    """Inconsistency: pairs that the sparse metric orders against the full one; `owner` is the system of each point."""
+    """Count the pairs that the sparse metric orders against the full one; `owner` is the system of each point."""
     one, other = np.triu_indices(len(full), 1)
     system = np.asarray(owner)
     apart = system[one] != system[other]

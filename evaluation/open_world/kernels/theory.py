@@ -1,10 +1,9 @@
-"""What a metric is expected to say of a model of known strength when some of the right answers are missing.
+"""Compute the expected value of a metric for a model of known strength when some right answers are missing.
 
 A question has n right answers; each is missing from the test set with probability beta, and the model recognises each
-with probability strength. What it recognises stands above everything else, in random order. The other test answers of
+with probability strength. What it recognises is above everything else, in random order. The other test answers of
 the question are filtered out. Source: Yang, Lin, Zhang 2022, "Rethinking Knowledge Graph Evaluation Under the
-Open-World Assumption"; spec/metrics.md §6 says where its text is corrected. The simulation is
-evaluation/open_world/kernels/simulation.py.
+Open-World Assumption". simulation.py draws the same process at random.
 """
 
 from __future__ import annotations
@@ -20,13 +19,16 @@ from scipy.special import ndtr, ndtri
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.slow_decay import POWER
 
+METRICS = {
+    "mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10", "log_mrr": "log-MRR", "p_mrr": "p-MRR",
+}  # fmt: skip
 ENTITIES = 14_505  # of the paper's simulation
 ROUNDING = 1e-12
 RankFunction = Callable[[Floats], Floats]
 
 
 class Strengths(NamedTuple):
-    """Chance to recognise an answer that is missing, and one of the test set."""
+    """Chance to recognise a missing answer, and a test answer."""
 
     missing: Floats
     test: Floats
@@ -36,7 +38,7 @@ class Strengths(NamedTuple):
 
 
 def gain_of(f: str | RankFunction) -> RankFunction:
-    """What an answer adds at a rank, 1 / f(rank), float64 [...] to the same shape; 0 at rank inf.
+    """Return the function of the gain of an answer at a rank, 1 / f(rank), float64 [...] to [...]; 0 at rank inf.
 
     f: "mrr" (rank), "hits@K" (1 up to K, then infinite), "log_mrr" (log2(rank + 1)), "p_mrr" (rank^0.5), or a function
     of ranks from 1 that returns positive numbers. ValueError for another name.
@@ -56,7 +58,7 @@ def gain_of(f: str | RankFunction) -> RankFunction:
 
 
 def filtered_ranks(positions: ArrayLike) -> Floats:
-    """Ranks of answers at different positions when each other answer is filtered out, [n] in ascending order."""
+    """Return the ranks of answers at different positions, other answers filtered out, [n] ascending."""
     ordered = np.sort(np.asarray(positions, dtype=np.float64))
     return ordered - np.arange(ordered.size)
 
@@ -67,7 +69,7 @@ def filtered_ranks(positions: ArrayLike) -> Floats:
 def expected_metric(
     n: int, beta: ArrayLike, strength: ArrayLike, f: str | RankFunction, *, rho: float = 0.0, entities: int = 0
 ) -> Floats:
-    """Ê: the metric that is expected of a question, in the shape of beta and strength, broadcast.
+    """Return Ê, the expected metric of a question, in the broadcast shape of beta and strength.
 
     As the paper counts, test answers that the model does not recognise add nothing. With `entities` (of the graph) they
     add what an answer adds at a random place among all that is not recognised: for log-MRR and p-MRR that is not
@@ -81,7 +83,7 @@ def expected_metric(
 def expected_simulated(
     n: int, beta: ArrayLike, strength: ArrayLike, f: str | RankFunction, rho: float = 0.0, entities: int = ENTITIES
 ) -> Floats:
-    """What the mean of the simulation tends to: `expected_metric` with `entities`, for questions with a test answer.
+    """Return the limit of the simulated mean: `expected_metric` with `entities`, of questions with a test answer.
 
     nan where there is none: n is 0 or beta 1.
     """
@@ -95,7 +97,7 @@ def expected_simulated(
 
 
 def derivative(n: int, beta: ArrayLike, strength: ArrayLike, f: str | RankFunction) -> Floats:
-    """dÊ/dstrength without correlation, in the shape of beta and strength, broadcast: the slope of the metric.
+    """Return the slope dÊ/dstrength without correlation, in the broadcast shape of beta and strength.
 
     The mean of 1 / f(k + 1) for k of Binomial(n, strength * beta): the paper's Corollary 4.1 with its k cancelled.
     """
@@ -116,7 +118,7 @@ def _expected(n: int, beta: Floats, found: Strengths, gain: RankFunction, entiti
 
 
 def _below(n: int, beta: Floats, missing: Floats, gain: RankFunction, entities: int) -> Floats:
-    """Mean gain of a test answer that is not recognised, [...]: any place below the k recognised missing answers.
+    """Return the mean gain of an unrecognised test answer, [...]: any place below the k recognised missing ones.
 
     The number of missing answers among these places is taken as its mean; its spread is nothing beside the entities.
     """
@@ -130,7 +132,7 @@ def _below(n: int, beta: Floats, missing: Floats, gain: RankFunction, entities: 
 
 
 def _mean_over(n: int, chance: Floats, values: Floats) -> Floats:
-    """Mean of values [n + 1] or [..., n + 1] at k of Binomial(n, chance), [...]."""
+    """Return the mean of values [n + 1] or [..., n + 1] at k of Binomial(n, chance), [...]."""
     from scipy.stats import binom  # here, since it takes a second and 44 MiB, and few need it
 
     weights = np.asarray(binom.pmf(np.arange(n + 1), n, chance[..., None]))
@@ -141,7 +143,7 @@ def _mean_over(n: int, chance: Floats, values: Floats) -> Floats:
 
 
 def mrr_approximation(n: int, beta: ArrayLike, strength: ArrayLike, rho: float = 0.0) -> Floats:
-    """The paper's approximation of Ê(MRR), a logarithm of the strength, in the shape of beta and strength, broadcast.
+    """Return the paper's logarithm of the strength that approximates Ê(MRR), in the broadcast shape.
 
     nan where beta or the strength (on missing answers) is 0: the logarithm has no value there.
     """
@@ -153,7 +155,7 @@ def mrr_approximation(n: int, beta: ArrayLike, strength: ArrayLike, rho: float =
 
 
 def mrr_approximation_bound(n: int, beta: ArrayLike, strength: ArrayLike, rho: float = 0.0) -> Floats:
-    """At most this far is `mrr_approximation` from Ê(MRR); inf where it has no value."""
+    """Return the bound of the error of `mrr_approximation`; inf where that has no value."""
     share, level = _checked(n, beta, strength)
     found = correlated_strengths(share, level, rho)
     both = _positive(found.missing * share)
@@ -175,7 +177,7 @@ def inconsistency_probability(
     variance: ArrayLike,
     variance_stronger: ArrayLike | None = None,
 ) -> Floats:
-    """Chance that a model of this strength has at least the MRR of one that is stronger by delta, broadcast.
+    """Return the chance that a model has at least the MRR of one that is stronger by delta, broadcast.
 
     variance: of the MRR of one question, and that of the stronger model (the same where it is not given). nan where
     beta or strength is 0. ValueError for a delta below 0 or past strength 1, and for questions below 1.
@@ -187,9 +189,9 @@ def inconsistency_probability(
 
 
 def chance_to_mistake(difference: ArrayLike, questions: ArrayLike, variances: ArrayLike) -> Floats:
-    """P(the worse of two independent models looks at least as good), for the difference of their expected metric.
+    """Return the chance that the worse of two independent models looks at least as good, for their difference.
 
-    variances: the sum of both variances of one question; at 0 the chance is 0, or 1/2 where there is no difference.
+    difference: of their expected metric. variances: the sum of both variances of one question; at 0 the chance is 0, or 1/2 where there is no difference.
     """
     difference, questions, variances = (np.asarray(x, dtype=np.float64) for x in (difference, questions, variances))
     if np.any(questions < 1) or np.any(variances < 0):
@@ -204,7 +206,7 @@ def chance_to_mistake(difference: ArrayLike, questions: ArrayLike, variances: Ar
 def required_questions(
     n: int, beta: ArrayLike, strength: ArrayLike, delta: ArrayLike, probability: ArrayLike, variance: ArrayLike
 ) -> Floats:
-    """Questions from which on two models delta apart are put in the wrong order with at most this probability.
+    """Return how many questions put two models delta apart in the wrong order with at most this probability.
 
     c / delta^2 with c = 2 (beta * strength * (n + 1) * quantile(probability))^2 * variance, for a delta that is small
     beside the strength; by MRR. inf at delta 0, nan where beta or strength is 0. ValueError for a probability of 0 or
@@ -225,7 +227,7 @@ def required_questions(
 
 
 def allowed_rho(beta: ArrayLike, strength: ArrayLike) -> tuple[Floats, Floats]:
-    """The least and the greatest correlation of "missing" and "recognised" that there can be, in the broadcast shape.
+    """Return the least and greatest possible correlation of "missing" and "recognised", in the broadcast shape.
 
     Both are 0 where beta or strength is 0 or 1: what is certain has no correlation.
     """
@@ -239,7 +241,7 @@ def allowed_rho(beta: ArrayLike, strength: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def correlated_strengths(beta: ArrayLike, strength: ArrayLike, rho: float) -> Strengths:
-    """The chance to recognise a missing answer, and a test answer, in the shape of beta and strength, broadcast.
+    """Return the chances to recognise a missing answer and a test answer, in the broadcast shape.
 
     ValueError, with the range that is allowed, for a rho that puts one of them outside [0, 1].
     """
@@ -278,5 +280,5 @@ def _checked_pair(n: int, beta: ArrayLike, strength: ArrayLike, delta: ArrayLike
 
 
 def _positive(values: Floats) -> Floats:
-    """nan in the place of 0."""
+    """Return the values with nan in place of 0."""
     return np.where(values > 0, values, np.nan)

@@ -22,7 +22,7 @@ class YieldCurve(NamedTuple):
     scale: float
     power: float
 
-    def at(self, depth: Ints) -> Floats:
+    def expected(self, depth: Ints) -> Floats:
         """The expected share at depths from 1, in the shape of `depth`."""
         expected: Floats = np.minimum(1.0, self.scale * np.asarray(depth, dtype=np.float64) ** self.power)
         return expected
@@ -56,5 +56,5 @@ def fit_yield(positive: Ints, judged: Ints) -> YieldCurve:
 
 def positives_left(curve: YieldCurve, unjudged: NDArray[np.integer]) -> Floats:
     """Expected positives among the unjudged triples at depths 1 … k, [..., k] to [...]; never more than there are."""
-    left: Floats = (unjudged * curve.at(np.arange(1, unjudged.shape[-1] + 1))).sum(axis=-1)
+    left: Floats = (unjudged * curve.expected(np.arange(1, unjudged.shape[-1] + 1))).sum(axis=-1)
     return left

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from evaluation.open_world.page import SECTIONS
-from evaluation.open_world.world_settings import WorldSettings
+from evaluation.open_world.theory_page import SECTIONS
+from evaluation.open_world.theory_settings import TheorySettings
 from tests.evaluation.browser.test_pages import page, pytestmark  # noqa: F401  # fixture and marks of these pages
 
 
 def test_a_slider_moves_the_figures_and_the_address(page: Page):  # noqa: F811
     page.goto("/open-world")
-    charts = sum(make(WorldSettings()).chart is not None for make in SECTIONS.values())
+    charts = sum(make(TheorySettings()).chart is not None for make in SECTIONS.values())
     expect(page.locator("[data-chart].js-plotly-plot")).to_have_count(charts)
     slider = page.get_by_role("slider", name="Strength of the model")
     slider.focus()

@@ -7,9 +7,9 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.open_world.page import sections_of
+from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.sections import ANALYSIS
-from evaluation.open_world.world_settings import WorldSettings
+from evaluation.open_world.theory_settings import TheorySettings
 from pooling.models import Pool
 from tests.evaluation.cases import context_of
 from tests.evaluation.commands.test_commands import run
@@ -21,7 +21,7 @@ def as_json(sections) -> list:
 
 def test_settings():
     arguments = ("open_world", "--n", "20", "--beta", "0.5", "--metric", "p_mrr", "--rho=-0.1")
-    settings = WorldSettings(n=20, beta=0.5, metric="p_mrr", rho=-0.1)
+    settings = TheorySettings(n=20, beta=0.5, metric="p_mrr", rho=-0.1)
     assert json.loads(run(*arguments, "--json")[0]) == as_json(sections_of(settings))
     out = run(*arguments)[0]
     assert "At these settings" in out and "An example" not in out

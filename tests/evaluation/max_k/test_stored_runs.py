@@ -14,7 +14,7 @@ from core.models import Job
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.max_k.kernel import oracle_limits
-from evaluation.max_k.performance import KS, Read, limits, max_k_json, performance
+from evaluation.max_k.performance import KS, RunReader, limits, max_k_json, performance
 from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers, score_missing, scoring_jobs, stored_run
 from pooling.enums import PoolingJob
 from pooling.graphs.imports import open_graph
@@ -103,7 +103,7 @@ def test_every_protocol_is_what_the_scores_say(stored: Pool, labels):
         oracle = MaxK(stored, system, positives_of(stored, labels), run.predictive.alpha)
         assert len(oracle.questions) == len(right.keys)
         for which in ("filtered", "raw"):
-            found = performance(system.name, Read(run, right, which))  # type: ignore[arg-type]
+            found = performance(system.name, RunReader(run, right, which))  # type: ignore[arg-type]
             for name, protocol in (("TopK", "topk"), ("Greedy", "greedy")):
                 for k in CHECKED:
                     values = [np.asarray(part)[k - 1] for part in found.protocols[name]]
@@ -120,7 +120,7 @@ def test_sampling_is_the_distinct_ones_of_the_first_draws(stored: Pool):
     run = stored_run(system.run, table.graph.num_entities)
     place = np.searchsorted(run.predictive.keys, right.keys)
     sets = as_sets(right, right.filtered, stored)
-    found = performance(system.name, Read(run, right, "filtered")).protocols["Sampling"]
+    found = performance(system.name, RunReader(run, right, "filtered")).protocols["Sampling"]
     for k in CHECKED:
         drawn = [set(run.predictive.draws[at, :k].tolist()) for at in place]
         expected = mean_goodness(list(zip(drawn, sets.values(), strict=True)))
@@ -143,7 +143,7 @@ def test_limits_bound_every_protocol(stored: Pool):
     top, most = limits(right.raw)
     assert np.all(np.asarray(most.f1) >= np.asarray(top.f1) - 1e-12)
     for _, run in find_runs(stored, table).ready:
-        found = performance("x", Read(stored_run(run, table.graph.num_entities), right, "raw")).protocols
+        found = performance("x", RunReader(stored_run(run, table.graph.num_entities), right, "raw")).protocols
         # the town has fewer entities than k: TopK returns all of them, which is less than the limit supposes
         here = table.graph.num_entities
         for part in ("precision", "recall", "f1"):
@@ -195,7 +195,7 @@ def test_a_run_is_read_once_and_a_new_one_anew(stored: Pool):
     after = stored_run(newer, 27)
     assert len(after.predictive.keys) > len(before.predictive.keys)
     right = right_of(stored, "current")
-    old, new = (performance(name, Read(one, right, "raw")) for one in (before, after))
+    old, new = (performance(name, RunReader(one, right, "raw")) for one in (before, after))
     assert new.mass == old.mass and (new.expected_recall == old.expected_recall).all()
     assert all((new.protocols[p].f1 == old.protocols[p].f1).all() for p in old.protocols)
 
@@ -216,7 +216,7 @@ def test_json_has_the_values_at_the_ks_that_are_asked_for(stored: Pool):
     assert (found["labels"], found["questions"], found["left_out"]) == ("current", len(right.keys), {})
     assert list(found["systems"]) == ["transe", "distmult", "complex"]
     for name, run in find_runs(stored, table).ready:
-        one = performance(name, Read(stored_run(run, table.graph.num_entities), right, "raw"))
+        one = performance(name, RunReader(stored_run(run, table.graph.num_entities), right, "raw"))
         told = found["systems"][name]
         assert (told["alpha"], told["tvd"], told["raw"]["mass"]) == (one.alpha, one.tvd, one.mass)
         assert told["raw"]["protocols"]["Greedy"]["10"]["f1"] == np.asarray(one.protocols["Greedy"].f1)[9]

@@ -27,7 +27,7 @@ from evaluation.open_world.study import (
     start_study,
 )
 from evaluation.open_world.study_curves import densities_of, view_of
-from evaluation.open_world.study_files import Ranks, read_ranks, write_ranks
+from evaluation.open_world.study_files import StudyRanks, read_ranks, write_ranks
 from evaluation.open_world.study_questions import open_answers
 from evaluation.open_world.study_sections import study_sections
 from pooling.graphs.bundled import family_tree
@@ -137,7 +137,7 @@ def test_run_system_interrupted_goes_on_to_the_same_ranks_and_evaluates_nothing_
     run_system(other, System.objects.get(pk=other.system_id), progress_of(other.system))
     found = read_ranks(path)
     assert (found.strict[0] == whole.strict[0] + 1000).all()  # not ranked again
-    for field in fields(Ranks):
+    for field in fields(StudyRanks):
         skipped = 1 if field.name == "strict" else 0
         assert np.array_equal(getattr(found, field.name)[skipped:], getattr(whole, field.name)[skipped:]), field.name
 
@@ -186,7 +186,7 @@ def test_study_sections_say_what_the_files_hold():
     assert [row[:2] for row in sections["summary"].tables[0].rows][::6] == [["0.9", "MRR"], ["0.6", "MRR"]]
 
 
-def literal_mrr(ranks: Ranks, counted) -> float:
+def literal_mrr(ranks: StudyRanks, counted) -> float:
     """At the last checkpoint: each question's mean of 1/rank, other counted answers taken out by hand."""
     optimistic, pessimistic = ranks.optimistic[-1].tolist(), ranks.pessimistic[-1].tolist()
     means = []

@@ -105,12 +105,12 @@ def test_judged_share_is_counted_place_by_place(labelled: Pool, beside: System):
         for name, row in rows.items():
             oracle = Oracle(labelled, System.objects.get(name=name))
             questions = {question for triple in seeds for question, _ in sides(triple)}
-            for k, share in row.at.items():
+            for k, share in row.shares.items():
                 assert share == pytest.approx(_share(oracle, questions, state, seeds, judged, k), abs=1e-12)
             first = {t for q in questions for t in _first(oracle, q, seeds, labelled.depth)}
             assert row.outside == len(first - state.keys())
             assert row.waiting == sum(state.get(triple) == "" for triple in first)
-            assert (row.is_pooled, row.k, sorted(row.at)) == (name in KINDS, 5, [5, 10])
+            assert (row.is_pooled, row.k, sorted(row.shares)) == (name in KINDS, 5, [5, 10])
     assert rows["rotate"].outside > 0 < rows["rotate"].waiting
 
 
@@ -155,7 +155,7 @@ def test_comparable_is_who_was_pooled_or_is_judged_enough(labelled: Pool, beside
     assert set(not_comparable(labelled)) == {"rotate"}
     table = pool_table(labelled)
     rows = judged_of(labelled, table, label_set(labelled, table, "current", "original"), True)
-    share = rows[3].at[5]
+    share = rows[3].shares[5]
     assert share is not None and share < 0.9
     assert not_comparable(labelled)["rotate"] == {"judged": share, "k": 5, "missing": rows[3].missing}
     assert rows[3].is_comparable(share) and not rows[3].is_comparable(share + 1e-9)

@@ -11,7 +11,7 @@ import pytest
 from evaluation.measures.values import NO_ANSWER
 from evaluation.probe.kernel import probe_score
 from evaluation.probe.sections import ANALYSIS, probe_json
-from evaluation.probe.side import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, ROBUSTNESSES, SHARPNESSES
+from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, ROBUSTNESSES, SHARPNESSES
 from evaluation.sections.settings import Settings
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool

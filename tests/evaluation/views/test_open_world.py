@@ -7,8 +7,8 @@ import io
 import json
 import re
 
-from evaluation.open_world.page import SECTIONS
-from evaluation.open_world.world_settings import WorldSettings
+from evaluation.open_world.theory_page import SECTIONS
+from evaluation.open_world.theory_settings import TheorySettings
 
 PAGE = "/open-world"
 
@@ -18,7 +18,7 @@ def test_the_page_shows_every_section_and_the_settings_of_its_address(sign_in):
     html = answer.content.decode()
     assert answer.status_code == 200
     charts = json.loads(re.search(r'<script id="chart-data"[^>]*>(.*?)</script>', html, re.S)[1])
-    settings = WorldSettings(n=20, beta=0.5, metric="p_mrr")
+    settings = TheorySettings(n=20, beta=0.5, metric="p_mrr")
     sections = [make(settings) for make in SECTIONS.values()]
     assert [chart["key"] for chart in charts] == [section.key for section in sections if section.chart]
     for key in SECTIONS:
@@ -51,7 +51,7 @@ def test_csv_is_the_table(sign_in):
     for key, make in SECTIONS.items():
         answer = client.get(f"{PAGE}/{key}.csv?n=20")
         rows = list(csv.reader(io.StringIO(answer.content.decode().removeprefix("\ufeff"))))
-        (table,) = make(WorldSettings(n=20)).tables
+        (table,) = make(TheorySettings(n=20)).tables
         columns = [column.key for column in table.columns]
         assert rows[0][: len(columns)] == columns and len(rows) == len(table.rows) + 1
         assert f'filename="open-world-{key}-n-20.csv"' in answer["Content-Disposition"]

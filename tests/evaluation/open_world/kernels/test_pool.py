@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from evaluation.measures.label_state import LabelState
-from evaluation.open_world.kernels.pool import Found, count_found, discordant_share, mean_expected, missing_share
+from evaluation.open_world.kernels.pool import (
+    AnswerCounts,
+    count_answers,
+    discordant_share,
+    mean_expected,
+    missing_share,
+)
 from evaluation.open_world.kernels.theory import expected_metric
 from tests.evaluation.rank_world import make_world
 
@@ -17,7 +23,7 @@ from tests.evaluation.rank_world import make_world
 def test_counts_are_those_of_the_rows(seed: int):
     world = make_world(seed)
     is_test = np.arange(len(world.state)) % 3 == 0
-    found = count_found(world.table, world.state, is_test)
+    found = count_answers(world.table, world.state, is_test)
     for question in range(world.questions):
         of = [t for q, _, t in world.rows if q == question]
         others = [t for t in of if not is_test[t]]
@@ -29,9 +35,9 @@ def test_counts_are_those_of_the_rows(seed: int):
 
 
 def test_share_is_new_by_all_answers():
-    found = Found(*(np.array(counts) for counts in ([3, 0, 2, 0], [1, 2, 0, 0], [5, 5, 5, 0], [9, 9, 9, 0])))
+    found = AnswerCounts(*(np.array(counts) for counts in ([3, 0, 2, 0], [1, 2, 0, 0], [5, 5, 5, 0], [9, 9, 9, 0])))
     assert missing_share(found)[:3].tolist() == [0.25, 1, 0] and math.isnan(missing_share(found)[3])
-    summed = found.of(np.array([1, 1, 0, 0]), 2, np.array([True, True, True, False]))
+    summed = found.by_group(np.array([1, 1, 0, 0]), 2, np.array([True, True, True, False]))
     assert [counts.tolist() for counts in summed] == [[2, 3], [0, 3], [5, 10], [9, 18]]
 
 

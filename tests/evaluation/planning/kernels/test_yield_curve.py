@@ -52,10 +52,10 @@ def test_never_more_positives_are_left_than_triples(rows, unjudged):
 
 def test_positives_left_are_summed_by_depth():
     curve = YieldCurve(0.5, -1.0)
-    assert curve.at(np.array([1, 2, 4])).tolist() == [0.5, 0.25, 0.125]
+    assert curve.expected(np.array([1, 2, 4])).tolist() == [0.5, 0.25, 0.125]
     left = positives_left(curve, np.array([[10, 0, 0, 8], [0, 4, 0, 0]]))
     assert left.tolist() == [6.0, 1.0]
-    assert YieldCurve(2.0, -1.0).at(np.array([1, 4])).tolist() == [1.0, 0.5]
+    assert YieldCurve(2.0, -1.0).expected(np.array([1, 4])).tolist() == [1.0, 0.5]
 
 
 def test_what_is_enough():

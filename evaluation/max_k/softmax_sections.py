@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.max_k.kernel import Goodness
-from evaluation.max_k.model_sections import SAID, Side, at
 from evaluation.max_k.performance import KS, means
+from evaluation.max_k.system_sections import SAID, RunsUnderLabels, value_at
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, numbers
 from pooling.scoring.distributions import ALPHAS
 
 NAMES = [f"{alpha:g}" for alpha in ALPHAS]
 
 
-def effect(context: Context, side: Side, system: str) -> Iterator[Section]:
+def effect(context: Context, side: RunsUnderLabels, system: str) -> Iterator[Section]:
     """Figure 2 and Table 3 of the paper; like there, filtered."""
     k = context.settings.k
     greedy = {name: _greedy(side, name, k) for name in side.stored}
     mass = {name: [side.read(name).mass(alpha) for alpha in ALPHAS] for name in side.stored}
     chosen = {name: ALPHAS.index(stored.predictive.alpha) for name, stored in side.stored.items()}
-    f1 = {name: [at(found, "f1", 1) for found in of_system] for name, of_system in greedy.items()}
+    f1 = {name: [value_at(found, "f1", 1) for found in of_system] for name, of_system in greedy.items()}
     caption = f"{side.caption(context)} {SAID['filtered']}. Rings: the α chosen on validation."
     yield Section(
         "alpha",
@@ -70,14 +70,18 @@ def effect(context: Context, side: Side, system: str) -> Iterator[Section]:
     )
 
 
-def _greedy(side: Side, system: str, k: int) -> list[Goodness]:
+def _greedy(side: RunsUnderLabels, system: str, k: int) -> list[Goodness]:
     """At each α, means over the questions at this k alone."""
     read = side.read(system)
     return [means(read.greedy(alpha, np.array([k]))) for alpha in ALPHAS]
 
 
 def _effect_table(
-    side: Side, greedy: dict[str, list[Goodness]], mass: dict[str, list[float]], chosen: dict[str, int], k: int
+    side: RunsUnderLabels,
+    greedy: dict[str, list[Goodness]],
+    mass: dict[str, list[float]],
+    chosen: dict[str, int],
+    k: int,
 ) -> Table:
     columns = [
         Column("system", "System", "system"),
@@ -92,17 +96,17 @@ def _effect_table(
     rows, best = list[list[Cell]](), []
     for name, of_system in greedy.items():
         read = side.read(name)
-        most = max(at(found, "f1", 1) for found in of_system)
+        most = max(value_at(found, "f1", 1) for found in of_system)
         for i, (alpha, found) in enumerate(zip(ALPHAS, of_system, strict=True)):
-            if (f1 := at(found, "f1", 1)) == most:
+            if (f1 := value_at(found, "f1", 1)) == most:
                 best.append((len(rows), 5))
             rows.append(
                 [
                     name,
                     NAMES[i],
                     "yes" if i == chosen[name] else "",
-                    at(found, "precision", 1),
-                    at(found, "recall", 1),
+                    value_at(found, "precision", 1),
+                    value_at(found, "recall", 1),
                     f1,
                     mass[name][i],
                     float(read.expected_recall(alpha, np.array([k]))[0]),
@@ -111,7 +115,7 @@ def _effect_table(
     return Table("alpha", f"P, R and F1 at {k} by α under {side.labels.name}, filtered", columns, rows, best)
 
 
-def _mass_table(side: Side, mass: dict[str, list[float]]) -> Table:
+def _mass_table(side: RunsUnderLabels, mass: dict[str, list[float]]) -> Table:
     columns = [Column("system", "System", "system"), *(Column(f"alpha_{name}", f"α = {name}") for name in NAMES)]
     rows: list[list[Cell]] = [[name, *of_system] for name, of_system in mass.items()]
     best = [(row, 1 + int(np.argmax(of_system))) for row, of_system in enumerate(mass.values())]
@@ -141,7 +145,14 @@ def _hits(f1: dict[str, list[float]], chosen: dict[str, int], k: int) -> str:
 
 
 def _by_k(
-    context: Context, side: Side, system: str, key: str, title: str, y: str, values: Sequence[np.ndarray], text: str
+    context: Context,
+    side: RunsUnderLabels,
+    system: str,
+    key: str,
+    title: str,
+    y: str,
+    values: Sequence[np.ndarray],
+    text: str,
 ) -> Section:
     own = side.stored[system].predictive.alpha
     series = [
@@ -173,7 +184,7 @@ def _by_k(
     )
 
 
-def contrast(context: Context, sides: Sequence[Side]) -> Section:
+def contrast(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
     """The table of TVD and TPM in section 6.2.4 of the paper."""
     columns = [
         Column("system", "System", "system"),

@@ -10,8 +10,8 @@ import numpy as np
 
 from evaluation.labels.label_sets import LabelSet
 from evaluation.max_k.kernel import Goodness
-from evaluation.max_k.performance import KS, PROTOCOLS, Performance, Read, limits, performance
-from evaluation.max_k.stored_runs import WHICH, RightAnswers, Stored, Which, right_answers
+from evaluation.max_k.performance import KS, PROTOCOLS, Performance, RunReader, limits, performance
+from evaluation.max_k.stored_runs import WHICH, RightAnswers, StoredRun, Which, right_answers
 from evaluation.measures.registry import parse_measure
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, numbers
 from evaluation.sections.wording import best_of, words
@@ -27,13 +27,13 @@ LIMITS = ("top-k limit", "max-k limit")
 
 
 @dataclass(frozen=True)
-class Side:
+class RunsUnderLabels:
     """The systems that can be shown, by name in the order of the page, under one label set."""
 
     key: str  # labels or against
     labels: LabelSet
     right: RightAnswers
-    stored: Mapping[str, Stored]
+    stored: Mapping[str, StoredRun]
 
     @property
     def n(self) -> int:
@@ -43,8 +43,8 @@ class Side:
     def _kept(self) -> dict[tuple[str, Which], Performance]:
         return {}
 
-    def read(self, system: str, which: Which = "filtered") -> Read:
-        return Read(self.stored[system], self.right, which)
+    def read(self, system: str, which: Which = "filtered") -> RunReader:
+        return RunReader(self.stored[system], self.right, which)
 
     def performance(self, system: str, which: Which) -> Performance:
         if (system, which) not in self._kept:
@@ -58,23 +58,23 @@ class Side:
         return f"{label_caption(self.labels, context.settings)} n = {self.n:,} questions."
 
 
-def side_of(context: Context, key: str, labels: LabelSet, stored: Mapping[str, Stored]) -> Side:
-    return Side(key, labels, right_answers(context.table, labels), stored)
+def side_of(context: Context, key: str, labels: LabelSet, stored: Mapping[str, StoredRun]) -> RunsUnderLabels:
+    return RunsUnderLabels(key, labels, right_answers(context.table, labels), stored)
 
 
-def best_system(side: Side, which: Which, k: int) -> Performance:
+def best_system(side: RunsUnderLabels, which: Which, k: int) -> Performance:
     """By F1@k under Greedy; the first of equal ones."""
     return max(side.found(which), key=lambda one: float(np.asarray(one.protocols["Greedy"].f1)[k - 1]))
 
 
-def at(found: Goodness, part: str, k: int) -> float:
+def value_at(found: Goodness, part: str, k: int) -> float:
     return float(np.asarray(getattr(found, part))[k - 1])
 
 
 # -- beside the usual measures ----------------------------------------------------------------------------------
 
 
-def conventional(context: Context, side: Side) -> Section:
+def conventional(context: Context, side: RunsUnderLabels) -> Section:
     """Table 4 of the paper."""
     k = context.settings.k
     of = "" if side.labels.key == "full-test" else f": {side.labels.name}"  # a title says so of the full test set
@@ -89,7 +89,7 @@ def conventional(context: Context, side: Side) -> Section:
     )
 
 
-def _conventional_table(context: Context, side: Side, k: int) -> Table:
+def _conventional_table(context: Context, side: RunsUnderLabels, k: int) -> Table:
     measures = [parse_measure(name) for name in CONVENTIONAL]
     values = side.labels.values(CONVENTIONAL, context.settings.assumed_is_judged)
     columns = [
@@ -103,7 +103,7 @@ def _conventional_table(context: Context, side: Side, k: int) -> Table:
     ]
     grid, rows, places = [], list[list[Cell]](), [context.systems.index(name) for name in side.stored]
     for one, place in zip(side.found("filtered"), places, strict=True):
-        own = [at(one.protocols[name], part, k) for name in PROTOCOLS for part in PARTS]
+        own = [value_at(one.protocols[name], part, k) for name in PROTOCOLS for part in PARTS]
         usual = [float(values[measure.name].mean()[place]) for measure in measures]
         why = [values[measure.name].reasons()[place] for measure in measures]
         grid.append([*usual, *own])
@@ -121,12 +121,12 @@ def _best(found: np.ndarray, first: int) -> list[tuple[int, int]]:
     return [(row, first + column) for row, column in np.argwhere((found == most) & (found.min(axis=0) < most)).tolist()]
 
 
-def _who_leads(context: Context, side: Side, k: int) -> str:
+def _who_leads(context: Context, side: RunsUnderLabels, k: int) -> str:
     values = side.labels.values(["micro_mrr"], context.settings.assumed_is_judged)["micro_mrr"].mean()
     names = list(side.stored)
     by_rank = max(names, key=lambda name: np.nan_to_num(values[context.systems.index(name)], nan=-1.0))
     by_max = best_system(side, "filtered", k)
-    value = at(by_max.protocols["Greedy"], "f1", k)
+    value = value_at(by_max.protocols["Greedy"], "f1", k)
     told = "the same system leads" if by_max.system == by_rank else f"{by_rank} leads"
     return (
         f"Under {side.labels.name} {by_max.system} has the highest filtered F1@{k} under Greedy ({value:.3f}); by Micro"
@@ -137,7 +137,7 @@ def _who_leads(context: Context, side: Side, k: int) -> str:
 # -- at every k -------------------------------------------------------------------------------------------------
 
 
-def models(context: Context, sides: Sequence[Side]) -> Section:
+def models(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
     """Figure 4 of the paper, and P, R and F1 of every system and protocol."""
     side, which = sides[0], which_of(context)
     top, most = limits(side.right.of(which))
@@ -167,7 +167,7 @@ def which_of(context: Context) -> Which:
     return "filtered" if context.settings.answers == "filtered" else "raw"
 
 
-def _models_table(side: Side, which: Which) -> Table:
+def _models_table(side: RunsUnderLabels, which: Which) -> Table:
     columns = [
         Column("system", "System", "system"),
         Column("protocol", "Protocol", "text"),
@@ -175,25 +175,31 @@ def _models_table(side: Side, which: Which) -> Table:
     ]
     lines = [(one.system, name, one.protocols[name]) for one in side.found(which) for name in PROTOCOLS]
     bounds = zip(("limit", "limit"), LIMITS, limits(side.right.of(which)), strict=True)
-    values = [[at(found, part, k) for k in SHOWN for part in PARTS] for _, _, found in lines]
+    values = [[value_at(found, part, k) for k in SHOWN for part in PARTS] for _, _, found in lines]
     rows: list[list[Cell]] = [[name, protocol, *own] for (name, protocol, _), own in zip(lines, values, strict=True)]
-    rows += [[name, bound, *(at(found, part, k) for k in SHOWN for part in PARTS)] for name, bound, found in bounds]
+    rows += [
+        [name, bound, *(value_at(found, part, k) for k in SHOWN for part in PARTS)] for name, bound, found in bounds
+    ]
     title = f"P, R and F1 under {side.labels.name}, {which}"
     return Table(f"models-{side.key}-{which}", title, columns, rows, _best(np.array(values), 2))
 
 
-def _against_limits(side: Side, which: Which, k: int) -> str:
+def _against_limits(side: RunsUnderLabels, which: Which, k: int) -> str:
     top, most = limits(side.right.of(which))
     one = best_system(side, which, k)
-    above = [found.system for found in side.found(which) if at(found.protocols["Greedy"], "f1", k) > at(top, "f1", k)]
+    above = [
+        found.system
+        for found in side.found(which)
+        if value_at(found.protocols["Greedy"], "f1", k) > value_at(top, "f1", k)
+    ]
     told = (
         f"Greedy of {words(above)} is above what any system can reach that must return {k}."
         if above
         else f"No system is above what an oracle reaches that must return {k}."
     )
     return (
-        f"At k = {k} the limits of F1 are {at(top, 'f1', k):.3f} (exactly k) and {at(most, 'f1', k):.3f} (at most k);"
-        f" the best system has {at(one.protocols['Greedy'], 'f1', k):.3f} ({one.system}). {told}"
+        f"At k = {k} the limits of F1 are {value_at(top, 'f1', k):.3f} (exactly k) and {value_at(most, 'f1', k):.3f} (at most k);"
+        f" the best system has {value_at(one.protocols['Greedy'], 'f1', k):.3f} ({one.system}). {told}"
     )
 
 
@@ -228,7 +234,7 @@ TEXTS = {
 }
 
 
-def protocols(context: Context, side: Side, system: str) -> Iterator[Section]:
+def protocols(context: Context, side: RunsUnderLabels, system: str) -> Iterator[Section]:
     """Figure 3 of the paper: P, R and F1 of one system by k."""
     which = which_of(context)
     one = side.performance(system, which)
@@ -268,7 +274,7 @@ def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Tab
 
 
 def _protocols_said(one: Performance, bounds: Sequence[Goodness], k: int) -> str:
-    values = {name: at(one.protocols[name], "f1", k) for name in PROTOCOLS}
+    values = {name: value_at(one.protocols[name], "f1", k) for name in PROTOCOLS}
     told = ", ".join(f"{name} {value:.3f}" for name, value in values.items())
-    top, most = (at(bound, "f1", k) for bound in bounds)
+    top, most = (value_at(bound, "f1", k) for bound in bounds)
     return f"F1@{k} of {one.system}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."

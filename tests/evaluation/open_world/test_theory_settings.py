@@ -12,22 +12,22 @@ from scipy.stats import norm
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.open_world.kernels.theory import chance_to_mistake, derivative, expected_metric, required_questions
-from evaluation.open_world.order_sections import variances
-from evaluation.open_world.page import SECTIONS, sections_of
-from evaluation.open_world.world_settings import LABELS, WorldSettings, parse_world, repeats_for
+from evaluation.open_world.theory_two_models import variances
+from evaluation.open_world.theory_page import SECTIONS, sections_of
+from evaluation.open_world.theory_settings import METRICS, TheorySettings, parse_theory, repeats_for
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
-def table_of(key: str, settings: WorldSettings) -> list[dict]:
+def table_of(key: str, settings: TheorySettings) -> list[dict]:
     (table,) = SECTIONS[key](settings).tables
     return [dict(zip((c.key for c in table.columns), row, strict=True)) for row in table.rows]
 
 
 def test_settings_come_back_from_their_address():
-    settings = WorldSettings(20, 0.5, 0.6, -0.1, "p_mrr", 0.1, 2_000)
-    assert parse_world(dict(parse_qsl(settings.query()))) == settings
-    assert parse_world({}) == WorldSettings() and WorldSettings().query() == ""
+    settings = TheorySettings(20, 0.5, 0.6, -0.1, "p_mrr", 0.1, 2_000)
+    assert parse_theory(dict(parse_qsl(settings.query()))) == settings
+    assert parse_theory({}) == TheorySettings() and TheorySettings().query() == ""
 
 
 @pytest.mark.parametrize(
@@ -45,18 +45,18 @@ def test_settings_come_back_from_their_address():
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_words(given: dict, words: str):
     with pytest.raises(EvaluationError) as error:
-        parse_world(given)
+        parse_theory(given)
     assert words in str(error.value)
 
 
 def test_the_range_that_is_named_is_taken():
-    low, high = WorldSettings().rho_text.replace("−", "-").split(" to ")
-    assert [parse_world({"rho": end}).rho for end in (low, high)] == [float(low), float(high)]
+    low, high = TheorySettings().rho_text.replace("−", "-").split(" to ")
+    assert [parse_theory({"rho": end}).rho for end in (low, high)] == [float(low), float(high)]
 
 
 def test_every_section_has_one_table_of_its_name():
     for key, make in SECTIONS.items():
-        section = make(WorldSettings())
+        section = make(TheorySettings())
         assert [table.key for table in section.tables] == [key] == [section.key]
         assert section.text and section.caption
 
@@ -69,7 +69,7 @@ def test_every_section_has_one_table_of_its_name():
     ],
 )  # fmt: skip
 def test_extreme_settings_are_shown_without_a_number_that_is_none(changed: dict):
-    sections = sections_of(WorldSettings(**changed))
+    sections = sections_of(TheorySettings(**changed))
     json.dumps([section.content() for section in sections], allow_nan=False)
     undefined = [
         cell["reason"]
@@ -83,7 +83,7 @@ def test_extreme_settings_are_shown_without_a_number_that_is_none(changed: dict)
 
 
 def test_theory_has_the_four_sparsities_and_the_chosen_one():
-    settings = WorldSettings(beta=0.4, metric="log_mrr")
+    settings = TheorySettings(beta=0.4, metric="log_mrr")
     rows = table_of("theory", settings)
     assert sorted({row["beta"] for row in rows}) == [0.2, 0.35, 0.4, 0.5, 0.65]
     row = next(row for row in rows if row["beta"] == 0.4 and row["strength"] == 0.5)
@@ -101,14 +101,14 @@ def test_theory_has_the_four_sparsities_and_the_chosen_one():
 
 
 def test_correlation_is_shown_where_it_can_be():
-    rows = table_of("correlation", WorldSettings())
+    rows = table_of("correlation", TheorySettings())
     at = {rho: [row["strength"] for row in rows if row["rho"] == rho] for rho in (0.0, 0.2)}
     assert at[0.0] == pytest.approx(np.linspace(0.1, 1, 10))
     assert at[0.2] == pytest.approx(np.linspace(0.1, 0.9, 9))  # a model that recognises all has none
 
 
 def test_wrong_orders_by_the_logarithm_and_by_each_metric():
-    settings = WorldSettings(questions=321)
+    settings = TheorySettings(questions=321)
     spread = variances(settings)
     row = next(row for row in table_of("inconsistency", settings) if row["questions"] == 321)
     for i, metric in enumerate(settings.metrics):
@@ -119,7 +119,7 @@ def test_wrong_orders_by_the_logarithm_and_by_each_metric():
 
 
 def test_required_questions_are_whole_and_end_where_strength_does():
-    settings = WorldSettings(strength=0.93)
+    settings = TheorySettings(strength=0.93)
     variance = float(variances(settings)[0, 0])
     rows = table_of("required", settings)
     assert [row["delta"] for row in rows] == [0.005, 0.01, 0.02, 0.05]
@@ -128,61 +128,61 @@ def test_required_questions_are_whole_and_end_where_strength_does():
 
 
 def test_the_stronger_model_ends_at_one():
-    settings = WorldSettings(strength=0.98)
+    settings = TheorySettings(strength=0.98)
     assert settings.stronger == 1
     assert "the stronger model has ℓ = 1, not 1.03" in SECTIONS["inconsistency"](settings).notes[0]
-    assert SECTIONS["inconsistency"](WorldSettings(strength=0.95)).notes == []
+    assert SECTIONS["inconsistency"](TheorySettings(strength=0.95)).notes == []
 
 
 def test_what_the_expectation_leaves_out_is_said():
-    assert SECTIONS["theory"](WorldSettings()).notes == []
-    assert "not little" in SECTIONS["theory"](WorldSettings(metric="log_mrr")).notes[0]
-    assert "34.3 % of the questions of 3 answers" in SECTIONS["theory"](WorldSettings(n=3, beta=0.7)).notes[0]
+    assert SECTIONS["theory"](TheorySettings()).notes == []
+    assert "not little" in SECTIONS["theory"](TheorySettings(metric="log_mrr")).notes[0]
+    assert "34.3 % of the questions of 3 answers" in SECTIONS["theory"](TheorySettings(n=3, beta=0.7)).notes[0]
 
 
 def test_sports_of_1956():
-    section = SECTIONS["example"](WorldSettings())
+    section = SECTIONS["example"](TheorySettings())
     assert section.finding.startswith("MRR of the question is 0.2 before and 0.8229 after")
 
 
 def test_a_figure_draws_no_more_than_it_may():
     assert repeats_for(43, 40) == 400 and repeats_for(200, 40) == 87 and repeats_for(200, 10_000) == 20
-    assert set(WorldSettings(metric="hits@3").metrics) <= set(LABELS)
+    assert set(TheorySettings(metric="hits@3").metrics) <= set(METRICS)
 
 
 def test_bars_are_two_standard_errors():
-    section = SECTIONS["theory"](WorldSettings())
-    errors = [row["error"] for row in table_of("theory", WorldSettings())]
+    section = SECTIONS["theory"](TheorySettings())
+    errors = [row["error"] for row in table_of("theory", TheorySettings())]
     bars = [one["spread"] for one in section.chart.data["series"] if one.get("spread")]
     assert [value for own in bars for value in own] == pytest.approx([2 * error for error in errors])
 
 
 def test_the_error_of_the_logarithm_is_within_its_bound():
-    for row in table_of("approximation", WorldSettings()):
+    for row in table_of("approximation", TheorySettings()):
         if row["strength"] > 0.1:
             assert row["error"] == pytest.approx(abs(row["near"] - row["expected"]))
             assert 0 < row["error"] <= row["bound"] + 1e-9
 
 
 def test_what_is_said_at_the_chosen_settings():
-    settings = WorldSettings(n=20, beta=0.5, strength=0.6)
+    settings = TheorySettings(n=20, beta=0.5, strength=0.6)
     rows = {row["metric"]: row for row in table_of("numbers", settings)}
     slope = {name: float(derivative(20, 0.5, 0.6, name)) for name in settings.metrics}
-    assert {name: rows[LABELS[name]]["slope"] for name in settings.metrics} == pytest.approx(slope)
+    assert {name: rows[METRICS[name]]["slope"] for name in settings.metrics} == pytest.approx(slope)
     best = float(expected_metric(20, 0.5, 1.0, "mrr"))
     assert SECTIONS["numbers"](settings).finding == (
         f"A perfect model (ℓ = 1) is expected to have MRR {best:.3f}; this one {rows['MRR']['expected']:.3f}."
     )
     flat, steep = sorted(slope, key=lambda name: slope[name])[:: len(slope) - 1]
     assert SECTIONS["slopes"](settings).finding == (
-        f"At ℓ = 0.6, 0.1 more strength is about {slope[flat] / 10:.3f} more {LABELS[flat]}, and"
-        f" {slope[steep] / 10:.3f} more {LABELS[steep]}."
+        f"At ℓ = 0.6, 0.1 more strength is about {slope[flat] / 10:.3f} more {METRICS[flat]}, and"
+        f" {slope[steep] / 10:.3f} more {METRICS[steep]}."
     )
 
 
 def test_the_constant_of_the_corollary_is_that_of_its_formula():
     """c = 2 (βℓ(N + 1) Ψ⁻¹(p))² V, V of one question."""
-    settings = WorldSettings()
+    settings = TheorySettings()
     drawn = next(row for row in table_of("numbers", settings) if row["metric"] == "MRR")
     variance = float(variances(settings)[0, 0])
     assert variance == pytest.approx(drawn["sd"] ** 2, rel=0.1)

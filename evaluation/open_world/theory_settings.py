@@ -1,4 +1,4 @@
-"""The settings of the open-world page, which is of no pool, and what it simulates."""
+"""Read the settings of the theory page, which belongs to no pool, and simulate under them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ import numpy as np
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.open_world.kernels.simulation import Simulated, simulate
-from evaluation.open_world.kernels.theory import allowed_rho
+from evaluation.open_world.kernels.theory import METRICS, allowed_rho
 
-LABELS = {
-    "mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10", "log_mrr": "log-MRR", "p_mrr": "p-MRR",
-}  # fmt: skip
 COMPARED = ("mrr", "hits@10", "log_mrr", "p_mrr")  # beside the chosen one, from top-heavy to less so
 SPARSITIES = (0.2, 0.35, 0.5, 0.65)  # of the paper's figures 1 and 2
 SEED = 7
@@ -26,8 +23,8 @@ NO_TEST_ANSWER = "no question has a test answer"
 
 
 @dataclass(frozen=True)
-class WorldSettings:
-    """The defaults are the paper's."""
+class TheorySettings:
+    """Settings of the theory page; the defaults are the paper's."""
 
     n: int = 43  # right answers of a question
     beta: float = 0.35  # share of them that is missing
@@ -39,21 +36,21 @@ class WorldSettings:
 
     @property
     def label(self) -> str:
-        return LABELS[self.metric]
+        return METRICS[self.metric]
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Those that are compared, and the chosen one."""
+        """Return the compared metrics, the chosen one first."""
         return (self.metric, *(name for name in COMPARED if name != self.metric))
 
     @property
     def stronger(self) -> float:
-        """Strength of the stronger model, which ends at 1."""
+        """Return the strength of the stronger model, 1 at most."""
         return min(1.0, self.strength + self.delta)
 
     @property
     def rho_range(self) -> tuple[float, float]:
-        """The correlations that there can be."""
+        """Return the least and the greatest possible correlation."""
         low, high = allowed_rho(self.beta, self.strength)
         return float(low), float(high)
 
@@ -63,14 +60,14 @@ class WorldSettings:
         return f"{_inward(low)} to {_inward(high)}"
 
     def query(self) -> str:
-        """What is not the default, for an address."""
+        """Return the settings that differ from their default as a query string."""
         chosen = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         return urlencode(chosen)
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A number of the form. The slider goes from low to high by step, the box takes numbers up to `most`."""
+    """A number of the form: the slider goes from low to high by step, the box takes numbers up to `most`."""
 
     name: str
     symbol: str
@@ -91,8 +88,8 @@ SLIDERS = (
 )
 
 
-def parse_world(given: Mapping[str, Any]) -> WorldSettings:
-    """The settings that an address asks for; EvaluationError that says what is wrong with which."""
+def parse_theory(given: Mapping[str, Any]) -> TheorySettings:
+    """Return the settings of an address. EvaluationError names a value that is not valid."""
     found: dict[str, Any] = {}
     for slider in SLIDERS:
         if text := str(given.get(slider.name, "")).strip():
@@ -100,10 +97,10 @@ def parse_world(given: Mapping[str, Any]) -> WorldSettings:
             kind = int if slider.name in ("n", "questions") else float
             found[slider.name] = _number(slider, text, kind, low)
     if metric := str(given.get("metric", "")).strip():
-        if metric not in LABELS:
-            raise EvaluationError(f"metric is {metric[:40]!r}: choose {', '.join(LABELS)}.")
+        if metric not in METRICS:
+            raise EvaluationError(f"metric is {metric[:40]!r}: choose {', '.join(METRICS)}.")
         found["metric"] = metric
-    settings = WorldSettings(**found)
+    settings = TheorySettings(**found)
     low, high = settings.rho_range
     if settings.rho and not low <= settings.rho <= high:
         raise EvaluationError(
@@ -128,7 +125,7 @@ def _number(slider: Slider, text: str, kind: type, low: float) -> Any:
 
 
 def _inward(end: float) -> str:
-    """The end of a range with three digits, rounded to the inside."""
+    """Write the end of a range with three digits, rounded inwards."""
     return f"{np.trunc(end * 1000) / 1000:.3f}".replace("-", "−")
 
 
@@ -136,11 +133,21 @@ def _inward(end: float) -> str:
 def simulated(
     n: int, betas: tuple[float, ...], strengths: tuple[float, ...], metrics: tuple[str, ...], repeats: int, rho: float
 ) -> tuple[Simulated, ...]:
-    """One for each metric; the same for the same arguments."""
+    """Return the simulation of each metric; equal arguments give equal values."""
     rng = np.random.default_rng([SEED, n])
     return tuple(simulate(n, betas, strengths, metrics, repeats, rng, rho=rho))
 
 
 def repeats_for(n: int, cells: int) -> int:
-    """How many questions a cell of a figure can have, so that the figure is there in a second."""
+    """Return how many questions each cell of a figure simulates, so that the figure takes about a second."""
     return max(20, min(MOST_REPEATS, DRAWN // (n * cells)))
+
+
+def pair_repeats(settings: TheorySettings) -> int:
+    """Return how many questions are simulated where one or two models are looked at."""
+    return 4_000 if settings.n <= 50 else 1_000
+
+
+def signed(value: float) -> str:
+    """Write a number with a true minus."""
+    return f"{value:g}".replace("-", "−")

@@ -26,7 +26,7 @@ MRR = (1.0, 0.0)  # the sharpness and robustness at which PROBE is MRR, but for 
 
 
 @dataclass(frozen=True)
-class ProbeSide:
+class ProbeAnswers:
     """One of the two label sets: filtered ranks [systems, n] and the training triples of each answer, [n]."""
 
     side: Side
@@ -45,9 +45,9 @@ class ProbeSide:
     @cached_property
     def grid(self) -> Floats:
         """[systems, sharpnesses, robustnesses] of the whole map."""
-        return self.at(SHARPNESSES, ROBUSTNESSES)
+        return self.surface(SHARPNESSES, ROBUSTNESSES)
 
-    def at(self, sharpnesses: Sequence[float], robustnesses: Sequence[float]) -> Floats:
+    def surface(self, sharpnesses: Sequence[float], robustnesses: Sequence[float]) -> Floats:
         return probe_surface(self.ranks, self.popularity, self.entities, sharpnesses, robustnesses)
 
     def cell(self, value: float, digits: int = 12, **more: object) -> Cell:
@@ -55,13 +55,13 @@ class ProbeSide:
         return cell(round(float(value), digits), NO_ANSWER, **more)
 
 
-def probe_side(context: Context, key: str, chosen: LabelSet) -> ProbeSide:
+def probe_answers(context: Context, key: str, chosen: LabelSet) -> ProbeAnswers:
     """`key`: labels or against."""
     graph = context.table.graph
     values = chosen.values(["micro_mr"])["micro_mr"]
     assert values.unit_row is not None  # micro: a unit is an answer
     entity = chosen.prepared.table.entity[values.unit_row]
-    return ProbeSide(
+    return ProbeAnswers(
         Side(key, chosen, values),
         np.where(np.isnan(values.per_unit), np.inf, values.per_unit),
         entity_degree(graph.train, graph.num_entities)[entity],
@@ -69,11 +69,11 @@ def probe_side(context: Context, key: str, chosen: LabelSet) -> ProbeSide:
     )
 
 
-def probe_caption(context: Context, *sides: ProbeSide) -> str:
+def probe_caption(context: Context, *sides: ProbeAnswers) -> str:
     return caption(context, *(one.side for one in sides))
 
 
-def missing_notes(context: Context, *sides: ProbeSide) -> list[str]:
+def missing_notes(context: Context, *sides: ProbeAnswers) -> list[str]:
     """Which systems did not return all answers, and what that does."""
     notes = []
     for one in sides:

@@ -9,15 +9,15 @@ import numpy as np
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.measures.values import NO_ANSWER
-from evaluation.probe.kernel import popularity_weights, rank_scores
-from evaluation.probe.side import (
+from evaluation.probe.answers import (
     PAPER_ROBUSTNESSES,
     PAPER_SHARPNESSES,
-    ProbeSide,
+    ProbeAnswers,
     missing_notes,
     probe_caption,
     with_scores,
 )
+from evaluation.probe.kernel import popularity_weights, rank_scores
 from evaluation.sections.relation_groups import by_bands
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, numbers
 from evaluation.sections.wording import words
@@ -28,7 +28,7 @@ SHOWN_RANKS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000)
 SOURCE = "Moon and Ko 2025"
 
 
-def by_popularity(context: Context, old: ProbeSide, new: ProbeSide) -> Section:
+def by_popularity(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
     """The mean score of each system in bands of the degree of the answer."""
     sharpness = context.settings.sharpness
     measure = score_measure(sharpness)
@@ -44,7 +44,7 @@ def score_measure(sharpness: float) -> Measure:
 # -- by rank ----------------------------------------------------------------------------------------------------
 
 
-def by_rank(context: Context, side: ProbeSide) -> Section:
+def by_rank(context: Context, side: ProbeAnswers) -> Section:
     """How many answers each system puts at which rank."""
     names = ["1", *band_names(RANK_EDGES)[1:], "not returned"]
     finite = np.where(np.isinf(side.ranks), 1, np.ceil(side.ranks)).astype(np.int64)
@@ -101,7 +101,7 @@ def _says_by_rank(context: Context, counts: np.ndarray, n: int) -> str:
 # -- what the parameters count ----------------------------------------------------------------------------------
 
 
-def by_weight(context: Context, side: ProbeSide) -> Section:
+def by_weight(context: Context, side: ProbeAnswers) -> Section:
     """What share of the weight the answers of each band of degree have, by robustness."""
     graph, names = context.table.graph, list(band_names())
     degree = entity_degree(graph.train, graph.num_entities)

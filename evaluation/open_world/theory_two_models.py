@@ -1,9 +1,8 @@
-"""Sections of the open-world page about two models: how often the weaker one looks better, and what it takes."""
+"""Build the theory sections about two models: how often the weaker one looks better, and how to prevent it."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from evaluation.open_world.kernels.theory import (
     inconsistency_probability,
     required_questions,
 )
-from evaluation.open_world.world_settings import LABELS, NO_TEST_ANSWER, WorldSettings, simulated
-from evaluation.sections.section import Cell, Chart, Column, Section, Table, cell, number, numbers
+from evaluation.open_world.theory_settings import METRICS, NO_TEST_ANSWER, TheorySettings, pair_repeats, simulated
+from evaluation.sections.builders import chart, series_of
+from evaluation.sections.section import Cell, Column, Section, Table, cell
 
 ASKED = np.unique(np.round(np.logspace(1, 5, 41)).astype(int))  # numbers of questions in the chart
 SHOWN = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000)  # and in the table
@@ -25,42 +25,41 @@ NO_STRONGER = "no model is stronger than ℓ = 1"
 UNDEFINED = "not defined where β or ℓ is 0"
 
 
-def pair_repeats(settings: WorldSettings) -> int:
-    return 4_000 if settings.n <= 50 else 1_000
+def variances(settings: TheorySettings) -> Floats:
+    """Return the variances of one question without correlation, [metrics, 2]: the model and the stronger one.
 
-
-def variances(settings: WorldSettings) -> Floats:
-    """Of one question, without correlation: [metrics, 2], the model and the stronger one; nan without test answers."""
+    nan where there are no test answers.
+    """
     levels = (settings.strength, settings.stronger)
     drawn = simulated(settings.n, (settings.beta,), levels, settings.metrics, pair_repeats(settings), 0.0)
     return np.stack([found.sd[0] ** 2 for found in drawn])
 
 
-def inconsistency(settings: WorldSettings) -> Section:
-    """Theorem 4.2, and the same with Ê for every metric."""
-    spread = variances(settings)
-    chances = {LABELS[name]: _chances(settings, name, spread[i], ASKED) for i, name in enumerate(settings.metrics)}
-    logarithm = _by_logarithm(settings, spread, ASKED)
-    series: list[dict[str, Any]] = [
-        {"name": label, "measure": i, "x": numbers(ASKED), "y": numbers(values), "plain": True}
-        for i, (label, values) in enumerate(chances.items())
+def inconsistency(settings: TheorySettings) -> Section:
+    """Show the probability of the wrong order: Theorem 4.2 of the paper, and with Ê for every metric."""
+    spread, metrics = variances(settings), settings.metrics
+
+    def chances(questions: np.ndarray) -> list[Floats]:
+        by_metric = [_chances(settings, name, spread[i], questions) for i, name in enumerate(metrics)]
+        return [_by_logarithm(settings, spread, questions), *by_metric]
+
+    dotted, *curves = chances(ASKED)
+    series = [
+        series_of(METRICS[name], ASKED, values, measure=i, plain=True)
+        for i, (name, values) in enumerate(zip(metrics, curves, strict=True))
     ]
-    series.append(
-        {
-            "name": "MRR, logarithm",
-            "x": numbers(ASKED),
-            "y": numbers(logarithm),
-            "plain": True,
-            "quiet": True,
-            "dash": "dot",
-        }
-    )
+    series.append(series_of("MRR, logarithm", ASKED, dotted, plain=True, quiet=True, dash="dot"))
     shown = np.array(sorted({*SHOWN, settings.questions}))
-    told = [_by_logarithm(settings, spread, shown)]
-    told += [_chances(settings, name, spread[i], shown) for i, name in enumerate(settings.metrics)]
+    told = chances(shown)
     rows: list[list[Cell]] = [
         [int(questions), *(cell(values[j], UNDEFINED) for values in told)] for j, questions in enumerate(shown)
     ]
+    columns = [
+        Column("questions", "Questions", "count"),
+        Column("logarithm", "MRR, logarithm", "p"),
+        *(Column(name, METRICS[name], "p") for name in metrics),
+    ]
+    label, axis = "Probability of the wrong order against the number of questions", {"type": "log", "dtick": 1}
     here = float(told[1][int(np.flatnonzero(shown == settings.questions)[0])])
     return Section(
         "inconsistency",
@@ -68,29 +67,8 @@ def inconsistency(settings: WorldSettings) -> Section:
         "Two independent models, one stronger by Δℓ, on the same number of questions. The dotted curve is the paper's"
         " Theorem 4.2, with the logarithm for MRR; the others take Ê of their metric.",
         f"{_pair(settings)} Variances from {pair_repeats(settings):,} simulated questions.",
-        [
-            Table(
-                "inconsistency",
-                "Probability that the weaker model looks at least as good",
-                [
-                    Column("questions", "Questions", "count"),
-                    Column("logarithm", "MRR, logarithm", "p"),
-                    *(Column(name, LABELS[name], "p") for name in settings.metrics),
-                ],
-                rows,
-            )
-        ],
-        Chart(
-            "lines",
-            "Probability of the wrong order against the number of questions",
-            {
-                "series": series,
-                "x": "questions",
-                "y": "P(wrong order)",
-                "yrange": [0, 0.52],
-                "xaxis": {"type": "log", "dtick": 1},
-            },
-        ),
+        [Table("inconsistency", "Probability that the weaker model looks at least as good", columns, rows)],
+        chart("lines", label, series, x="questions", y="P(wrong order)", yrange=[0, 0.52], xaxis=axis),
         finding=""
         if math.isnan(here)
         else f"On {settings.questions:,} questions the weaker model has at least the {settings.label} of the stronger"
@@ -99,33 +77,32 @@ def inconsistency(settings: WorldSettings) -> Section:
     )
 
 
-def required(settings: WorldSettings) -> Section:
-    """Corollary 4.4."""
+def required(settings: TheorySettings) -> Section:
+    """Show the number of questions that puts two models in the right order: Corollary 4.4 of the paper."""
     variance = float(variances(settings)[settings.metrics.index("mrr"), 0])
     reason = NO_TEST_ANSWER if math.isnan(variance) else NO_STRONGER if settings.strength == 1 else UNDEFINED
-    at = (settings.n, settings.beta, settings.strength)
     most = 1 - settings.strength
     deltas = DELTAS[most >= DELTAS] if most >= DELTAS[0] else np.array([most])
     fine = np.logspace(math.log10(0.002), math.log10(max(0.0021, min(0.3, most))), 30)
     fine = fine[fine <= most]
+
+    def needed(delta: float | Floats, chance: float) -> Floats:
+        return required_questions(settings.n, settings.beta, settings.strength, delta, chance, variance)
+
     series = [
-        {
-            "name": f"at most {100 * chance:g} %",
-            "measure": i,
-            "plain": True,
-            "x": numbers(fine),
-            "y": numbers(required_questions(*at, fine, chance, variance)),
-        }
+        series_of(f"at most {100 * chance:g} %", fine, needed(fine, chance), measure=i, plain=True)
         for i, chance in enumerate(CHANCES)
     ]
     rows: list[list[Cell]] = [
-        [float(delta), *(_whole(required_questions(*at, delta, chance, variance), reason) for chance in CHANCES)]
-        for delta in deltas
+        [float(delta), *(_whole(needed(delta, chance), reason) for chance in CHANCES)] for delta in deltas
     ]
+    columns = [Column(f"at_{p:g}", f"Wrong in at most {100 * p:g} %", "count") for p in CHANCES]
     shown = "" if math.isnan(variance) else f" V(MRR) = {variance:.2e}."
     if deltas[0] > 0 and settings.beta * settings.strength > 0 and not math.isnan(variance):
-        constants = required_questions(*at, deltas[0], np.array(CHANCES), variance) * deltas[0] ** 2
-        shown += f" c: {'; '.join(f'{c:.2f} at {100 * p:g} %' for p, c in zip(CHANCES, constants, strict=True))}."
+        constants = [f"{float(needed(deltas[0], p) * deltas[0] ** 2):.2f} at {100 * p:g} %" for p in CHANCES]
+        shown += f" c: {'; '.join(constants)}."
+    label, axes = "Questions that are needed", {"xaxis": {"type": "log"}, "yaxis": {"type": "log", "dtick": 1}}
+    across = "difference in strength Δℓ"
     return Section(
         "required",
         "How many questions it takes",
@@ -133,28 +110,8 @@ def required(settings: WorldSettings) -> Section:
         " probability. Half the difference takes four times the questions.",
         f"N = {settings.n}, β = {settings.beta:g}, ℓ = {settings.strength:g}, no correlation.{shown}"
         " The number is c/Δℓ², for a Δℓ that is small beside ℓ.",
-        [
-            Table(
-                "required",
-                "Questions that are needed",
-                [
-                    Column("delta", "Δℓ", "value"),
-                    *(Column(f"at_{p:g}", f"Wrong in at most {100 * p:g} %", "count") for p in CHANCES),
-                ],
-                rows,
-            )
-        ],
-        Chart(
-            "lines",
-            "Questions that are needed against the difference in strength",
-            {
-                "series": series,
-                "x": "difference in strength Δℓ",
-                "y": "questions",
-                "xaxis": {"type": "log"},
-                "yaxis": {"type": "log", "dtick": 1},
-            },
-        ),
+        [Table("required", label, [Column("delta", "Δℓ"), *columns], rows)],
+        chart("lines", f"{label} against the difference in strength", series, x=across, y="questions", **axes),
         notes=[
             "The paper's example (β 0.35, ℓ 0.7, N 43, V 0.0074, “p = 5 %”, c = 2.85) does not follow from its formula,"
             " which gives c = 4.65 at 5 % and 2.82 at 10 %."
@@ -162,7 +119,7 @@ def required(settings: WorldSettings) -> Section:
     )
 
 
-def _chances(settings: WorldSettings, metric: str, spread: Floats, questions: np.ndarray) -> Floats:
+def _chances(settings: TheorySettings, metric: str, spread: Floats, questions: np.ndarray) -> Floats:
     levels = np.array([settings.strength, settings.stronger])
     expected = expected_metric(settings.n, settings.beta, levels, metric)
     if np.isnan(spread).any():
@@ -170,7 +127,7 @@ def _chances(settings: WorldSettings, metric: str, spread: Floats, questions: np
     return chance_to_mistake(expected[1] - expected[0], questions, spread.sum())
 
 
-def _by_logarithm(settings: WorldSettings, spread: Floats, questions: np.ndarray) -> Floats:
+def _by_logarithm(settings: TheorySettings, spread: Floats, questions: np.ndarray) -> Floats:
     one, other = spread[settings.metrics.index("mrr")]
     if math.isnan(one + other):
         return np.full(questions.shape, np.nan)
@@ -179,16 +136,15 @@ def _by_logarithm(settings: WorldSettings, spread: Floats, questions: np.ndarray
 
 
 def _whole(value: Floats, reason: str) -> Cell:
-    found = number(float(value))
-    return {"value": None, "reason": reason} if found is None else math.ceil(found)
+    return math.ceil(value) if np.isfinite(value) else {"value": None, "reason": reason}
 
 
-def _pair(settings: WorldSettings) -> str:
+def _pair(settings: TheorySettings) -> str:
     levels = f"ℓ = {settings.strength:g} and {settings.stronger:g}"
     return f"N = {settings.n}, β = {settings.beta:g}, {levels}, no correlation."
 
 
-def _notes(settings: WorldSettings) -> list[str]:
+def _notes(settings: TheorySettings) -> list[str]:
     if settings.strength + settings.delta <= 1 + 1e-9:
         return []
     return [f"Strengths end at 1: the stronger model has ℓ = 1, not {settings.strength + settings.delta:g}."]
