@@ -1,4 +1,4 @@
-"""Max-k: what a system returns when it may return at most k entities, and how good that is.
+"""Compute max-k: how good the at most k entities are that a system returns for a question.
 
 Source: Mei, Zhang, Mao and Deng, "On Link Prediction in Knowledge Bases: Max-K Criterion and Prediction Protocols",
 SIGIR 2018. TopK returns the k entities with the highest scores, Sampling the distinct ones of k independent draws
@@ -30,7 +30,7 @@ class Goodness(NamedTuple):
 
 
 def greedy_size(p_sorted: ArrayLike, k: int) -> int:
-    """How many entities Greedy returns: k̂ + q, k̂ the last index with p ≥ 1/k, q the integer nearest to k·(1 − Σ p).
+    """Return the size of Greedy's set: k̂ + q, k̂ the last index with p ≥ 1/k, q the integer nearest to k·(1 − Σ p).
 
     p_sorted float[m], descending, the sum over its first k̂; what comes after its first k plays no part. A half is
     rounded to the even integer. From 1 to k. ValueError: p is not descending or not in [0, 1], or k is below 1.
@@ -43,7 +43,7 @@ def greedy_size(p_sorted: ArrayLike, k: int) -> int:
 
 
 def expected_sampling_recall(p_answers: ArrayLike, k: ArrayLike) -> Numbers:
-    """Mean over the answers of 1 − (1 − p)^k, the recall that Sampling has on average.
+    """Return the mean recall of Sampling: the mean over the answers of 1 − (1 − p)^k.
 
     p_answers float[n], the probability of each right answer; k a number, or an array, which gives an array.
     ValueError: there is no answer, a p outside [0, 1], or a k below 1.
@@ -57,7 +57,7 @@ def expected_sampling_recall(p_answers: ArrayLike, k: ArrayLike) -> Numbers:
 
 
 def oracle_limits(n_answers: ArrayLike, k: ArrayLike) -> tuple[Goodness, Goodness]:
-    """The best precision, recall and F1 of a question with n answers: of k entities, and of at most k (Lemma 1).
+    """Return the best precision, recall and F1 for n answers: of k entities, and of at most k (Lemma 1).
 
     Numbers, or arrays that broadcast. ValueError: n or k below 1.
     """
@@ -85,7 +85,7 @@ def _refuse_no_probability(p: Floats) -> None:
 
 
 def _log_missed(p: Floats) -> Floats:
-    """log(1 − p), -inf where p is 1 or rounds to more."""
+    """Return log(1 − p), -inf where p is 1 or rounds to more."""
     with np.errstate(divide="ignore"):
         return np.log1p(-np.minimum(p, 1.0))
 
@@ -94,9 +94,10 @@ def _log_missed(p: Floats) -> Floats:
 
 
 def greedy_sizes_by_k(p: Floats, ks: ArrayLike) -> Ints:
-    """greedy_size of every question at every k, int64[n, ks]; p [n, m], each row descending, m ≥ max(ks) or all of E.
+    """Return greedy_size of every question at every k, int64[n, ks].
 
-    Each p is put where it first counts among the thresholds 1/k; running sums over k do the rest.
+    p [n, m], each row descending, m ≥ max(ks) or all of E. Each p is put where it first counts among the thresholds
+    1/k; running sums over k do the rest.
     """
     k = np.atleast_1d(np.asarray(ks, dtype=np.float64))
     order = np.argsort(-k, kind="stable")  # thresholds ascend
@@ -113,9 +114,9 @@ def greedy_sizes_by_k(p: Floats, ks: ArrayLike) -> Ints:
 
 
 def of_first(hits: Flags, sizes: Ints, answers: Ints) -> Goodness:
-    """What the first `sizes` [n, ks] entities of lists are worth; hits bool[n, m]: right ones; answers int[n], ≥ 1.
+    """Return the goodness of the first `sizes` [n, ks] entities of lists, as TopK and Greedy return them.
 
-    TopK and Greedy. An empty set has precision 0. ValueError: a size is above m.
+    hits bool[n, m]: right ones; answers int[n], ≥ 1. An empty set has precision 0. ValueError: a size is above m.
     """
     if sizes.max(initial=0) > hits.shape[1]:
         raise ValueError(f"{sizes.max()} entities were asked for, and the lists hold {hits.shape[1]}")
@@ -125,9 +126,9 @@ def of_first(hits: Flags, sizes: Ints, answers: Ints) -> Goodness:
 
 
 def of_draws(hits: Flags, first: Flags, ks: Ints, answers: Ints) -> Goodness:
-    """What the distinct ones of the first k draws are worth; hits, first bool[n, m]: right, drawn for the first time.
+    """Return the goodness of the distinct entities of the first k draws, as Sampling returns them.
 
-    ks int[ks], each from 1 to m; answers int[n], ≥ 1.
+    hits, first bool[n, m]: right, drawn for the first time; ks int[ks], each from 1 to m; answers int[n], ≥ 1.
     """
     right, sizes = (np.cumsum(counted, axis=1, dtype=np.int64)[:, ks - 1] for counted in (hits & first, first))
     return _goodness(right, sizes, answers)
@@ -139,7 +140,7 @@ def _goodness(right: Ints, sizes: Ints, answers: Ints) -> Goodness:
 
 
 def first_drawn(draws: Ints) -> Flags:
-    """Whether a draw, int[n, m], is the first of its entity in its row, bool[n, m]."""
+    """Return whether each draw, int[n, m], is the first of its entity in its row, bool[n, m]."""
     order = np.argsort(draws, axis=1, kind="stable")
     ordered = np.take_along_axis(draws, order, axis=1)
     new = np.ones(draws.shape, dtype=bool)
@@ -150,9 +151,10 @@ def first_drawn(draws: Ints) -> Flags:
 
 
 def expected_recall(p: Floats, start: Ints, ks: Ints) -> Floats:
-    """expected_sampling_recall of every question, [n, ks]; p float[answers] of one question after the other.
+    """Return expected_sampling_recall of every question, [n, ks].
 
-    start int[n]: where each question begins; every question has an answer. ks int[ks], ascending.
+    p float[answers] of one question after the other; start int[n]: where each question begins; every question has an
+    answer. ks int[ks], ascending.
     """
     counts = np.diff(np.append(start, len(p)))
     found = np.empty((len(start), len(ks)))
@@ -166,5 +168,5 @@ def expected_recall(p: Floats, start: Ints, ks: Ints) -> Floats:
 
 
 def total_mass(p: Floats, start: Ints) -> Floats:
-    """Σ p over the answers of each question, float[n] from 0 to 1; p and start as in expected_recall."""
+    """Return Σ p over the answers of each question, float[n] in [0, 1]; p and start as in expected_recall."""
     return np.minimum(np.add.reduceat(p, start), 1.0) if len(start) else np.zeros(0)

@@ -1,4 +1,4 @@
-"""What a run is worth at at most k entities, under the right answers of a label set."""
+"""Compute precision, recall and F1 of runs at up to k entities, under the right answers of a label set."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ PROTOCOLS = ("TopK", "Sampling", "Greedy")
 
 
 def check_ks(ks: Sequence[int]) -> None:
-    """EvaluationError for a k that no run can answer."""
+    """Raise EvaluationError for a k that no run can answer."""
     if not ks or min(ks) < 1 or max(ks) > TOP:
         asked = ", ".join(map(str, ks)) or "nothing"
         raise EvaluationError(f"k is {asked}: a run keeps the first {TOP} entities of a question; give 1 to {TOP}.")
 
 
 class RunReader:
-    """One run at the questions of some right answers, filtered or raw."""
+    """Reads one run at the questions of some right answers, filtered or raw."""
 
     def __init__(self, stored: StoredRun, right: RightAnswers, which: Which) -> None:
         held, csr = stored.predictive, right.of(which)
@@ -71,7 +71,7 @@ class RunReader:
 
     @cached_property
     def _available(self) -> Ints:
-        """How many entities a list holds, int64[q, 1]: fewer than TOP where the graph is small."""
+        """Return how many entities a list holds, int64[q, 1]: fewer than TOP in a small graph."""
         return (self._held.top_entity[self._at] >= 0).sum(axis=1)[:, None]
 
     def _p_answers(self, alpha: float) -> Floats:
@@ -82,7 +82,7 @@ class RunReader:
         return of_first(self._hits, np.minimum(KS, self._available), self.answers)
 
     def greedy(self, alpha: float | None = None, ks: Ints = KS) -> Goodness:
-        """Under a parameter of the softmax, that of the run by default."""
+        """Return the goodness of Greedy under a parameter of the softmax, by default that of the run."""
         chosen = self.alpha if alpha is None else alpha
         log_all = self._held.log_normaliser[self._at, ALPHAS.index(chosen)]
         p = np.exp(chosen * self._held.top_score[self._at].astype(np.float64) - log_all[:, None])
@@ -94,12 +94,12 @@ class RunReader:
         return of_draws(hits, self._stored.first[self._at], KS, self.answers)
 
     def expected_recall(self, alpha: float | None = None, ks: Ints = KS) -> Floats:
-        """Of Sampling, the mean over questions, [ks]."""
+        """Return the expected recall of Sampling, the mean over questions, [ks]."""
         chosen = self.alpha if alpha is None else alpha
         return expected_recall(self._p_answers(chosen), self._start, ks).mean(axis=0)
 
     def mass(self, alpha: float | None = None) -> float:
-        """Total probability mass of the right answers, the mean over questions."""
+        """Return the total probability mass of the right answers, the mean over questions."""
         return float(total_mass(self._p_answers(self.alpha if alpha is None else alpha), self._start).mean())
 
     def tvd(self) -> float:
@@ -108,7 +108,7 @@ class RunReader:
 
 @dataclass(frozen=True)
 class Performance:
-    """A system under a label set, means over the questions; goodness by protocol, each [KS]."""
+    """Means over the questions of a system under a label set; goodness by protocol, each [KS]."""
 
     system: str
     alpha: float
@@ -119,24 +119,18 @@ class Performance:
 
 
 def means(found: Goodness) -> Goodness:
-    """Over the questions: [ks]."""
+    """Return the means over the questions, [ks]."""
     return Goodness(*(np.mean(part, axis=0) for part in found))
 
 
 def performance(system: str, read: RunReader) -> Performance:
-    protocols = dict(zip(PROTOCOLS, (read.topk(), read.sampling(), read.greedy()), strict=True))
-    return Performance(
-        system,
-        read.alpha,
-        {name: means(found) for name, found in protocols.items()},
-        read.expected_recall(),
-        read.mass(),
-        read.tvd(),
-    )
+    returned = (read.topk(), read.sampling(), read.greedy())
+    protocols = {name: means(found) for name, found in zip(PROTOCOLS, returned, strict=True)}
+    return Performance(system, read.alpha, protocols, read.expected_recall(), read.mass(), read.tvd())
 
 
 def limits(answers: Csr) -> tuple[Goodness, Goodness]:
-    """The oracle limits of top-k and of max-k, means over the questions, [KS]."""
+    """Return the oracle limits of top-k and of max-k, means over the questions, [KS]."""
     counts, number = np.unique(np.diff(answers.indptr), return_counts=True)
     top, most = oracle_limits(counts[:, None], KS)
     share = number / number.sum()
@@ -147,10 +141,10 @@ def limits(answers: Csr) -> tuple[Goodness, Goodness]:
 
 
 def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown") -> dict[str, Any]:
-    """{labels, name, questions, limits, systems: {name: {alpha, tvd, filtered: {mass, protocols}, raw}}, left_out}.
+    """Return {labels, name, questions, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out} for scripts.
 
-    A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has expected_recall too. EvaluationError where
-    no system has its distributions, or no question an answer.
+    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has
+    expected_recall too. EvaluationError where no system has its distributions, or no question an answer.
     """
     check_ks(ks)
     table = pool_table(pool)
@@ -164,12 +158,8 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
     for name, run in found.ready:
         stored = stored_run(run, table.graph.num_entities)
         both = {which: performance(name, RunReader(stored, right, which)) for which in WHICH}
-        systems[name] = {
-            "alpha": stored.predictive.alpha,
-            "tvd": both["raw"].tvd,
-            "filtered": _as_json(both["filtered"], ks),
-            "raw": _as_json(both["raw"], ks),
-        }
+        worth: dict[str, Any] = {which: _as_json(found, ks) for which, found in both.items()}
+        systems[name] = {"alpha": stored.predictive.alpha, "tvd": both["raw"].tvd, **worth}
     bounds = {which: zip(("top-k", "max-k"), limits(right.of(which)), strict=True) for which in WHICH}
     return {
         "labels": labels,

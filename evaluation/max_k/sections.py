@@ -1,4 +1,4 @@
-"""Max-k: precision, recall and F1 of what a system returns when it may return at most k entities."""
+"""Build the page Max-k: precision, recall and F1 of systems that may return at most k entities."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import replace
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k.performance import check_ks
 from evaluation.max_k.softmax_sections import contrast, effect
-from evaluation.max_k.stored_runs import WHICH, RunsByState, find_runs, left_out, scoring_jobs, stored_run
-from evaluation.max_k.system_sections import (
-    RunsUnderLabels,
-    best_system,
-    conventional,
-    models,
-    protocols,
-    side_of,
-    which_of,
+from evaluation.max_k.stored_runs import (
+    WHICH,
+    RunsByState,
+    find_runs,
+    left_out,
+    right_answers,
+    scoring_jobs,
+    stored_run,
 )
+from evaluation.max_k.system_sections import RunsUnderLabels, best_system, conventional, models, protocols, which_of
 from evaluation.sections.section import (
     Action,
     Analysis,
@@ -36,10 +36,10 @@ from evaluation.sections.wording import set_notes, words
 def under_labels(context: Context) -> list[Section]:
     found = find_runs(context.pool, context.table)
     keys = ["labels"] if context.labels.key == context.against.key else ["labels", "against"]
-    sides = _sides(context, found, keys)
+    sides = _runs(context, found, keys)
     if not found.ready:
         return _absent(context, found)
-    if not all(side.n for side in sides):
+    if not all(runs.n for runs in sides):
         return [_unanswered(context), *_absent(context, found)]
     first, *others = _shown(context, sides)
     noted = replace(first, notes=set_notes(context.labels, context.against))
@@ -47,46 +47,49 @@ def under_labels(context: Context) -> list[Section]:
 
 
 def of_full_test(context: Context) -> list[Section]:
-    """The test set as it was published: its answers are all there are."""
+    """Show the published test set, whose answers are taken to be all answers."""
     found = find_runs(context.pool, context.table)
     if not found.ready:
         return beside(_absent(context, found), "full-test")
-    (side,) = _sides(context, found, ["labels"])
-    if not side.n:
+    (runs,) = _runs(context, found, ["labels"])
+    if not runs.n:
         return beside([_unanswered(context)], "full-test")
     tell = context.progress or (lambda done, total: None)
-    for done, name in enumerate(side.stored):  # what takes long; the sections find it there
+    for done, name in enumerate(runs.stored):  # what takes long; the sections find it there
         for which in WHICH:
-            side.performance(name, which)
-        tell(done + 1, len(side.stored) + 1)
-    return beside(_shown(context, [side]), "full-test")
+            runs.performance(name, which)
+        tell(done + 1, len(runs.stored) + 1)
+    return beside(_shown(context, [runs]), "full-test")
 
 
 def _shown(context: Context, sides: Sequence[RunsUnderLabels]) -> list[Section]:
-    side = sides[0]
-    system = _system(context, side)
+    runs = sides[0]
+    system = _system(context, runs)
     return [
         *(conventional(context, one) for one in sides),
         models(context, sides),
-        *protocols(context, side, system),
-        *effect(context, side, system),
+        *protocols(context, runs, system),
+        *effect(context, runs, system),
         contrast(context, sides),
     ]
 
 
-def _sides(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
+def _runs(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
     check_ks([context.settings.k])
     stored = {name: stored_run(run, context.table.graph.num_entities) for name, run in found.ready}
-    return [side_of(context, key, getattr(context, key), stored) for key in keys]
+    chosen = {key: getattr(context, key) for key in keys}
+    return [
+        RunsUnderLabels(key, labels, right_answers(context.table, labels), stored) for key, labels in chosen.items()
+    ]
 
 
-def _system(context: Context, side: RunsUnderLabels) -> str:
-    """Whose protocols are drawn: the one that is asked for, or the best."""
+def _system(context: Context, runs: RunsUnderLabels) -> str:
+    """Return the system whose protocols are drawn: the chosen one, or the best."""
     asked = context.settings.system
     if not asked:
-        return best_system(side, which_of(context), context.settings.k).system
-    if asked not in side.stored:
-        raise EvaluationError(f"There is no distribution of a system {asked!r}: choose {words(list(side.stored))}.")
+        return best_system(runs, which_of(context), context.settings.k).system
+    if asked not in runs.stored:
+        raise EvaluationError(f"There is no distribution of a system {asked!r}: choose {words(list(runs.stored))}.")
     return asked
 
 
@@ -101,7 +104,7 @@ def _unanswered(context: Context) -> Section:
 
 
 def _absent(context: Context, found: RunsByState) -> list[Section]:
-    """Systems that are not shown, why, and the button that changes it."""
+    """Show the systems that are left out with their reasons, and the button that scores them."""
     why = left_out(context.pool, found)
     if not why:
         return []

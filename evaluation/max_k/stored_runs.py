@@ -1,4 +1,4 @@
-"""Max-k on a pool: the predictive distributions of runs read against the right answers of a label set."""
+"""Find the predictive distributions of a pool's runs, and the right answers of a label set for max-k."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEPT = 24  # runs in memory
 
 @dataclass(frozen=True)
 class RightAnswers:
-    """q questions (sorted keys int64[q]) and what answers each: by labels or test (`filtered`), or train or valid too.
+    """q questions (sorted keys int64[q]) and their answers by labels or test (`filtered`), or train or valid too.
 
     A test triple that the labels call negative is no answer. Every question has a filtered answer.
     """
@@ -47,7 +47,7 @@ class RightAnswers:
 
 
 def right_answers(table: PoolTable, chosen: LabelSet) -> RightAnswers:
-    """Of the questions that have an answer under a label set, and are asked."""
+    """Return the right answers of the asked questions that have an answer under a label set."""
     ranks, graph = table.ranks, table.graph
     is_positive = positive(chosen.state)
     asked = np.zeros(ranks.questions, dtype=bool)
@@ -58,18 +58,11 @@ def right_answers(table: PoolTable, chosen: LabelSet) -> RightAnswers:
     rows = held_out[ranks.triple] & asked[ranks.question]
     keys = table.question_keys[asked]
     own = (np.cumsum(asked) - 1)[ranks.question[rows]] * graph.num_entities + ranks.entity[rows]
-    known = answers_csr(
-        questions_from_keys(keys, graph.num_entities, graph.num_relations),
-        np.concatenate([graph.train, graph.valid]),
-        graph.num_entities,
-        graph.num_relations,
-    )
-    codes = _codes(known, graph.num_entities)
-    return RightAnswers(
-        keys,
-        _csr(np.unique(own), len(keys), graph.num_entities),
-        _csr(np.union1d(own, codes), len(keys), graph.num_entities),
-    )
+    size = (graph.num_entities, graph.num_relations)
+    known = answers_csr(questions_from_keys(keys, *size), np.concatenate([graph.train, graph.valid]), *size)
+    every = np.union1d(own, _codes(known, graph.num_entities))
+    filtered, raw = (_csr(codes, len(keys), graph.num_entities) for codes in (np.unique(own), every))
+    return RightAnswers(keys, filtered, raw)
 
 
 def _codes(csr: Csr, num_entities: int) -> Ints:
@@ -87,7 +80,7 @@ def _csr(codes: Ints, questions: int, num_entities: int) -> Csr:
 
 
 class RunsByState(NamedTuple):
-    """Systems by whether the page can show them; `imported` have no scores of all entities and never will."""
+    """Systems of a pool by whether max-k can show them; `imported` never have scores of all entities."""
 
     ready: list[tuple[str, Run]]
     missing: list[str]
@@ -95,7 +88,7 @@ class RunsByState(NamedTuple):
 
 
 def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
-    """The evaluated systems of a pool, and those of them whose run lacks the predictive distributions."""
+    """Sort the evaluated systems of a pool by whether their run has its predictive distributions."""
     found, wanted = RunsByState([], [], []), wanted_triples(pool, table.graph)
     for system in systems_with_runs(pool):
         if system.name not in table.systems:
@@ -110,21 +103,21 @@ def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
 
 
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
-    """Why each system is not shown."""
+    """Return the reason for each system that is not shown."""
     again = f"its run lacks its distributions; score_runs {pool.name} stores them"
     outside = "an imported run has the scores of what it returned, and not those of all entities"
     return dict.fromkeys(found.missing, again) | dict.fromkeys(found.imported, outside)
 
 
 def score_missing(pool: Pool, user: User | None = None) -> list[Job]:
-    """A job for each system whose run lacks its distributions; one that is on its way already is it."""
+    """Start a job for each system whose run lacks its distributions, or return the one under way."""
     missing = find_runs(pool, pool_table(pool)).missing
     systems = [system for system in systems_with_runs(pool) if system.name in missing]
     return [start_job(PoolingJob.SCORE, pool=pool, system=system, user=user) for system in systems]
 
 
 def scoring_jobs(pool: Pool) -> list[Job]:
-    """Jobs that store distributions for a pool: the last of each system, if live or failed, and live ones of all."""
+    """Return jobs that store distributions for a pool: the last of each system if live or failed, live ones of all."""
     kinds = (PoolingJob.SCORE, PoolingJob.BUILD_POOL, PoolingJob.EXTEND_POOL)
     jobs = pool.jobs.filter(kind__in=kinds).select_related("system").order_by("pk")
     last = {(job.kind, job.system_id): job for job in jobs if job.params.get("predictive", True)}
@@ -136,7 +129,7 @@ def scoring_jobs(pool: Pool) -> list[Job]:
 
 
 class StoredRun:
-    """What a run holds, and where the entities that it returned stand among the known answers."""
+    """The distributions of a run, and the places of its returned entities among the known answers."""
 
     def __init__(self, predictive: Predictive, num_entities: int) -> None:
         self.predictive = predictive
@@ -147,7 +140,7 @@ class StoredRun:
         return _codes(self.predictive.answers, self.num_entities)
 
     def _places(self, entity: Ints) -> Ints:
-        """Place of entities [n, m] in answers.indices, int32; -1: no known answer. Of padding any: it never counts."""
+        """Return the place of entities [n, m] in answers.indices, int32; -1: no known answer. Padding may have any."""
         codes = np.arange(len(entity))[:, None] * self.num_entities + entity
         return find(self.answer_codes, codes.ravel()).reshape(entity.shape).astype(np.int32)
 
@@ -168,7 +161,7 @@ _stored: OrderedDict[tuple[int, str], StoredRun] = OrderedDict()
 
 
 def stored_run(run: Run, num_entities: int) -> StoredRun:
-    """From memory while the run has not changed."""
+    """Return a stored run, from memory while the run has not changed."""
     key = (run.pk, run.sha256)
     found = _stored.get(key) or StoredRun(read_predictive(run), num_entities)
     _stored[key] = found

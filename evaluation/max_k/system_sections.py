@@ -1,4 +1,4 @@
-"""Max-k: systems side by side, and the protocols of one of them against the limits of an oracle."""
+"""Build the sections that compare systems at k, with usual measures and with the limits of an oracle."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from evaluation.labels.label_sets import LabelSet
 from evaluation.max_k.kernel import Goodness
 from evaluation.max_k.performance import KS, PROTOCOLS, Performance, RunReader, limits, performance
-from evaluation.max_k.stored_runs import WHICH, RightAnswers, StoredRun, Which, right_answers
+from evaluation.max_k.stored_runs import WHICH, RightAnswers, StoredRun, Which
 from evaluation.measures.registry import parse_measure
-from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, numbers
+from evaluation.sections.builders import chart, series_of
+from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption
 from evaluation.sections.wording import best_of, words
 
 SHOWN = (1, 5, 10, 50, 100)  # ks of the tables
@@ -24,6 +25,7 @@ SAID = {
 }
 PARTS = {"precision": "P", "recall": "R", "f1": "F1"}
 LIMITS = ("top-k limit", "max-k limit")
+SYSTEM = Column("system", "System", "system")
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,13 @@ class RunsUnderLabels:
         return f"{label_caption(self.labels, context.settings)} n = {self.n:,} questions."
 
 
-def side_of(context: Context, key: str, labels: LabelSet, stored: Mapping[str, StoredRun]) -> RunsUnderLabels:
-    return RunsUnderLabels(key, labels, right_answers(context.table, labels), stored)
+def greedy_f1(found: Performance, k: int) -> float:
+    return value_at(found.protocols["Greedy"], "f1", k)
 
 
-def best_system(side: RunsUnderLabels, which: Which, k: int) -> Performance:
-    """By F1@k under Greedy; the first of equal ones."""
-    return max(side.found(which), key=lambda one: float(np.asarray(one.protocols["Greedy"].f1)[k - 1]))
+def best_system(runs: RunsUnderLabels, which: Which, k: int) -> Performance:
+    """Return the system with the highest F1@k under Greedy, the first of equal ones."""
+    return max(runs.found(which), key=lambda one: greedy_f1(one, k))
 
 
 def value_at(found: Goodness, part: str, k: int) -> float:
@@ -74,36 +76,34 @@ def value_at(found: Goodness, part: str, k: int) -> float:
 # -- beside the usual measures ----------------------------------------------------------------------------------
 
 
-def conventional(context: Context, side: RunsUnderLabels) -> Section:
-    """Table 4 of the paper."""
+def conventional(context: Context, runs: RunsUnderLabels) -> Section:
+    """Show usual measures beside precision, recall and F1: Table 4 of the paper."""
     k = context.settings.k
-    of = "" if side.labels.key == "full-test" else f": {side.labels.name}"  # a title says so of the full test set
+    of = "" if runs.labels.key == "full-test" else f": {runs.labels.name}"  # a title says so of the full test set
     return Section(
-        f"usual-{side.key}",
+        f"usual-{runs.key}",
         f"Usual measures and max-k{of}",
         "Mean rank, MRR and Hits@10 look at one answer at a time. Max-k asks what a system would return if it may"
         f" return at most {k} entities, and how much of that is right.",
-        f"{side.caption(context)} P, R and F1 are filtered, at k = {k}, means over the questions.",
-        [_conventional_table(context, side, k)],
-        finding=_who_leads(context, side, k),
+        f"{runs.caption(context)} P, R and F1 are filtered, at k = {k}, means over the questions.",
+        [_conventional_table(context, runs, k)],
+        finding=_who_leads(context, runs, k),
     )
 
 
-def _conventional_table(context: Context, side: RunsUnderLabels, k: int) -> Table:
+def _conventional_table(context: Context, runs: RunsUnderLabels, k: int) -> Table:
     measures = [parse_measure(name) for name in CONVENTIONAL]
-    values = side.labels.values(CONVENTIONAL, context.settings.assumed_is_judged)
+    values = runs.labels.values(CONVENTIONAL, context.settings.assumed_is_judged)
+    pairs = [(name, part) for name in PROTOCOLS for part in PARTS]
     columns = [
-        Column("system", "System", "system"),
+        SYSTEM,
         *(Column(measure.name, measure.label, "value", measure.description) for measure in measures),
-        *(
-            Column(f"{name.lower()}_{part}", f"{name} {short}@{k}", "value")
-            for name in PROTOCOLS
-            for part, short in PARTS.items()
-        ),
+        *(Column(f"{name.lower()}_{part}", f"{name} {PARTS[part]}@{k}") for name, part in pairs),
     ]
-    grid, rows, places = [], list[list[Cell]](), [context.systems.index(name) for name in side.stored]
-    for one, place in zip(side.found("filtered"), places, strict=True):
-        own = [value_at(one.protocols[name], part, k) for name in PROTOCOLS for part in PARTS]
+    grid, rows = [], list[list[Cell]]()
+    for one in runs.found("filtered"):
+        place = context.systems.index(one.system)
+        own = [value_at(one.protocols[name], part, k) for name, part in pairs]
         usual = [float(values[measure.name].mean()[place]) for measure in measures]
         why = [values[measure.name].reasons()[place] for measure in measures]
         grid.append([*usual, *own])
@@ -111,26 +111,24 @@ def _conventional_table(context: Context, side: RunsUnderLabels, k: int) -> Tabl
     found = np.array(grid)
     best = [(row, i + 1) for i, measure in enumerate(measures) for row in best_of(found[:, i], measure)]
     best += _best(found[:, len(measures) :], 1 + len(measures))
-    title = f"Usual measures and max-k at {k} under {side.labels.name}"
-    return Table(f"usual-{side.key}", title, columns, rows, best)
+    title = f"Usual measures and max-k at {k} under {runs.labels.name}"
+    return Table(f"usual-{runs.key}", title, columns, rows, best)
 
 
 def _best(found: np.ndarray, first: int) -> list[tuple[int, int]]:
-    """The highest of every column of [rows, columns], where they differ; columns are counted from `first`."""
+    """Return the highest cells of every column of [rows, columns] whose values differ; columns count from `first`."""
     most = found.max(axis=0)
     return [(row, first + column) for row, column in np.argwhere((found == most) & (found.min(axis=0) < most)).tolist()]
 
 
-def _who_leads(context: Context, side: RunsUnderLabels, k: int) -> str:
-    values = side.labels.values(["micro_mrr"], context.settings.assumed_is_judged)["micro_mrr"].mean()
-    names = list(side.stored)
-    by_rank = max(names, key=lambda name: np.nan_to_num(values[context.systems.index(name)], nan=-1.0))
-    by_max = best_system(side, "filtered", k)
-    value = value_at(by_max.protocols["Greedy"], "f1", k)
+def _who_leads(context: Context, runs: RunsUnderLabels, k: int) -> str:
+    values = runs.labels.values(["micro_mrr"], context.settings.assumed_is_judged)["micro_mrr"].mean()
+    by_rank = max(runs.stored, key=lambda name: np.nan_to_num(values[context.systems.index(name)], nan=-1.0))
+    by_max = best_system(runs, "filtered", k)
     told = "the same system leads" if by_max.system == by_rank else f"{by_rank} leads"
     return (
-        f"Under {side.labels.name} {by_max.system} has the highest filtered F1@{k} under Greedy ({value:.3f}); by Micro"
-        f" MRR {told}."
+        f"Under {runs.labels.name} {by_max.system} has the highest filtered F1@{k} under Greedy"
+        f" ({greedy_f1(by_max, k):.3f}); by Micro MRR {told}."
     )
 
 
@@ -138,28 +136,22 @@ def _who_leads(context: Context, side: RunsUnderLabels, k: int) -> str:
 
 
 def models(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
-    """Figure 4 of the paper, and P, R and F1 of every system and protocol."""
-    side, which = sides[0], which_of(context)
-    top, most = limits(side.right.of(which))
+    """Show P, R and F1 of every system and protocol: Figure 4 of the paper."""
+    runs, which = sides[0], which_of(context)
+    top, most = limits(runs.right.of(which))
     series = [
-        {
-            "system": context.systems.index(one.system),
-            "name": one.system,
-            "x": KS.tolist(),
-            "plain": True,
-            "y": numbers(np.asarray(one.protocols["Greedy"].f1)),
-        }
-        for one in side.found(which)
+        _by_k(one.system, one.protocols["Greedy"].f1, system=context.systems.index(one.system))
+        for one in runs.found(which)
     ]
     return Section(
         "models",
         "F1 of every system and the limits",
         "F1 of what Greedy returns when at most k entities are allowed. An oracle that knows the answers and must"
         " return k entities is at the top-k limit; one that may return fewer is at the max-k limit.",
-        f"{side.caption(context)} {SAID[which]}. Greedy, α of each system chosen on validation.",
+        f"{runs.caption(context)} {SAID[which]}. Greedy, α of each system chosen on validation.",
         [_models_table(one, each) for one in sides for each in WHICH],
         _k_chart(f"F1@k of every system under Greedy, {which}", series, (top.f1, most.f1), "F1@k"),
-        _against_limits(side, which, context.settings.k),
+        _against_limits(runs, which, context.settings.k),
     )
 
 
@@ -167,58 +159,48 @@ def which_of(context: Context) -> Which:
     return "filtered" if context.settings.answers == "filtered" else "raw"
 
 
-def _models_table(side: RunsUnderLabels, which: Which) -> Table:
+def _models_table(runs: RunsUnderLabels, which: Which) -> Table:
+    shown = [(part, k) for k in SHOWN for part in PARTS]
+    lines = [(one.system, name, one.protocols[name]) for one in runs.found(which) for name in PROTOCOLS]
+    bounds = [("limit", name, bound) for name, bound in zip(LIMITS, limits(runs.right.of(which)), strict=True)]
+    values = [[value_at(found, part, k) for part, k in shown] for *_, found in [*lines, *bounds]]
+    rows: list[list[Cell]] = [
+        [name, protocol, *own] for (name, protocol, _), own in zip([*lines, *bounds], values, strict=True)
+    ]
     columns = [
-        Column("system", "System", "system"),
+        SYSTEM,
         Column("protocol", "Protocol", "text"),
-        *(Column(f"{part}_{k}", f"{short}@{k}", "value") for k in SHOWN for part, short in PARTS.items()),
+        *(Column(f"{part}_{k}", f"{PARTS[part]}@{k}") for part, k in shown),
     ]
-    lines = [(one.system, name, one.protocols[name]) for one in side.found(which) for name in PROTOCOLS]
-    bounds = zip(("limit", "limit"), LIMITS, limits(side.right.of(which)), strict=True)
-    values = [[value_at(found, part, k) for k in SHOWN for part in PARTS] for _, _, found in lines]
-    rows: list[list[Cell]] = [[name, protocol, *own] for (name, protocol, _), own in zip(lines, values, strict=True)]
-    rows += [
-        [name, bound, *(value_at(found, part, k) for k in SHOWN for part in PARTS)] for name, bound, found in bounds
-    ]
-    title = f"P, R and F1 under {side.labels.name}, {which}"
-    return Table(f"models-{side.key}-{which}", title, columns, rows, _best(np.array(values), 2))
+    title, best = f"P, R and F1 under {runs.labels.name}, {which}", _best(np.array(values[: len(lines)]), 2)
+    return Table(f"models-{runs.key}-{which}", title, columns, rows, best)
 
 
-def _against_limits(side: RunsUnderLabels, which: Which, k: int) -> str:
-    top, most = limits(side.right.of(which))
-    one = best_system(side, which, k)
-    above = [
-        found.system
-        for found in side.found(which)
-        if value_at(found.protocols["Greedy"], "f1", k) > value_at(top, "f1", k)
-    ]
+def _against_limits(runs: RunsUnderLabels, which: Which, k: int) -> str:
+    top, most = (value_at(bound, "f1", k) for bound in limits(runs.right.of(which)))
+    one = best_system(runs, which, k)
+    above = [found.system for found in runs.found(which) if greedy_f1(found, k) > top]
     told = (
         f"Greedy of {words(above)} is above what any system can reach that must return {k}."
         if above
         else f"No system is above what an oracle reaches that must return {k}."
     )
     return (
-        f"At k = {k} the limits of F1 are {value_at(top, 'f1', k):.3f} (exactly k) and {value_at(most, 'f1', k):.3f} (at most k);"
-        f" the best system has {value_at(one.protocols['Greedy'], 'f1', k):.3f} ({one.system}). {told}"
+        f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
+        f" the best system has {greedy_f1(one, k):.3f} ({one.system}). {told}"
     )
 
 
-def _k_chart(label: str, series: list[Json], bounds: Sequence[object], y: str) -> Chart:
-    drawn = [
-        *series,
-        *(
-            {
-                "name": name,
-                "x": KS.tolist(),
-                "y": numbers(np.asarray(bound)),
-                "quiet": True,
-                "plain": True,
-                "dash": dash,
-            }
-            for name, bound, dash in zip(LIMITS, bounds, ("dot", "dash"), strict=True)
-        ),
+def _by_k(name: str, values: object, **look: object) -> Json:
+    return series_of(name, KS.tolist(), np.asarray(values), plain=True, **look)
+
+
+def _k_chart(label: str, series: Sequence[Json], bounds: Sequence[object], y: str) -> Chart:
+    limit = [
+        _by_k(name, bound, quiet=True, dash=dash)
+        for name, bound, dash in zip(LIMITS, bounds, ("dot", "dash"), strict=True)
     ]
-    return Chart("lines", label, {"series": drawn, "x": "k", "y": y, "yrange": [0, 1.02]})
+    return chart("lines", label, [*series, *limit], x="k", y=y, yrange=[0, 1.02])
 
 
 # -- protocols --------------------------------------------------------------------------------------------------
@@ -234,29 +216,20 @@ TEXTS = {
 }
 
 
-def protocols(context: Context, side: RunsUnderLabels, system: str) -> Iterator[Section]:
-    """Figure 3 of the paper: P, R and F1 of one system by k."""
+def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Section]:
+    """Show P, R and F1 of the protocols of one system by k: Figure 3 of the paper."""
     which = which_of(context)
-    one = side.performance(system, which)
-    bounds = limits(side.right.of(which))
+    one = runs.performance(system, which)
+    bounds = limits(runs.right.of(which))
     for part, text in TEXTS.items():
-        series = [
-            {
-                "measure": i,
-                "name": name,
-                "x": KS.tolist(),
-                "plain": True,
-                "y": numbers(getattr(one.protocols[name], part)),
-            }
-            for i, name in enumerate(PROTOCOLS)
-        ]
+        series = [_by_k(name, getattr(one.protocols[name], part), measure=i) for i, name in enumerate(PROTOCOLS)]
         limit = [getattr(bound, part) for bound in bounds]
         title = f"{'F1' if part == 'f1' else part.capitalize()} of the protocols: {system}"
         yield Section(
             f"protocol-{part}",
             title,
             text,
-            f"{side.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
+            f"{runs.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
             [_protocol_table(one, part, limit)],
             _k_chart(f"{title}, by k", series, limit, f"{PARTS[part]}@k"),
             _protocols_said(one, bounds, context.settings.k) if part == "f1" else "",
@@ -268,13 +241,12 @@ def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Tab
     if part == "recall":
         named.append(("Sampling, expected", one.expected_recall))
     named += [(name, np.asarray(bound)) for name, bound in zip(LIMITS, limit, strict=True)]
-    columns = [Column("k", "k", "count"), *(Column(name, name, "value") for name, _ in named)]
+    columns = [Column("k", "k", "count"), *(Column(name, name) for name, _ in named)]
     rows: list[list[Cell]] = [[int(k), *(float(values[k - 1]) for _, values in named)] for k in KS]
     return Table(f"protocol-{part}", f"{PARTS[part]}@k of {one.system}", columns, rows)
 
 
 def _protocols_said(one: Performance, bounds: Sequence[Goodness], k: int) -> str:
-    values = {name: value_at(one.protocols[name], "f1", k) for name in PROTOCOLS}
-    told = ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+    told = ", ".join(f"{name} {value_at(one.protocols[name], 'f1', k):.3f}" for name in PROTOCOLS)
     top, most = (value_at(bound, "f1", k) for bound in bounds)
     return f"F1@{k} of {one.system}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."

@@ -79,7 +79,7 @@ class PoolWorld:
 
     @cached_property
     def _ranks(self) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
-        """Return ranks [systems, answers] of seeds sparse, seeds completed and all answers; and the seeds' questions."""
+        """Return ranks [systems, answers] of seeds sparse, seeds completed, all answers; and the questions of seeds."""
         prepared = self.labels.prepared
         sparse = np.where(self.seeds, LabelState.POSITIVE, LabelState.NOT_POOLED).astype(np.int8)
         before, after = Labelled(prepared, sparse), Labelled(prepared, self.labels.state)

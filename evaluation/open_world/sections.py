@@ -46,7 +46,8 @@ class _ShareRow(NamedTuple):
 
 
 def _share_row(name: str, questions: int, found: AnswerCounts, i: int = 0) -> _ShareRow:
-    return _ShareRow(name, questions, *(int(counts[i]) for counts in found), float(missing_share(found)[i]))
+    test, new, judged, candidates = (int(counts[i]) for counts in found)
+    return _ShareRow(name, questions, test, new, judged, candidates, float(missing_share(found)[i]))
 
 
 def _shares(context: Context, world: PoolWorld) -> Section:

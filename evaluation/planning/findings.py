@@ -104,7 +104,7 @@ def contributors_here(pool: Pool) -> set[str]:
 class Judged:
     """How much of the first candidates of a system carries a judgement, on the questions of the seeds.
 
-    `k` is the number of candidates by which it is compared: ten, or the pool's depth where that is less. `at` is
+    `k` is the number of candidates by which it is compared: ten, or the pool's depth where that is less. `shares` is
     {k: share, None where no question is asked}; `outside` its first candidates, to the pool's depth, that are not
     pooled, `to_people` those of them that no filter takes; `waiting` those that are pooled and have no judgement, not
     even an undecided one.
@@ -113,7 +113,7 @@ class Judged:
     system: str
     is_pooled: bool
     k: int
-    at: dict[int, float | None]
+    shares: dict[int, float | None]
     outside: int = 0
     to_people: int = 0
     waiting: int = 0

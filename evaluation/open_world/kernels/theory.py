@@ -191,7 +191,8 @@ def inconsistency_probability(
 def chance_to_mistake(difference: ArrayLike, questions: ArrayLike, variances: ArrayLike) -> Floats:
     """Return the chance that the worse of two independent models looks at least as good, for their difference.
 
-    difference: of their expected metric. variances: the sum of both variances of one question; at 0 the chance is 0, or 1/2 where there is no difference.
+    difference: of their expected metric. variances: the sum of both variances of one question; where it is 0 the
+    chance is 0, or 1/2 where there is no difference.
     """
     difference, questions, variances = (np.asarray(x, dtype=np.float64) for x in (difference, questions, variances))
     if np.any(questions < 1) or np.any(variances < 0):

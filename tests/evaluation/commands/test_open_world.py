@@ -7,8 +7,8 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.sections import ANALYSIS
+from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.theory_settings import TheorySettings
 from pooling.models import Pool
 from tests.evaluation.cases import context_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from evaluation.measures.values import NO_ANSWER
+from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, ROBUSTNESSES, SHARPNESSES
 from evaluation.probe.kernel import probe_score
 from evaluation.probe.sections import ANALYSIS, probe_json
-from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, ROBUSTNESSES, SHARPNESSES
 from evaluation.sections.settings import Settings
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
