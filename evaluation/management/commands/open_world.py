@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand
 from evaluation.management.options import add_labels, table_text
-from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.sections import open_world
+from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.theory_settings import METRICS, SLIDERS, TheorySettings, parse_theory
 from evaluation.sections.section import Context, Section
 from evaluation.sections.settings import parse_settings
