@@ -226,7 +226,7 @@ class Study:
         )
 
     def evaluate(self) -> list[str]:
-        from evaluation.sections import figure_cache
+        from evaluation.sections.metrics import metrics
 
         sections = []
         for labels, title in (
@@ -235,7 +235,7 @@ class Study:
             ("current", "completed labels"),
         ):
             say(f"evaluating under {title}")
-            content = figure_cache.metrics(self.found, labels)
+            content = metrics(self.found, labels)
             names = list(content["n"])
             rows = [[system, *(row[name] for name in names)] for system, row in content["systems"].items()]
             rows.append(["n", *(content["n"][name] for name in names)])
@@ -324,7 +324,7 @@ def second_graph(minutes: float) -> list[str]:
 
     from core.jobs.lifecycle import start_job
     from core.management.shell import run_jobs
-    from evaluation.sections import figure_cache
+    from evaluation.sections.metrics import metrics
     from pooling.enums import SystemState
     from pooling.graphs.imports import import_graph
     from pooling.graphs.tsv import read_tsv
@@ -346,7 +346,7 @@ def second_graph(minutes: float) -> list[str]:
     rows: list[list[object]] = [
         [s.name, s.validation_mrr, s.epochs_done, round(s.train_seconds)] for s in every.order_by("id")
     ]
-    content = figure_cache.metrics(pool, "full-test")
+    content = metrics(pool, "full-test")
     names = list(content["n"])
     values = [[system, *(row[name] for name in names)] for system, row in content["systems"].items()]
     return [

@@ -48,12 +48,12 @@ Content = dict[str, Any]
 def run(pool: Pool, truth: str, seeds: Sequence[int], modes: Sequence[str]) -> dict[str, Content]:
     """What `replay_order` gives for every order in every mode, after each percent of the triples."""
     from core.management.shell import Ticker
+    from evaluation.measures.registry import USUAL_NAMES
     from evaluation.planning.replay import read_truth, replay_orders
-    from evaluation.sections.figure_cache import DEFAULT_MEASURES
     from pooling.orders import ORDERS
 
     known, ticker = read_truth(pool, truth), Ticker(sys.stderr)
-    measures = [name for name in DEFAULT_MEASURES if not name.startswith("judged")]  # of pooling, not of systems
+    measures = [name for name in USUAL_NAMES if not name.startswith("judged")]  # of pooling, not of systems
 
     def tell(mode: str) -> Tell:
         return lambda done, total: ticker(mode, done, total)

@@ -15,10 +15,10 @@ from core.enums import TokenScope
 from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.api import serializers as data
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.measures.registry import MEASURES, parse_measure
+from evaluation.measures.registry import MEASURES, USUAL_NAMES, parse_measure
 from evaluation.overview.report_overview import OVERVIEW
-from evaluation.sections.figure_cache import DEFAULT_MEASURES, FigureBusy, metrics
-from evaluation.sections.parts import analysis_content, ask_part
+from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part
+from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Analysis
 from evaluation.sections.settings import Settings, parse_settings
 from pooling.api.serializers import JobData
@@ -78,7 +78,7 @@ class Evaluations(Endpoint):
         found = pool_named(pool)
         refuse_unknown(request, ASKED, "An evaluation")
         asked = parse_settings(request.query_params, ASKED)
-        measures = asked.measures if request.query_params.get("measures") else DEFAULT_MEASURES
+        measures = asked.measures if request.query_params.get("measures") else USUAL_NAMES
         content = metrics(found, asked.labels, measures, asked.assumed_is_judged, asked.questions)
         return Response(content | {"reasons": {name: why for name, why in content["reasons"].items() if why}})
 

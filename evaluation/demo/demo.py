@@ -31,7 +31,7 @@ from evaluation.labels.qrels import freeze_qrels, get_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.values import values
 from evaluation.overview import dashboard
-from evaluation.sections.parts import latest_part, part_figure
+from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set
 from pooling.enums import FilterReason, PoolingJob, PoolState, SystemState
@@ -308,7 +308,7 @@ def _labels_result(demo: Demo) -> list[str]:
 
 def _measures_done(demo: Demo) -> bool:
     return all(
-        latest_part(demo.pool, analysis, part, Settings()) is not None
+        kept_part_figure(demo.pool, analysis, part, Settings()) is not None
         for analysis in ANALYSES
         for part in analysis.parts
     )

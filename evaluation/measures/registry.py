@@ -11,7 +11,7 @@ from functools import lru_cache
 from evaluation.measures import adjusted, condensed, ir, judged, macro, micro, slow_decay
 from evaluation.measures.measure import Measure
 
-__all__ = ["MEASURES", "REGISTRY", "USUAL", "Measure", "known_names", "parse_measure"]
+__all__ = ["MEASURES", "REGISTRY", "USUAL", "USUAL_NAMES", "Measure", "known_names", "parse_measure"]
 
 FILES = (micro, macro, ir, judged, condensed, adjusted, slow_decay)
 REGISTRY: dict[str, Measure] = {measure.name: measure for file in FILES for measure in file.ROWS}
@@ -51,5 +51,6 @@ USUAL = _parsed(
     "micro_mr micro_mrr micro_hits@1 micro_hits@3 micro_hits@10"
     " macro_mr macro_mrr macro_hits@1 macro_hits@3 macro_hits@10 map@20 ndcg@20 judged@10"
 )
+USUAL_NAMES = tuple(measure.name for measure in USUAL)
 # what pages offer; any other cut-off can be asked for by name
 MEASURES = tuple(parse_measure(m.at(k).name) for m in REGISTRY.values() for k in m.offered)

@@ -23,7 +23,7 @@ from evaluation.analyses.registry import ANALYSES
 from evaluation.labels.label_sets import label_set
 from evaluation.overview.methods import Paragraph, measures_table, methods, systems_table, versions
 from evaluation.overview.report_overview import OVERVIEW, overview_sections
-from evaluation.sections.parts import latest_part, part_figure, rests_on
+from evaluation.sections.figure_cache import kept_part_figure, part_figure, part_version
 from evaluation.sections.section import Analysis, Context, Json, Part, Table
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
@@ -118,11 +118,11 @@ def look_up_labels(context: Context) -> None:
 
 def _part(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> ReportPart:
     if part.heavy:
-        kept = latest_part(pool, analysis, part, settings)
+        kept = kept_part_figure(pool, analysis, part, settings)
         if kept is None:
             where = f"Have it computed on the page {analysis.tab}, then take the report again."
             return ReportPart(part, [], problem=f"Not computed: {part.title}. {where}")
-        is_old = kept.version != rests_on(pool, analysis, part, settings)
+        is_old = kept.version != part_version(pool, analysis, part, settings)
         return ReportPart(part, **kept.content, computed_at=kept.computed_at, is_old=is_old)
     try:
         return ReportPart(part, **part_figure(pool, analysis, part, settings).content)
@@ -144,7 +144,7 @@ def contents(pool: Pool, settings: Settings) -> list[Contained]:
     found = []
     for analysis in ANALYSES:
         own = settings_of(analysis, settings)
-        missing = [p.title for p in analysis.parts if p.heavy and latest_part(pool, analysis, p, own) is None]
+        missing = [p.title for p in analysis.parts if p.heavy and kept_part_figure(pool, analysis, p, own) is None]
         found.append(Contained(analysis, own.query(analysis.settings), missing))
     return found
 

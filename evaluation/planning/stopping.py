@@ -10,9 +10,8 @@ from typing import Any
 from annotation.models import Campaign
 from evaluation.measures.registry import parse_measure
 from evaluation.planning.sections import ANALYSIS
-from evaluation.planning.work_left import figure_key, is_reached
-from evaluation.sections.figure_cache import kept_figure, version_of
-from evaluation.sections.parts import is_live, may_follow, part_job, start_part
+from evaluation.planning.work_left import is_reached, kept_order_figure
+from evaluation.sections.figure_cache import is_live, labels_version, may_follow, part_job, start_part
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
@@ -25,8 +24,8 @@ def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
     if campaign.target_tau is None:
         return ""
     pool = campaign.pool
-    kept = kept_figure(pool, figure_key(campaign.target_measure))
-    is_fresh = kept is not None and kept.version == version_of(pool)
+    kept = kept_order_figure(pool, campaign.target_measure)
+    is_fresh = kept is not None and kept.version == labels_version(pool)
     if not is_fresh:
         _ask_for(pool)
     if kept is None or not is_reached(kept.content, campaign.target_tau):

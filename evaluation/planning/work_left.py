@@ -19,7 +19,7 @@ from annotation.quality.kernel import Share
 from annotation.release.next_batch import unreleased
 from evaluation.models import Figure
 from evaluation.planning.kernels.order_confidence import OrderConfidence, bootstrap_order
-from evaluation.sections.figure_cache import Content, figure, version_of
+from evaluation.sections.figure_cache import Content, current_figure, kept_figure, labels_version
 from evaluation.sections.section import Context, Json, number
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
@@ -62,10 +62,6 @@ def confidences(context: Context, names: Sequence[str]) -> dict[str, OrderConfid
     return bootstrap_order(sums, context.rng(), RESAMPLES, LEVEL)
 
 
-def figure_key(measure: str) -> str:
-    return f"stopping?{measure}"
-
-
 def order_figure(pool: Pool, measure: str) -> Figure:
     """Tau and its interval by one measure, under the current labels and the usual settings: kept, or computed now."""
 
@@ -81,7 +77,16 @@ def order_figure(pool: Pool, measure: str) -> Figure:
             "judged": pool.judgements.count(),
         }
 
-    return figure(pool, figure_key(measure), version_of(pool), compute)
+    return current_figure(pool, _order_key(measure), labels_version(pool), compute)
+
+
+def kept_order_figure(pool: Pool, measure: str) -> Figure | None:
+    """Return `order_figure` as it was last computed, however old; None if it never was."""
+    return kept_figure(pool, _order_key(measure))
+
+
+def _order_key(measure: str) -> str:
+    return f"stopping?{measure}"
 
 
 def is_reached(content: Content, target: float) -> bool:

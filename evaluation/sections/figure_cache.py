@@ -1,83 +1,57 @@
-"""Figures of a pool, each computed once for a version of labels and ranks, and kept."""
+"""Keep the computed figures of a pool in the database: each is computed once for a version of labels and ranks.
 
+A figure is what is kept, a row of `Figure`; a part is the piece of an analysis page whose sections a figure holds.
+Light figures are computed by the first visitor (`current_figure`, `part_figure`), heavy ones by a job (`start_part`).
+"""
+
+import hashlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
+from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotation.judging.judgements import live_labels
+from core.callbacks import Tell
 from core.database.row_locks import gone
+from core.enums import LIVE, JobState
 from core.errors import UserError
+from core.jobs.lifecycle import live_workers, start_job
+from core.models import Job
+from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, ranks_version, version
-from evaluation.measures.registry import USUAL, parse_measure
 from evaluation.models import Figure
-from evaluation.sections.section import number
+from evaluation.sections.section import Analysis, Context, Part
+from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-DEFAULT_MEASURES = tuple(measure.name for measure in USUAL)
-# Seeds, the full test set and frozen or imported qrels are what they are, whatever is labelled.
+# Seeds, the full test set and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
-FORM = 4  # of what is kept: one more whenever numbers or words of figures become others
+FORM = 4  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
-CLAIM = timedelta(seconds=15)  # then whoever computes is taken to be dead
+CLAIM = timedelta(seconds=15)  # after which a computation counts as dead
 WAIT, LOOK_AGAIN = 2.0, 0.05  # seconds
+REST = timedelta(minutes=1)  # between two computations of a heavy part that follows the labels
+LONGEST_KEY = 160
 
 Content = dict[str, Any]
 
 
-class FigureBusy(UserError):  # noqa: N818 - nothing is wrong: it is there in a moment
-    """Somebody else is computing a figure of which there is no older one."""
+class FigureBusy(UserError):  # noqa: N818 - nothing is wrong: the figure is there in a moment
+    """Another visitor is computing a figure that has no older version."""
 
 
-def metrics(
-    pool: Pool,
-    labels: str = "current",
-    measures: Sequence[str] = DEFAULT_MEASURES,
-    assumed_is_judged: bool = True,
-    questions: str = "grown",
-) -> Content:
-    """Measures of every system under one label set.
-
-    {labels, name, counts, n: {measure: units}, systems: {name: {measure: value or null}}, reasons: likewise, of nulls}.
-    """
-    names = [parse_measure(name).name for name in measures]
-    table = pool_table(pool)
-    chosen = label_set(pool, table, labels, questions)
-    found = chosen.sums(names, assumed_is_judged)
-    means = {name: sums.mean().tolist() for name, sums in found.items()}
-    undefined = [name for name in names if not np.isfinite(means[name]).all()]
-    why = {name: value.reasons() for name, value in chosen.values(undefined, assumed_is_judged).items()}
-    by_system: dict[str, dict[str, float | None]] = {system: {} for system in table.systems}
-    reasons: dict[str, dict[str, str]] = {system: {} for system in table.systems}
-    for name in names:
-        for i, system in enumerate(table.systems):
-            by_system[system][name] = number(means[name][i])
-            if by_system[system][name] is None:
-                reasons[system][name] = why[name][i]
-    return {
-        "labels": labels,
-        "name": chosen.name,
-        "counts": chosen.counts(),
-        "assumed_is_judged": assumed_is_judged,
-        "questions": questions,
-        "n": {name: found[name].units for name in names},
-        "systems": by_system,
-        "reasons": reasons,
-        "left_out": table.left_out,
-    }
+# -- figures ----------------------------------------------------------------------------------------------------
 
 
-# -- kept -------------------------------------------------------------------------------------------------------
-
-
-def version_of(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
-    """Changes when what a figure under these label sets rests on changes."""
+def labels_version(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
+    """Return the version of what figures under these label sets are computed from."""
     kinds = {key.partition(":")[0] for key in labels}
     if kinds <= set(UNLABELLED):
         return f"{FORM}/{ranks_version(pool)}"
@@ -87,11 +61,11 @@ def version_of(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
     return f"{FORM}/{version(pool)}"
 
 
-def figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, heavy: bool = False) -> Figure:
-    """A figure as of version `now`: read if it was kept, else computed by whoever comes first.
+def current_figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, heavy: bool = False) -> Figure:
+    """Return a figure as of version `now`: read it if it was kept, else compute it.
 
-    Who comes later waits for it, but not long: then the figure comes as it was kept, of an older version, or
-    FigureBusy is raised where there is none. A heavy one is a job's own: `start_job` sees to it that there is one.
+    If two requests race for it, the loser waits, but not long: then it gets the kept figure of an older version, or
+    FigureBusy where there is none. A heavy figure belongs to one job, which `start_job` ensures.
     """
     until = time.monotonic() + WAIT
     while True:
@@ -112,9 +86,9 @@ def _new(pool: Pool, key: str, heavy: bool) -> Figure:
     try:
         kept, _ = Figure.objects.get_or_create(pool=pool, key=key, defaults={"content": {}, "heavy": heavy})
     except IntegrityError as error:
-        # not `held`: who only looks at figures waits for a deletion, and for nobody else who holds the pool
+        # no row lock: a reader of figures waits for a deletion of the pool, and for no other act on it
         raise gone(pool) from error
-    # what a job computed stays, and what is being computed
+    # figures of jobs stay, and those that are being computed
     light = Figure.objects.filter(pool=pool, heavy=False, claimed_until=None).exclude(pk=kept.pk)
     old = light.order_by("-computed_at").values_list("pk", flat=True)[KEPT - 1 :]
     Figure.objects.filter(pk__in=list(old)).delete()
@@ -138,11 +112,133 @@ def _compute(kept: Figure, now: str, compute: Callable[[], Content]) -> Figure:
 
 
 def kept_figure(pool: Pool, key: str) -> Figure | None:
-    """A figure as it was last computed, however old."""
+    """Return a figure as it was last computed, however old; None if it never was."""
     return Figure.objects.filter(pool=pool, key=key).exclude(version="").first()
 
 
 def last_heavy(pool: Pool) -> str:
-    """Changes when a job has kept a figure."""
+    """Return when a job last kept a figure, as text; "" if none has."""
     at = Figure.objects.filter(pool=pool, heavy=True).exclude(version="").aggregate(at=Max("computed_at"))["at"]
     return at.isoformat() if at else ""
+
+
+# -- parts of pages ---------------------------------------------------------------------------------------------
+
+
+def part_key(analysis: Analysis, part: Part, settings: Settings) -> str:
+    """Return the key of a part's figure: equal settings give equal keys."""
+    query = _of_part(part, settings).query(analysis.settings)
+    if len(query) > LONGEST_KEY:
+        query = hashlib.sha256(query.encode()).hexdigest()
+    return f"{analysis.key}/{part.key}?{query}"
+
+
+def part_version(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> str:
+    """Return the version of what the sections of a part are computed from."""
+    own = _of_part(part, settings)
+    chosen = () if part.labels else analysis.also
+    sets = [getattr(own, name) for name in ("labels", "against") if name in analysis.settings]
+    found = labels_version(pool, [*sets, *chosen] or ["current"])
+    return f"{found}/{analysis.version(pool)}" if analysis.version else found
+
+
+def _of_part(part: Part, settings: Settings) -> Settings:
+    if not part.labels:
+        return settings
+    # the full test set brings its own questions: both settings are the same figure, and one job
+    questions = "grown" if part.labels == "full-test" else settings.questions
+    return replace(settings, labels=part.labels, questions=questions)
+
+
+def part_figure(
+    pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None
+) -> Figure:
+    """Return the sections of a part for the current labels: kept, or computed now."""
+
+    def compute() -> Content:
+        context = Context(pool, _of_part(part, settings), tell)
+        sections = [section.content() for section in part.compute(context)]
+        return {"sections": sections, "systems": context.systems, "left_out": context.table.left_out}
+
+    now = part_version(pool, analysis, part, settings)
+    return current_figure(pool, part_key(analysis, part, settings), now, compute, heavy=part.heavy)
+
+
+def kept_part_figure(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Figure | None:
+    """Return a part as it was last computed; None if it never was."""
+    return kept_figure(pool, part_key(analysis, part, settings))
+
+
+class PartState(NamedTuple):
+    """A part of a page with its figure, which is old where labels or ranks have changed since."""
+
+    part: Part
+    figure: Figure | None
+    is_old: bool
+
+
+def part_state(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> PartState:
+    """Return a part for a page or a file: a light one as of now, a heavy one as a job last computed it."""
+    read = kept_part_figure if part.heavy else part_figure
+    figure = read(pool, analysis, part, settings)
+    is_old = figure is None or figure.version != part_version(pool, analysis, part, settings)
+    return PartState(part, figure, is_old)
+
+
+def analysis_content(pool: Pool, analysis: Analysis, settings: Settings) -> Content:
+    """Return everything that a page shows, for JSON; undefined values are null, with their reason."""
+    return {
+        "pool": pool.name,
+        "analysis": analysis.key,
+        "settings": {field: getattr(settings, field) for field in analysis.settings},
+        "parts": [
+            {
+                "part": part.key,
+                "computed": figure is not None,
+                "is_old": is_old and (figure is None or part.heavy),
+                "computed_at": figure.computed_at if figure else None,
+                "sections": figure.content["sections"] if figure else [],
+            }
+            for part, figure, is_old in (part_state(pool, analysis, part, settings) for part in analysis.parts)
+        ],
+    }
+
+
+# -- jobs of heavy parts ----------------------------------------------------------------------------------------
+
+
+def start_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
+    """Start a job that computes a heavy part; return the job that is doing so already, if there is one."""
+    return start_job(EvaluationJob.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
+
+
+def ask_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
+    """Start a part's job for a person; UserError at once, not a failing job, for labels that do not exist."""
+    label_set(pool, pool_table(pool), settings.labels)
+    return start_part(pool, analysis, part, settings, user)
+
+
+def part_job(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Job | None:
+    """Return the job that is computing a part, or the last one that did."""
+    jobs = pool.jobs.filter(kind=EvaluationJob.EVALUATE, params=_params(analysis, part, settings))
+    return jobs.order_by("-pk").first()
+
+
+def is_live(job: Job | None) -> bool:
+    return job is not None and job.state in LIVE
+
+
+def may_follow(job: Job | None) -> bool:
+    """Tell whether a part that was computed once may be computed again for new labels without being asked for.
+
+    It may not where its last job was cancelled or failed, nor right after the last one, nor without a worker.
+    """
+    if not live_workers().exists():
+        return False
+    if job is None:
+        return True
+    return job.state == JobState.DONE and (job.finished_at is None or timezone.now() - job.finished_at > REST)
+
+
+def _params(analysis: Analysis, part: Part, settings: Settings) -> dict[str, str]:
+    return {"analysis": analysis.key, "part": part.key, "settings": _of_part(part, settings).query(analysis.settings)}

@@ -13,8 +13,8 @@ from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.labels.qrels import STATE_NAMES
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.question_sums import QuestionSums
+from evaluation.measures.registry import USUAL_NAMES
 from evaluation.models import Qrels
-from evaluation.sections.figure_cache import DEFAULT_MEASURES
 from pooling.enums import Side
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.runs.files import question_ids
@@ -78,7 +78,7 @@ def pool_lines(frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
 def measured(qrels: Qrels) -> tuple[PoolTable, Sums]:
     """The usual measures of all systems under qrels, summed by question."""
     table = pool_table(qrels.pool)
-    return table, label_set(qrels.pool, table, f"qrels:{qrels.name}").sums(DEFAULT_MEASURES)
+    return table, label_set(qrels.pool, table, f"qrels:{qrels.name}").sums(USUAL_NAMES)
 
 
 def value_lines(table: PoolTable, sums: Sums, systems: Sequence[str]) -> Iterator[str]:

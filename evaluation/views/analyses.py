@@ -23,17 +23,14 @@ from evaluation.models import Figure
 from evaluation.overview.dashboard import WAITING, page_version
 from evaluation.overview.report_overview import OVERVIEW
 from evaluation.planning.findings import not_comparable
-from evaluation.sections.figure_cache import FigureBusy
-from evaluation.sections.parts import (
+from evaluation.sections.figure_cache import (
+    FigureBusy,
     analysis_content,
     ask_part,
     is_live,
-    kept_parts,
-    latest_part,
     may_follow,
-    part_figure,
     part_job,
-    rests_on,
+    part_state,
     start_part,
 )
 from evaluation.sections.section import Analysis, Part
@@ -120,16 +117,10 @@ def _shown(pool: Pool, analysis: Analysis, settings: Settings) -> list[PartShown
     for part in analysis.parts:
         if part.needs and part.needs not in {s["key"] for other in shown for s in other.sections}:
             continue
-        if not part.heavy:
-            figure: Figure | None = part_figure(pool, analysis, part, settings)
-            is_old = figure is None or figure.version != rests_on(pool, analysis, part, settings)
-            shown.append(PartShown(part, figure, is_old, None))
-            continue
-        figure = latest_part(pool, analysis, part, settings)
-        is_old = figure is None or figure.version != rests_on(pool, analysis, part, settings)
-        job = part_job(pool, analysis, part, settings)
-        if is_old and figure is not None and not is_live(job) and may_follow(job):
-            job = start_part(pool, analysis, part, settings)  # what was asked for once follows the labels
+        _, figure, is_old = part_state(pool, analysis, part, settings)
+        job = part_job(pool, analysis, part, settings) if part.heavy else None
+        if part.heavy and is_old and figure is not None and not is_live(job) and may_follow(job):
+            job = start_part(pool, analysis, part, settings)  # once computed, a part follows the labels
         shown.append(PartShown(part, figure, is_old, job))
     return shown
 
@@ -169,14 +160,14 @@ def analysis_csv(request: HttpRequest, name: str, key: str, table: str) -> HttpR
     pool, analysis = _pool(name), _analysis(key, files=True)
     try:
         settings = parse_settings(request.GET, analysis.settings)
-        parts = kept_parts(pool, analysis, settings)
+        parts = [part_state(pool, analysis, part, settings) for part in analysis.parts]
     except UserError as error:
         return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
     tables = {
         t["key"]: t
-        for _, figure, _ in parts
-        if figure
-        for section in figure.content["sections"]
+        for part in parts
+        if part.figure
+        for section in part.figure.content["sections"]
         for t in section["tables"]
     }
     if table not in tables:

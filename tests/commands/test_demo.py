@@ -18,7 +18,7 @@ from evaluation.demo.demo import ROLES, STAGES, Demo, DemoOptions, logins, true_
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.commands import demo as command
 from evaluation.models import Figure, Qrels
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from pooling.enums import PoolingJob
 from pooling.graphs.bundled import FamilyOptions
 from pooling.graphs.imports import closed_world
@@ -150,7 +150,7 @@ def test_under_the_whole_truth_every_pooled_fact_is_an_answer(demo: Demo):
         )
         for triple in demo.pool.triples.all()
     )
-    current = figure_cache.metrics(demo.pool, "current", ["micro_mrr"])["systems"]
+    current = metrics(demo.pool, "current", ["micro_mrr"])["systems"]
     expected = {name: row["micro_mrr"] for name, row in current.items()}
     assert true_values(demo.pool, "micro_mrr") == pytest.approx(expected, rel=1e-12)
 

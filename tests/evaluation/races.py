@@ -25,7 +25,7 @@ from core.jobs.lifecycle import retry, start_job
 from core.models import Job
 from evaluation.keeping import removal
 from evaluation.labels.qrels import freeze_qrels
-from evaluation.sections.figure_cache import figure
+from evaluation.sections.figure_cache import current_figure
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.zip_file import request_export
 from pooling.models import Graph, Pool, System
@@ -97,7 +97,7 @@ def pool_goes() -> list[str]:
         lambda: open_campaign(pool),
         lambda: refilter_pool(pool, []),
         lambda: freeze_pool(pool),
-        lambda: figure(pool, "a", "now", dict),
+        lambda: current_figure(pool, "a", "now", dict),
     )
 
 

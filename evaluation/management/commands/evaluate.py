@@ -8,7 +8,8 @@ from django.core.management.base import CommandError
 
 from core.management.shell import names_in, value_text
 from evaluation.management.options import add_assumed, add_labels, add_questions
-from evaluation.sections import figure_cache
+from evaluation.measures.registry import USUAL_NAMES
+from evaluation.sections.metrics import metrics
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 
@@ -17,7 +18,7 @@ class Command(PoolCommand):
     help = "Evaluate the runs of a pool's systems. A label never touches a model: this reads rank rows."
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated")
+        parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")
         add_labels(parser)
         add_assumed(parser, "whether filtered triples count as judged negatives")
         add_questions(
@@ -29,7 +30,7 @@ class Command(PoolCommand):
         if not measures:
             raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
         try:
-            found = figure_cache.metrics(pool, options["labels"], measures, judged, options["questions"])
+            found = metrics(pool, options["labels"], measures, judged, options["questions"])
         except ValueError as error:
             raise CommandError(f"--measures: {error}") from error
         self.warn_left_out(found["left_out"], pool)

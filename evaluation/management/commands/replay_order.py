@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.management.shell import Ticker
-from evaluation.measures.registry import parse_measure
+from evaluation.measures.registry import USUAL_NAMES, parse_measure
 from evaluation.planning.replay import CLOSED_WORLD, POSITIVES, TAU, read_truth, replay_orders
-from evaluation.sections import figure_cache
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 from pooling.orders import ORDERS
@@ -38,7 +37,7 @@ class Command(PoolCommand):
         )
         parser.add_argument("--seeds", type=positive, default=5, help="replays of each order")
         parser.add_argument("--seed", type=int, default=0, help="of the first replay")
-        parser.add_argument("--measures", default=",".join(figure_cache.DEFAULT_MEASURES), help="comma-separated")
+        parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         orders = list(ORDERS) if options["order"] == "all" else options["order"].split(",")

@@ -14,7 +14,7 @@ from evaluation.labels.decision_order import order_of_decision
 from evaluation.labels.label_sets import state_of
 from evaluation.labels.pool_table import pool_table
 from evaluation.measures.values import means
-from evaluation.sections.parts import part_figure
+from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.cases import columns_of, context_of, sections_of

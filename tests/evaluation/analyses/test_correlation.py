@@ -8,8 +8,8 @@ from scipy.stats import kendalltau, spearmanr
 
 from evaluation.analyses.correlation import ANALYSIS
 from evaluation.analyses.matrices import distinct_sets
-from evaluation.sections.figure_cache import metrics
-from evaluation.sections.parts import rests_on
+from evaluation.sections.figure_cache import part_version
+from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from evaluation.sections.wording import places, rows_without_overlap, steps, words
 from pooling.models import Pool
@@ -147,9 +147,9 @@ def test_one_system_alone_has_no_tau(town):
 
 def test_page_of_fixed_label_sets_still_follows_the_current_labels(labelled: Pool):
     fixed, part = Settings(labels="full-test", against="seeds"), ANALYSIS.part("sets")
-    before = rests_on(labelled, ANALYSIS, part, fixed)
+    before = part_version(labelled, ANALYSIS, part, fixed)
     judge(labelled.triples.filter(judgement=None).first(), "positive")
-    assert rests_on(labelled, ANALYSIS, part, fixed) != before
+    assert part_version(labelled, ANALYSIS, part, fixed) != before
 
 
 def test_first_measure_is_compared_with_each_other_one_as_scipy_does(labelled: Pool):

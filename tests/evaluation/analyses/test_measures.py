@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from evaluation.analyses.measures import ANALYSIS
 from evaluation.labels.pool_table import systems_with_runs
 from evaluation.sections.csv_text import csv_text
-from evaluation.sections.figure_cache import metrics
+from evaluation.sections.metrics import metrics
 from evaluation.sections.wording import most_often
 from evaluation.templatetags.analysis_tabs import cell
 from pooling.models import Pool

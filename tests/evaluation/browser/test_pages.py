@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from evaluation.analyses.registry import ANALYSES
 from evaluation.overview.dashboard import overview
-from evaluation.sections.parts import part_figure
+from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.factories import judge

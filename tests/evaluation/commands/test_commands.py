@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
 from evaluation.overview.pool_report import pool_report
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from pooling.models import Pool
 from tests.factories import make_system, names_of
 
@@ -26,7 +26,7 @@ def run(*arguments: str) -> tuple[str, str]:
 
 def test_evaluate_json(labelled: Pool):
     out, err = run("evaluate", "p", "--measures", "micro_mrr, judged@10", "--labels", "seeds", "--json")
-    content = figure_cache.metrics(labelled, "seeds", ["micro_mrr", "judged@10"])
+    content = metrics(labelled, "seeds", ["micro_mrr", "judged@10"])
     assert json.loads(out) == {"labels": "seeds", "systems": content["systems"], "reasons": {}}
     assert list(content["systems"]) == ["transe", "distmult", "complex"]
     assert err == ""
@@ -34,7 +34,7 @@ def test_evaluate_json(labelled: Pool):
 
 def test_evaluate_prints_a_table_of_the_current_labels(labelled: Pool):
     out, _ = run("evaluate", "p")
-    content = figure_cache.metrics(labelled)
+    content = metrics(labelled)
     first, header, *lines, last = out.splitlines()
     assert first.startswith(f"current labels: {content['counts']['positive']} positive, ")
     assert header.split() == ["system", *content["n"]]
@@ -53,9 +53,9 @@ def test_evaluate_with_filtered_triples_as_unjudged(labelled: Pool):
 
 def test_evaluate_the_original_questions(labelled: Pool):
     out, _ = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original", "--json")
-    content = figure_cache.metrics(labelled, "current", ["micro_mrr"], questions="original")
+    content = metrics(labelled, "current", ["micro_mrr"], questions="original")
     assert json.loads(out)["systems"] == content["systems"]
-    assert content["systems"] != figure_cache.metrics(labelled, "current", ["micro_mrr"])["systems"]
+    assert content["systems"] != metrics(labelled, "current", ["micro_mrr"])["systems"]
     first, *_, last = run("evaluate", "p", "--measures", "micro_mrr", "--questions", "original")[0].splitlines()
     assert first.startswith("current labels, questions of the seeds only: ")
     assert last.split() == ["n", f"{content['n']['micro_mrr']:,}"]
@@ -68,7 +68,7 @@ def test_evaluate_says_why_a_value_is_undefined(labelled: Pool, tmp_path: Path):
     path.write_text("".join("\t".join([*names, "0"]) + "\n" for names in seeds))
     run("import_qrels", "p", "none", str(path))
     out, _ = run("evaluate", "p", "--measures", "micro_mrr,map", "--labels", "imported:none", "--json")
-    content = figure_cache.metrics(labelled, "imported:none", ["micro_mrr", "map"])
+    content = metrics(labelled, "imported:none", ["micro_mrr", "map"])
     found = json.loads(out)
     assert found["systems"] == {name: {"micro_mrr": None, "map": None} for name in ("transe", "distmult", "complex")}
     why = content["reasons"]["transe"]["map"]

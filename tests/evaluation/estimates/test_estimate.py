@@ -21,7 +21,7 @@ from evaluation.labels.label_sets import original_questions
 from evaluation.labels.pool_table import pool_table
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.values import values
-from evaluation.sections.figure_cache import metrics
+from evaluation.sections.metrics import metrics
 from pooling.models import Pool, PooledTriple
 from pooling.orders.base import OrderPool
 from tests.factories import judge

@@ -12,7 +12,7 @@ from evaluation.estimates.kernels.weights import total_interval
 from evaluation.estimates.sample import NO_SPREAD
 from evaluation.estimates.sections import ANALYSIS
 from evaluation.measures.registry import parse_measure
-from evaluation.sections.parts import part_figure
+from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.cases import columns_of, context_of, sections_of

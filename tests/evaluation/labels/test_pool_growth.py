@@ -10,7 +10,7 @@ from core.jobs.progress import Progress
 from evaluation.browse.inventory import inventory
 from evaluation.labels.pool_table import pool_table, ranks_version
 from evaluation.labels.qrels import freeze_qrels
-from evaluation.sections.figure_cache import metrics
+from evaluation.sections.metrics import metrics
 from evaluation.test_sets.export import export_test_set, export_trec
 from pooling.models import Pool
 from pooling.pools.growth import extend_pool, run_extend_pool

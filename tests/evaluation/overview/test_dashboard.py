@@ -14,8 +14,8 @@ from evaluation.labels.pool_table import pool_table, systems_with_runs
 from evaluation.measures.registry import parse_measure
 from evaluation.overview import dashboard
 from evaluation.overview.dashboard import ordinal, overview, places, sentence, slopes
-from evaluation.sections.figure_cache import metrics
-from evaluation.sections.parts import part_figure
+from evaluation.sections.figure_cache import part_figure
+from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import RANKING, Settings
 from evaluation.statistics.places import bootstrap_places
 from pooling.models import Pool

@@ -25,7 +25,7 @@ from evaluation.overview.full_report import (
     settings_of,
 )
 from evaluation.overview.report_overview import OVERVIEW
-from evaluation.sections.parts import part_figure
+from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, Run, System
 from tests.factories import judge

@@ -20,7 +20,7 @@ from evaluation.planning.replay import (
     triples_for_positives,
     triples_until_stable,
 )
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from evaluation.statistics.correlation import merit
 from pooling.errors import PoolError
 from pooling.graphs.imports import closed_world
@@ -59,7 +59,7 @@ def means_with(pool: Pool, truth: Truth, judged: list[int]) -> dict[str, dict[st
     filtered = pool.triples.exclude(reason="").values_list("pk", flat=True)
     for triple in pool.triples.filter(pk__in=truth.verdicts.keys() & {*judged, *filtered}):
         judge(triple, truth.verdicts[triple.pk])
-    return figure_cache.metrics(pool, measures=MEASURES)["systems"]
+    return metrics(pool, measures=MEASURES)["systems"]
 
 
 def scipy_taus(now: dict[str, dict[str, float]], goal: dict[str, dict[str, float]]) -> list[float]:

@@ -21,7 +21,7 @@ from evaluation.planning.kernels.yield_curve import LEAST_JUDGED, fit_yield
 from evaluation.planning.sections import ANALYSIS, NO_ORDER, NOT_MEASURED, hours_in_words, in_words, plan_json
 from evaluation.planning.work_left import Pace, Span, Work, order_figure, work_of
 from evaluation.planning.yields import yields
-from evaluation.sections.parts import part_figure, rests_on
+from evaluation.sections.figure_cache import part_figure, part_version
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.analyses.test_accumulation import in_time  # noqa: F401 - a fixture
@@ -261,7 +261,7 @@ def test_a_new_target_is_on_the_page(labelled: Pool):
     Campaign.objects.filter(pk=campaign.pk).update(target_tau=0.95)
     after = part_figure(labelled, ANALYSIS, part, Settings())
     assert after.content["sections"][0]["finding"] != before
-    assert after.version == rests_on(labelled, ANALYSIS, part, Settings())
+    assert after.version == part_version(labelled, ANALYSIS, part, Settings())
 
 
 def test_json_has_the_figures_of_the_page(labelled: Pool):

@@ -16,7 +16,7 @@ from evaluation.enums import EvaluationJob
 from evaluation.models import Figure
 from evaluation.planning import work_left
 from evaluation.planning.work_left import order_figure
-from evaluation.sections.parts import REST, part_figure
+from evaluation.sections.figure_cache import REST, part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.factories import judge

@@ -14,7 +14,7 @@ from evaluation.labels import pool_table
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.reusability.leave_out import each_system, says
 from evaluation.reusability.sections import ANALYSIS, reusability_json
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, PooledTriple
 from pooling.pools.build import score_for_pool, unpack_provenance
@@ -37,7 +37,7 @@ def found_by_only(pool: Pool, group: list[str]) -> list[PooledTriple]:
 def values_of(pool: Pool) -> dict[str, np.ndarray]:
     """Of the pool as its rows are: triples are never deleted but in this test, so no version changes with it."""
     pool_table._tables.clear()
-    content = figure_cache.metrics(pool, "current", NAMES)["systems"]
+    content = metrics(pool, "current", NAMES)["systems"]
     return {name: np.array([content[system][name] for system in KINDS]) for name in NAMES}
 
 

@@ -22,8 +22,9 @@ from core.jobs.execution import execute
 from evaluation.labels.import_qrels import read_judgements
 from evaluation.labels.pool_table import EvaluationError, systems_with_runs
 from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, read_qrels
+from evaluation.measures.registry import USUAL_NAMES
 from evaluation.models import Qrels
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from evaluation.test_sets import files
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
@@ -139,7 +140,7 @@ def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: 
         text = file.read_text() if file.exists() else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()
         header, *lines = (line.split("\t") for line in text.splitlines())
         records = [[as_text(record[f"{name}/{column}"]) for column in header] for record in data.records(name)]
-        numbers = {"depth", "answers", *figure_cache.DEFAULT_MEASURES}
+        numbers = {"depth", "answers", *USUAL_NAMES}
         assert records == [
             [repr(float(cell)) if column in numbers else cell for column, cell in zip(header, line, strict=True)]
             for line in lines
@@ -176,13 +177,13 @@ def test_all_of_it_comes_back(qrels: Qrels, folder: Path):
 def test_values_by_question_are_those_of_the_measures(qrels: Qrels, folder: Path):
     text = gzip.decompress((folder / "per_question.tsv.gz").read_bytes()).decode()
     header, *lines = (line.split("\t") for line in text.splitlines())
-    assert header == ["question", "system", "answers", *figure_cache.DEFAULT_MEASURES]
-    found = figure_cache.metrics(qrels.pool, "qrels:v1")["systems"]
+    assert header == ["question", "system", "answers", *USUAL_NAMES]
+    found = metrics(qrels.pool, "qrels:v1")["systems"]
     for system in found:
         mine = [line for line in lines if line[1] == system]
         answers = np.array([int(line[2]) for line in mine])
         assert answers.sum() == 2 * qrels.num_positive
-        for place, name in enumerate(figure_cache.DEFAULT_MEASURES, 3):
+        for place, name in enumerate(USUAL_NAMES, 3):
             values = np.array([float(line[place]) for line in mine])
             weights = answers if name.startswith("micro") else np.ones(len(mine))
             assert (values * weights).sum() / weights.sum() == pytest.approx(found[system][name], rel=1e-12), name
@@ -227,7 +228,7 @@ def test_readme_says_the_numbers(qrels: Qrels, folder: Path):
         f"| all | {qrels.pool.seeds.count() + qrels.pool.triples.count():,} |",
     ):
         assert line in text.splitlines()
-    value = figure_cache.metrics(qrels.pool, "qrels:v1")["systems"]["complex"]["micro_mrr"]
+    value = metrics(qrels.pool, "qrels:v1")["systems"]["complex"]["micro_mrr"]
     assert f"{value:.4f}" in next(line for line in text.splitlines() if line.startswith("| complex |"))
 
 
@@ -287,7 +288,7 @@ def as_trec_eval(folder: Path, system: str) -> tuple[dict[str, dict[str, int]], 
 
 def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path):
     names = {"recip_rank": "macro_mrr", "map": "map", "map_cut_20": "map@20", "ndcg_cut_20": "ndcg@20"}
-    ours = figure_cache.metrics(qrels.pool, "qrels:v1", list(names.values()))["systems"]
+    ours = metrics(qrels.pool, "qrels:v1", list(names.values()))["systems"]
     for system in ours:
         judged, run = as_trec_eval(folder, system)
         evaluated = {q for q, entities in judged.items() if 1 in entities.values()}
@@ -303,7 +304,7 @@ def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path)
 def test_ir_measures_reads_the_files_and_gives_our_measures(qrels: Qrels, folder: Path):
     from ir_measures import AP, RR, calc_aggregate, read_trec_qrels, read_trec_run
 
-    ours = figure_cache.metrics(qrels.pool, "qrels:v1", ["macro_mrr", "map"])["systems"]["complex"]
+    ours = metrics(qrels.pool, "qrels:v1", ["macro_mrr", "map"])["systems"]["complex"]
     judged = list(read_trec_qrels(str(folder / "qrels.txt")))
     answered = {one.query_id for one in judged if one.relevance == 1}
     run = list(read_trec_run(gzip.decompress((folder / "runs/complex.txt.gz").read_bytes()).decode()))

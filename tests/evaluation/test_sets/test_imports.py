@@ -16,7 +16,7 @@ from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels, pooled_state, read_qrels, state_counts
 from evaluation.models import Qrels
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.imports import import_test_set
@@ -205,9 +205,9 @@ def test_our_own_export_comes_back_and_measures_as_it_did(town: Graph, tmp_path:
     assert back.depth == pool.depth and back.report == []
     for system in systems:
         score_for_pool(system, back, Progress(make_job(PoolingJob.SCORE, JobState.DONE, pool=back)))
-    wanted = figure_cache.metrics(pool, "qrels:v1")["systems"]
-    assert figure_cache.metrics(back, "imported:back")["systems"] == wanted
-    assert figure_cache.metrics(back, "current")["systems"] == wanted
+    wanted = metrics(pool, "qrels:v1")["systems"]
+    assert metrics(back, "imported:back")["systems"] == wanted
+    assert metrics(back, "current")["systems"] == wanted
     assert (
         label_set(back, pool_table(back), "current").counts() == label_set(pool, pool_table(pool), "qrels:v1").counts()
     )

@@ -16,7 +16,7 @@ from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.labels.qrels import freeze_qrels, pooled_state, read_qrels
 from evaluation.measures.label_state import LabelState
-from evaluation.sections import figure_cache
+from evaluation.sections.metrics import metrics
 from evaluation.test_sets.export import export_test_set, export_trec
 from evaluation.test_sets.trec import pool_topics, trec_lists
 from pooling.graphs.imports import open_graph
@@ -99,7 +99,7 @@ def test_pytrec_eval_reads_the_files_and_finds_our_values(labelled: Pool, folder
     with (folder / "qrels.txt").open() as file:
         qrels = pytrec_eval.parse_qrel(file)
     assert {value for found in qrels.values() for value in found.values()} == {-1, 0, 1}
-    ours = figure_cache.metrics(labelled, "current", ["macro_mrr", "map", "bpref"])["systems"]
+    ours = metrics(labelled, "current", ["macro_mrr", "map", "bpref"])["systems"]
     for system in ours:
         run = pytrec_eval.parse_run(run_text(folder, system).splitlines())
         found = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "map", "bpref"}).evaluate(run)
@@ -111,7 +111,7 @@ def test_pytrec_eval_reads_the_files_and_finds_our_values(labelled: Pool, folder
 def test_ir_measures_reads_the_files_and_finds_our_values(labelled: Pool, folder: Path):
     qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
     asked = {row.query_id for row in qrels if row.relevance == 1}
-    ours = figure_cache.metrics(labelled, "current", OURS)["systems"]
+    ours = metrics(labelled, "current", OURS)["systems"]
     names = dict(zip(("RR", "AP", "AP@20", "nDCG@20", "Success@1", "Success@10"), OURS, strict=True))
     for system in ours:
         run = list(ir_measures.read_trec_run(run_text(folder, system)))
@@ -160,14 +160,14 @@ def test_a_run_of_the_pool_comes_back_with_its_measures(labelled: Pool, folder: 
         assert of_theirs[there].tolist() == of_ours[there].tolist()
     if depth:
         assert (ranks.strict[theirs] > 0).tolist() == (ranks.strict[ours] <= depth).tolist()
-    values = figure_cache.metrics(labelled, "current", DEEP)["systems"]
+    values = metrics(labelled, "current", DEEP)["systems"]
     if depth == 1000:
         assert values["theirs"] == values["complex"]
     if depth == 10:
         for name in ("macro_hits@10", "judged@10"):
             assert values["theirs"][name] == values["complex"][name]
     if depth == 1:
-        found = figure_cache.metrics(labelled, "current", ["macro_hits@1"])["systems"]
+        found = metrics(labelled, "current", ["macro_hits@1"])["systems"]
         assert found["theirs"] == found["complex"]
 
 
@@ -177,7 +177,7 @@ def test_mean_ranks_of_a_run_that_lacks_answers_are_undefined_with_the_reason(
     first = [line for line in run_text(folder, "complex").splitlines() if line.split(" ")[3] == "1"]
     (tmp_path / "run").write_text("\n".join(first))
     import_run(labelled.graph, tmp_path / "run", name="theirs", pool=labelled)
-    content = figure_cache.metrics(labelled, "current", ["micro_mr", "micro_mrr"])
+    content = metrics(labelled, "current", ["micro_mr", "micro_mrr"])
     assert content["systems"]["theirs"]["micro_mr"] is None
     assert content["systems"]["theirs"]["micro_mrr"] > 0
     assert "theirs" in content["reasons"]

@@ -23,7 +23,7 @@ from evaluation.labels import pool_table
 from evaluation.models import Figure
 from evaluation.overview.dashboard import page_version
 from evaluation.sections.csv_text import csv_text
-from evaluation.sections.parts import REST, part_figure, part_job
+from evaluation.sections.figure_cache import REST, part_figure, part_job
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.factories import judge
@@ -295,7 +295,7 @@ def test_a_second_look_computes_nothing(sign_in, labelled: Pool, monkeypatch):
     client = sign_in("researcher")
     client.get(PAGE("stability"))
     figures = dict(Figure.objects.values_list("key", "computed_at"))
-    monkeypatch.setattr("evaluation.sections.parts.Context", lambda *args: pytest.fail("it was computed again"))
+    monkeypatch.setattr("evaluation.sections.figure_cache.Context", lambda *args: pytest.fail("it was computed again"))
     assert client.get(PAGE("stability")).status_code == 200
     assert dict(Figure.objects.values_list("key", "computed_at")) == figures
 
