@@ -150,9 +150,7 @@ def _of_part(part: Part, settings: Settings) -> Settings:
     return replace(settings, labels=part.labels, questions=questions)
 
 
-def part_figure(
-    pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None
-) -> Figure:
+def part_figure(pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None) -> Figure:
     """Return the sections of a part for the current labels: kept, or computed now."""
 
     def compute() -> Content:
