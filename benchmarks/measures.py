@@ -40,7 +40,7 @@ from evaluation.measures.question_sums import question_sums  # noqa: E402
 from evaluation.measures.registry import MEASURES  # noqa: E402
 from evaluation.measures.values import Values, means, values  # noqa: E402
 from evaluation.statistics.bootstrap import bootstrap_correlations  # noqa: E402
-from evaluation.statistics.curves import SIZES, question_stability, stability_curve  # noqa: E402
+from evaluation.statistics.stability import SIZES, question_stability, stability_curve  # noqa: E402
 from evaluation.statistics.tukey_hsd import randomised_tukey  # noqa: E402
 
 SYSTEMS = 13

@@ -27,14 +27,9 @@ if TYPE_CHECKING:
     from evaluation.notebooks.comparisons import compare, correlate, evaluate, per_answer, per_question, reasons
     from evaluation.notebooks.rank_table import RankedRuns, rank_table
     from evaluation.statistics.bootstrap import bootstrap_correlations
-    from evaluation.statistics.curves import (
-        accumulation_curve,
-        depth_curve,
-        half_curve,
-        question_stability,
-        stability_curve,
-    )
+    from evaluation.statistics.growth import accumulation_curve, depth_curve
     from evaluation.statistics.places import bootstrap_places
+    from evaluation.statistics.stability import half_curve, question_stability, stability_curve
     from evaluation.statistics.tukey_hsd import randomised_tukey
     from pooling.pools.kernels.shares import divergence, shares
 
@@ -51,9 +46,8 @@ _HOMES = {
     "evaluation.statistics.bootstrap": ("bootstrap_correlations",),
     "evaluation.statistics.places": ("bootstrap_places",),
     "evaluation.statistics.tukey_hsd": ("randomised_tukey",),
-    "evaluation.statistics.curves": (
-        "accumulation_curve", "depth_curve", "half_curve", "question_stability", "stability_curve",
-    ),
+    "evaluation.statistics.growth": ("accumulation_curve", "depth_curve"),
+    "evaluation.statistics.stability": ("half_curve", "question_stability", "stability_curve"),
     "evaluation.measures.groups": (
         "boxes", "by_category", "by_popularity", "by_relation", "by_side", "group_means",
         "relation_counts", "reweighted",

@@ -24,7 +24,7 @@ from evaluation.sections.section import (
     evaluated,
     label_caption,
 )
-from evaluation.statistics.curves import AccumulationCurve, accumulation_curve
+from evaluation.statistics.growth import AccumulationCurve, accumulation_curve
 
 AXIS = "judgements"
 

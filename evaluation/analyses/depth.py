@@ -13,7 +13,7 @@ from evaluation.sections.growth_curves import (
     values_table,
 )
 from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated, label_caption
-from evaluation.statistics.curves import DepthCurve, depth_curve
+from evaluation.statistics.growth import DepthCurve, depth_curve
 
 AXIS = "pool depth"
 STEP = Column(

@@ -22,7 +22,7 @@ from evaluation.sections.section import (
     number,
     numbers,
 )
-from evaluation.statistics.curves import StabilityCurve, half_curve, question_stability, stability_curve
+from evaluation.statistics.stability import StabilityCurve, half_curve, question_stability, stability_curve
 
 REPEATS = 50
 NO_DISJOINT = "two disjoint subsets of this size do not exist"

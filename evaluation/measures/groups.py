@@ -39,16 +39,79 @@ class Groups:
 
 
 def by_side(table: RankTable) -> Groups:
+    """Group questions by side: tail, head.
+
+    Parameters
+    ----------
+    table : RankTable
+        The positions.
+
+    Returns
+    -------
+    Groups
+        A group per side.
+
+    Examples
+    --------
+    >>> from evaluation import by_side
+    >>> from evaluation.notebooks.example import prepared
+    >>> groups = by_side(prepared.table)
+    >>> groups.names, groups.of_question
+    (('tail', 'head'), array([0, 0, 1, 1]))
+    """
     return Groups(SIDES, table.side.astype(np.int64))
 
 
 def by_relation(table: RankTable, names: Sequence[str]) -> Groups:
-    """`names` [relations]."""
+    """Group questions by relation.
+
+    Parameters
+    ----------
+    table : RankTable
+        The positions.
+    names : sequence of str [relations]
+        Names of the relations.
+
+    Returns
+    -------
+    Groups
+        A group per relation.
+
+    Examples
+    --------
+    >>> from evaluation import by_relation
+    >>> from evaluation.notebooks.example import prepared
+    >>> by_relation(prepared.table, ["parent", "child"]).of_question
+    array([0, 1, 0, 1])
+    """
     return Groups(tuple(names), table.relation.astype(np.int64))
 
 
 def by_category(table: RankTable, category: Ints, names: Sequence[str]) -> Groups:
-    """`category` [relations] numbers the relation categories in `names`; -1 where a relation has none."""
+    """Group questions by the category of their relation.
+
+    Parameters
+    ----------
+    table : RankTable
+        The positions.
+    category : ndarray of int [relations]
+        The number of each relation's category in `names`; -1 where it has none.
+    names : sequence of str
+        Names of the categories.
+
+    Returns
+    -------
+    Groups
+        A group per category.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import by_category
+    >>> from evaluation.notebooks.example import prepared
+    >>> by_category(prepared.table, np.array([1, -1]), ["1-1", "1-N"]).of_question
+    array([ 1, -1,  1, -1])
+    """
     return Groups(tuple(names), category[table.relation].astype(np.int64))
 
 
@@ -59,10 +122,35 @@ def by_side_and_category(table: RankTable, category: Ints, names: Sequence[str])
 
 
 def by_popularity(table: RankTable, state: States, degree: Ints, edges: Sequence[int] = BAND_EDGES) -> Groups:
-    """Bands of the degree of the answer, `degree` [entities] (`entity_degree` of train).
+    """Group answers by bands of their degree in train.
 
-    A micro unit is one answer and has its band. A macro unit is a question, which may have several answers: it
-    has the band of its most popular one, which is the same for every system; -1 without an answer under `state`.
+    A micro unit is one answer and has its band. A macro unit is a question, which may have several answers: it has the
+    band of its most popular one, the same for every system; -1 without an answer.
+
+    Parameters
+    ----------
+    table : RankTable
+        The positions.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    degree : ndarray of int [entities]
+        Training triples of each entity.
+    edges : sequence of int, optional
+        Last degree of each band but the open one.
+
+    Returns
+    -------
+    Groups
+        A group per band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import by_popularity
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> groups = by_popularity(prepared.table, state, np.array([9, 4, 1, 1, 0]), edges=(1, 4))
+    >>> groups.names, groups.of_question
+    (('0-1', '2-4', 'over 4'), array([2, 1, 2, 2]))
     """
     row_degree = np.asarray(degree)[table.entity].astype(np.int64)
     answers = positive(state)[table.triple]
@@ -73,15 +161,60 @@ def by_popularity(table: RankTable, state: States, degree: Ints, edges: Sequence
 
 
 def group_means(values: Values, groups: Groups) -> GroupMeans:
-    """Means [systems, groups] and the units in each; nan for a group that is empty or has an undefined unit.
+    """Return the mean of a measure in each group.
 
     Ranks adjusted for chance are adjusted anew within each group.
+
+    Parameters
+    ----------
+    values : Values
+        One measure, from `values`.
+    groups : Groups
+        From `by_side`, `by_relation`, `by_category` or `by_popularity`.
+
+    Returns
+    -------
+    GroupMeans
+        `mean` [systems, groups], nan for a group that is empty or has an undefined unit, and `count` [groups].
+
+    Examples
+    --------
+    >>> from evaluation import by_side, group_means, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> value = values(prepared, state, ["micro_mrr"])["micro_mrr"]
+    >>> means = group_means(value, by_side(prepared.table))
+    >>> means.mean.round(2), means.count
+    (array([[1.  , 1.  ],
+           [0.67, 1.  ],
+           [0.23, 0.29]]), array([3, 4]))
     """
     return values.mean_by_unit(groups.of_units(values), len(groups.names))
 
 
 def relation_counts(prepared: Prepared, counted: Flags, relations: int) -> NDArray[np.int64]:
-    """How many of the flagged triples (bool [triples]) of the table each relation has, [relations]."""
+    """Count the flagged triples of each relation.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    counted : ndarray of bool [triples]
+        The triples to count.
+    relations : int
+        How many relations there are.
+
+    Returns
+    -------
+    ndarray of int64 [relations]
+        Flagged triples that have a row in the table.
+
+    Examples
+    --------
+    >>> from evaluation import LabelState, relation_counts
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> relation_counts(prepared, state == LabelState.POSITIVE, 2)
+    array([4, 3])
+    """
     table = prepared.table
     relation = np.full(counted.shape, -1, dtype=np.int64)
     relation[table.triple] = table.relation[table.question]  # both rows of a triple have its relation
@@ -97,11 +230,33 @@ class Reweighted:
 
 
 def reweighted(by_relation: GroupMeans, weight: Floats) -> Reweighted:
-    """Σ_r w_r · mean_r over relations; `weight` [relations], from the shares of any label set.
+    """Return the sum over relations of weight times mean.
 
-    A relation without a unit has no mean: it is dropped, and the other weights are scaled to add up to 1.
-    With the shares of the units themselves this is the plain mean. nan if no weight is left, or where a mean
-    of positive weight is undefined.
+    A relation without a unit has no mean: it is dropped, and the other weights are scaled to add up to 1. With the
+    shares of the units themselves this is the plain mean.
+
+    Parameters
+    ----------
+    by_relation : GroupMeans
+        The means of each relation.
+    weight : ndarray of float [relations]
+        Shares of the relations in any label set.
+
+    Returns
+    -------
+    Reweighted
+        `value` [systems], nan if no weight is left or where a mean of positive weight is undefined; `dropped`, the
+        share of the weight on relations without a unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import by_relation, group_means, reweighted, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> value = values(prepared, state, ["micro_mrr"])["micro_mrr"]
+    >>> means = group_means(value, by_relation(prepared.table, ["parent", "child"]))
+    >>> reweighted(means, np.array([0.9, 0.1])).value.round(3)
+    array([1.   , 0.871, 0.286])
     """
     used = (by_relation.count > 0) & (weight > 0)
     total, kept = float(weight.sum()), float(weight[used].sum())
@@ -125,9 +280,30 @@ class Boxes:
 
 
 def boxes(by_relation: GroupMeans, minimum: int = 1) -> Boxes:
-    """Distribution over relations of each system's means; relations with fewer than `minimum` units stay out.
+    """Return what a box plot over relations shows, for each system.
 
     Quartiles by linear interpolation (numpy's default), whiskers after Tukey 1977.
+
+    Parameters
+    ----------
+    by_relation : GroupMeans
+        The means of each relation.
+    minimum : int, default 1
+        Relations with fewer units stay out.
+
+    Returns
+    -------
+    Boxes
+        Quartiles, whiskers and values beyond them; nan where no relation counts.
+
+    Examples
+    --------
+    >>> from evaluation import boxes, by_relation, group_means, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> value = values(prepared, state, ["micro_mrr"])["micro_mrr"]
+    >>> means = group_means(value, by_relation(prepared.table, ["parent", "child"]))
+    >>> boxes(means).median.round(3)
+    array([1.   , 0.854, 0.262])
     """
     counted = (by_relation.count >= max(minimum, 1)) & np.isfinite(by_relation.mean)
     value = np.where(counted, by_relation.mean, np.nan)

@@ -15,6 +15,17 @@ Flags = NDArray[np.bool_]
 
 
 class LabelState(IntEnum):
+    """Name what is known about a triple: an int8 for each.
+
+    Not pooled, pooled but unjudged, and judged negative are three different things.
+
+    Examples
+    --------
+    >>> from evaluation import LabelState
+    >>> [state.name for state in LabelState]
+    ['NOT_POOLED', 'UNJUDGED', 'ASSUMED_NEGATIVE', 'NEGATIVE', 'POSITIVE']
+    """
+
     NOT_POOLED = 0
     UNJUDGED = 1
     ASSUMED_NEGATIVE = 2

@@ -57,9 +57,36 @@ def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Orde
 
 
 class LiveSums:
-    """Sums by question of measures under labels that change; the same values as from scratch.
+    """Follow labels that change: only the questions that a change touches are computed again.
 
-    Not for several threads at once; what `sums` hands out is never changed afterwards.
+    The values equal those from scratch. Measures adjusted for chance are computed again in full. Not for several
+    threads at once; what `sums` hands out is never changed afterwards.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : iterable of str
+        Names of measures.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; from `update`, for a state of another length.
+
+    Examples
+    --------
+    >>> from evaluation import LabelState, LiveSums
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> live = LiveSums(prepared, state, ["map"])
+    >>> labels = state.copy()
+    >>> labels[4] = LabelState.POSITIVE
+    >>> live.update(labels), live.means()["map"].round(3)
+    (1, array([0.967, 0.814, 0.41 ]))
     """
 
     def __init__(self, prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True) -> None:

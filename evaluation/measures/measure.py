@@ -53,11 +53,17 @@ class Chance:
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure: its name, what it means, and the kernel that computes it.
+    """Describe one measure: its name, what it means, and the kernel that computes it.
 
     A row of the registry leaves the cut-off open and writes {k} in its texts; `at(k)` fills both in.
     `kernel(labelled, k)` gives one value per unit: [systems, answers] if `kind` is micro (in the order of
     labelled.answer_row), [systems, evaluated questions] if it is macro. Undefined values are nan.
+
+    Examples
+    --------
+    >>> from evaluation import MEASURES
+    >>> [measure.name for measure in MEASURES if measure.kind == "macro"][:3]
+    ['macro_mr', 'macro_mrr', 'macro_hits@1']
     """
 
     name: str  # "micro_hits@10"; in the registry "micro_hits"

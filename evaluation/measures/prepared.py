@@ -28,7 +28,25 @@ from evaluation.measures.rank_table import (
 
 @dataclass(frozen=True)
 class Prepared:
-    """A `RankTable` with its two orders: by strict position, and by score. Build it with `prepare`."""
+    """Hold a `RankTable` with its two orders: by strict position, and by score. Build it with `prepare`.
+
+    Thousands of label states can be evaluated with one of them, without sorting again.
+
+    Attributes
+    ----------
+    table : RankTable
+        The positions.
+    strict_order, score_order : ndarray of int [systems, rows]
+        Rows by (question, strict) and by (question, optimistic).
+    strict, realistic : ndarray of float [systems, rows]
+        Positions in these orders, `realistic` the mean of optimistic and pessimistic; inf where not returned.
+
+    Examples
+    --------
+    >>> from evaluation.notebooks.example import prepared
+    >>> prepared.strict[0, :5]
+    array([1., 2., 3., 4., 5.])
+    """
 
     table: RankTable
     strict_order: Order  # [systems, rows] row indices by (question, strict)
@@ -50,6 +68,30 @@ class Prepared:
 
 
 def prepare(table: RankTable) -> Prepared:
+    """Sort a rank table once, for all label states.
+
+    Parameters
+    ----------
+    table : RankTable
+        The positions.
+
+    Returns
+    -------
+    Prepared
+        The table with its orders.
+
+    Raises
+    ------
+    ValueError
+        For positions that cannot be: repeated in a question, outside their tie, or below 0.
+
+    Examples
+    --------
+    >>> from evaluation import prepare
+    >>> from evaluation.notebooks.example import ranked
+    >>> prepare(ranked.prepared.table).strict_order.shape
+    (3, 20)
+    """
     strict_order = order_within_question(table, table.strict)
     score_order = order_within_question(table, table.optimistic)
     strict = np.take_along_axis(table.strict, strict_order, axis=1).astype(np.float64)

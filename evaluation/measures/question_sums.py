@@ -20,7 +20,32 @@ from evaluation.measures.values import Values
 
 @dataclass(frozen=True)
 class QuestionSums:
-    """One measure of all systems: per evaluated question the sum over its units, and how many these are."""
+    """Hold one measure of all systems, summed by evaluated question.
+
+    Means, resamples of questions and live updates need no more than these.
+    `finish` and `chance` are those of the measure.
+
+    Attributes
+    ----------
+    sums : ndarray of float [systems, e]
+        Sum over the units of each question; nan where one is undefined.
+    counts : ndarray of int64 [e]
+        Units of each question.
+    question : ndarray of int [e]
+        The questions, ascending.
+    unit : {"answer", "question"}
+        What a unit is.
+    higher_is_better : bool
+        The direction of the measure.
+
+    Examples
+    --------
+    >>> from evaluation import question_sums, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> sums = question_sums(values(prepared, state, ["micro_mrr"])["micro_mrr"])
+    >>> sums.counts, sums.mean().round(3)
+    (array([2, 1, 2, 2]), array([1.   , 0.857, 0.267]))
+    """
 
     sums: Floats  # [systems, e]; nan where a unit is undefined
     counts: NDArray[np.int64]  # [e] units
@@ -63,7 +88,27 @@ class QuestionSums:
 
 
 def question_sums(values: Values) -> QuestionSums:
-    """Sum per-unit values by question."""
+    """Sum per-unit values by question.
+
+    Parameters
+    ----------
+    values : Values
+        One measure, from `values`.
+
+    Returns
+    -------
+    QuestionSums
+        Sum and number of units for each evaluated question.
+
+    Examples
+    --------
+    >>> from evaluation import question_sums, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> question_sums(values(prepared, state, ["micro_hits@1"])["micro_hits@1"]).sums
+    array([[2., 1., 2., 2.],
+           [1., 0., 2., 2.],
+           [0., 0., 0., 0.]])
+    """
     question = values.unit_question
     starts = np.flatnonzero(np.diff(question, prepend=-1))
     counts = np.diff(np.append(starts, question.size))

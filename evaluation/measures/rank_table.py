@@ -21,12 +21,38 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class RankTable:
-    """Positions among E without train and valid, 1-based; 0 = the run did not return the entity.
+    """Hold the positions of triples in the lists of every system, on both their sides.
 
-    Per row (rows of one question are adjacent, `question` ascends): `question`, `entity`, `triple` [rows] and
-    `strict`, `optimistic`, `pessimistic` [systems, rows]. Each triple has two rows: in its tail and in its
-    head question. Per question: `side` (0 tail, 1 head), `relation`, `candidates` = |C(q)| [questions].
-    Equal scores share optimistic and pessimistic; `strict` never repeats within a question.
+    Positions count from 1, among all entities without the answers of train and valid; 0 means that the run did not
+    return the entity. Equal scores share `optimistic` and `pessimistic`; `strict` never repeats within a question. Rows
+    of one question are adjacent. Each triple has two rows: in its tail and in its head question.
+
+    Attributes
+    ----------
+    question, entity, triple : ndarray of int32 [rows]
+        `question` ascends.
+    strict, optimistic, pessimistic : ndarray of int32 [systems, rows]
+        The positions.
+    side : ndarray of int8 [questions]
+        0 where the tail is asked for, 1 for the head.
+    relation, candidates : ndarray of int32 [questions]
+        Relation and number of candidates.
+
+    Raises
+    ------
+    ValueError
+        If rows are not ordered by question, or shapes differ.
+
+    Examples
+    --------
+    >>> from evaluation.notebooks.example import ranked
+    >>> table = ranked.prepared.table
+    >>> table.systems, table.questions, table.rows
+    (3, 4, 20)
+    >>> table.strict[:, :5]
+    array([[1, 2, 3, 4, 5],
+           [3, 1, 2, 4, 5],
+           [5, 4, 3, 2, 1]], dtype=int32)
     """
 
     question: NDArray[np.int32]

@@ -19,7 +19,19 @@ _NAME = re.compile(r"(?P<name>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
 
 
 def known_names() -> list[str]:
-    """Return every way to write a measure, with k where a cut-off goes: "micro_hits@k", "map", "map@k", …"""
+    """Return every way to write a measure, with k where a cut-off goes.
+
+    Returns
+    -------
+    list of str
+        "micro_hits@k", "map", "map@k", …
+
+    Examples
+    --------
+    >>> from evaluation import known_names
+    >>> known_names()[:4]
+    ['micro_mr', 'micro_mrr', 'micro_hits@k', 'macro_mr']
+    """
     names = []
     for measure in REGISTRY.values():
         names += [measure.name] if measure.cutoff != "required" else []
@@ -29,7 +41,30 @@ def known_names() -> list[str]:
 
 @lru_cache(maxsize=1024)
 def parse_measure(name: str) -> Measure:
-    """Return the measure that `name` writes; ValueError that names the known ones otherwise."""
+    """Return the measure that a name writes.
+
+    Parameters
+    ----------
+    name : str
+        A name with its cut-off, such as "micro_hits@10" or "map".
+
+    Returns
+    -------
+    Measure
+        The measure, its cut-off filled in.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, a missing cut-off, or a cut-off where there is none.
+
+    Examples
+    --------
+    >>> from evaluation import parse_measure
+    >>> measure = parse_measure("micro_hits@10")
+    >>> measure.label, measure.formula, measure.higher_is_better
+    ('Micro Hits@10', 'mean over (q, a) of [rank(q, a) <= 10]', True)
+    """
     match = _NAME.fullmatch(name)
     measure = REGISTRY.get(match["name"]) if match else None
     if match is None or measure is None:

@@ -20,7 +20,29 @@ NO_ANSWER = "no question has an answer under these labels"
 
 @dataclass(frozen=True)
 class Values:
-    """One measure of all systems, unit by unit; a unit is an answer (micro) or a question (macro)."""
+    """Hold one measure of all systems, unit by unit: by answer (micro) or by question (macro).
+
+    `finish`, `missing` and `chance` are those of the measure.
+
+    Attributes
+    ----------
+    per_unit : ndarray of float [systems, n]
+        The values.
+    unit : {"answer", "question"}
+        What a column is.
+    unit_question : ndarray of int32 [n]
+        The question of each unit, ascending.
+    unit_row : ndarray of int [n] or None
+        The row of each answer in the rank table; None for questions.
+
+    Examples
+    --------
+    >>> from evaluation import values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> value = values(prepared, state, ["macro_mrr"])["macro_mrr"]
+    >>> value.unit, value.n, value.mean().round(3)
+    ('question', 4, array([1.   , 0.875, 0.258]))
+    """
 
     per_unit: Floats  # [systems, n]
     unit: Literal["answer", "question"]
@@ -90,7 +112,38 @@ class GroupMeans:
 def values(
     prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True
 ) -> dict[str, Values]:
-    """Per-unit values of the named measures under `state` (int8 [triples], LabelState)."""
+    """Return the per-unit values of measures under one label state.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : iterable of str
+        Names of measures.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    dict of str to Values
+        One entry per name.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; the message names the known ones.
+
+    Examples
+    --------
+    >>> from evaluation import values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> values(prepared, state, ["p@2"])["p@2"].per_unit
+    array([[1. , 0.5, 1. , 1. ],
+           [0.5, 0.5, 1. , 1. ],
+           [0. , 0. , 0. , 0. ]])
+    """
     labelled = Labelled(prepared, state, assumed_is_judged)
     found = {}
     for name in names:
@@ -110,7 +163,36 @@ def values(
 
 
 def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_judged: bool = True) -> dict[str, Floats]:
-    """Mean [systems] of each named measure; nan where it is undefined."""
+    """Return the mean of each measure under one label state.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : iterable of str
+        Names of measures.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    dict of str to ndarray of float [systems]
+        nan where a mean is undefined.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; the message names the known ones.
+
+    Examples
+    --------
+    >>> from evaluation import means
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> means(prepared, state, ["map"])["map"].round(3)
+    array([1.   , 0.833, 0.317])
+    """
     return {name: value.mean() for name, value in values(prepared, state, names, assumed_is_judged).items()}
 
 

@@ -23,20 +23,111 @@ NAMES = tuple(measure.name for measure in USUAL)
 
 
 def evaluate(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True) -> pd.DataFrame:
-    """The measures, a row per system and a column per measure; NaN where undefined (`reasons` says why)."""
+    """Return the measures of every system.
+
+    Parameters
+    ----------
+    ranked : RankedRuns
+        The runs and labels, from `rank_table`.
+    measures : iterable of str, optional
+        Names such as "micro_mrr" and "map@20"; the usual ones if left out.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    DataFrame
+        A row per system and a column per measure; NaN where undefined (`reasons` says why).
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; the message names the known ones.
+
+    Examples
+    --------
+    >>> from evaluation import evaluate
+    >>> from evaluation.notebooks.example import ranked
+    >>> evaluate(ranked, ["micro_mrr", "macro_hits@1", "map"]).round(3)
+            micro_mrr  macro_hits@1    map
+    system
+    RotatE      1.000          1.00  1.000
+    TransE      0.857          0.75  0.833
+    Random      0.267          0.00  0.317
+    """
     found = values(ranked.prepared, ranked.state, measures, assumed_is_judged)
     means = {name: value.mean() for name, value in found.items()}
     return pd.DataFrame(means, index=_systems(ranked), columns=list(found))
 
 
 def reasons(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True) -> pd.DataFrame:
-    """Why a measure is undefined, in the shape of `evaluate`; "" where it is defined."""
+    """Return why measures are undefined, in the shape of `evaluate`.
+
+    Parameters
+    ----------
+    ranked : RankedRuns
+        The runs and labels, from `rank_table`.
+    measures : iterable of str, optional
+        Names such as "micro_mrr" and "map@20"; the usual ones if left out.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    DataFrame
+        A row per system and a column per measure; "" where the value is defined.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; the message names the known ones.
+
+    Examples
+    --------
+    >>> from evaluation import rank_table, reasons
+    >>> from evaluation.notebooks.example import qrels, runs
+    >>> short = rank_table(runs[runs["rank"] <= 3], qrels)
+    >>> print(reasons(short, ["micro_mr"]).loc["Random", "micro_mr"])
+    the run did not return 6 of 7 answers; a mean rank needs all
+    """
     found = values(ranked.prepared, ranked.state, measures, assumed_is_judged)
     return pd.DataFrame({name: value.reasons() for name, value in found.items()}, index=_systems(ranked))
 
 
 def per_question(ranked: RankedRuns, measure: str, assumed_is_judged: bool = True) -> pd.DataFrame:
-    """One value per evaluated question (row) and system (column); for a micro measure the mean over its answers."""
+    """Return one value for each evaluated question and system.
+
+    Parameters
+    ----------
+    ranked : RankedRuns
+        The runs and labels, from `rank_table`.
+    measure : str
+        A name such as "micro_mrr" or "map@20".
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    DataFrame
+        A row per question with an answer, a column per system; for a micro measure the mean over its answers.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; the message names the known ones.
+
+    Examples
+    --------
+    >>> from evaluation import per_question
+    >>> from evaluation.notebooks.example import ranked
+    >>> per_question(ranked, "map").round(3)
+    system    RotatE  TransE  Random
+    question
+    q1           1.0   0.833   0.325
+    q2           1.0   0.500   0.200
+    q3           1.0   1.000   0.417
+    q4           1.0   1.000   0.325
+    """
     value = _values(ranked, measure, assumed_is_judged)
     sums = question_sums(value)
     means = sums.sums / sums.counts
@@ -45,7 +136,38 @@ def per_question(ranked: RankedRuns, measure: str, assumed_is_judged: bool = Tru
 
 
 def per_answer(ranked: RankedRuns, measure: str, assumed_is_judged: bool = True) -> pd.DataFrame:
-    """One value per answer (row: question, candidate) and system (column); ValueError for a macro measure."""
+    """Return one value for each answer and system.
+
+    Parameters
+    ----------
+    ranked : RankedRuns
+        The runs and labels, from `rank_table`.
+    measure : str
+        A micro measure, such as "micro_mrr".
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    DataFrame
+        A row per answer (question, candidate), a column per system.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, and for a macro measure, which has no value per answer.
+
+    Examples
+    --------
+    >>> from evaluation import per_answer
+    >>> from evaluation.notebooks.example import ranked
+    >>> per_answer(ranked, "micro_mrr").round(3).head(3)
+    system              RotatE  TransE  Random
+    question candidate
+    q1       a             1.0     0.5    0.25
+             b             1.0     1.0    0.25
+    q2       b             1.0     0.5    0.20
+    """
     value = _values(ranked, measure, assumed_is_judged)
     if value.unit_row is None:
         raise ValueError(f"{measure!r} has one value per question, not per answer: use per_question")
@@ -58,10 +180,41 @@ def per_answer(ranked: RankedRuns, measure: str, assumed_is_judged: bool = True)
 def compare(
     ranked: RankedRuns, measure: str, clustered: bool | None = None, assumed_is_judged: bool = True
 ) -> pd.DataFrame:
-    """Paired two-tailed t-tests of all pairs of systems: first, second, difference, t, p, p_holm, units, clusters.
+    """Test all pairs of systems with paired two-tailed t-tests.
 
-    The values of a micro measure are not independent inside a question, so they are clustered by question unless
-    `clustered` is False. `p_holm` is corrected for all pairs (Holm 1979). NaN where a value is undefined.
+    The values of a micro measure are not independent inside a question, so they are clustered by question.
+
+    Parameters
+    ----------
+    ranked : RankedRuns
+        The runs and labels, from `rank_table`.
+    measure : str
+        A name such as "micro_mrr" or "map@20".
+    clustered : bool, optional
+        Whether questions are clusters; by default they are for a micro measure.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    DataFrame
+        A row per pair: first, second, difference, t, p, p_holm (corrected for all pairs, Holm 1979), units, clusters;
+        NaN where a value is undefined.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure; the message names the known ones.
+
+    Examples
+    --------
+    >>> from evaluation import compare
+    >>> from evaluation.notebooks.example import ranked
+    >>> compare(ranked, "micro_mrr")[["first", "second", "difference", "p_holm"]].round(3)
+        first  second  difference  p_holm
+    0  RotatE  TransE       0.143   0.232
+    1  RotatE  Random       0.733   0.000
+    2  TransE  Random       0.590   0.011
     """
     value = _values(ranked, measure, assumed_is_judged)
     tests = clustered_t_tests(value) if _by_default(value, clustered) else paired_t_tests(value)
@@ -88,11 +241,41 @@ def correlate(
     rng: np.random.Generator | None = None,
     assumed_is_judged: bool = True,
 ) -> pd.DataFrame:
-    """How much two label sets of the same runs agree on the order of the systems, a row per measure.
+    """Return how much two label sets of the same runs agree on the order of the systems.
 
-    Columns: tau_b, its 95 % percentile interval low and high over `resamples` of the questions drawn by `rng`
-    (default: seed 0), tau_ap, rbo, spearman, and the questions evaluated under either. A value is NaN where fewer
-    than two systems are defined or one side ties them all.
+    Parameters
+    ----------
+    one, other : RankedRuns
+        Two label sets of one table: see `RankedRuns.relabelled`.
+    measures : sequence of str, optional
+        Names of measures; the usual ones if left out.
+    resamples : int, default 1000
+        Bootstrap resamples of the questions.
+    rng : numpy.random.Generator, optional
+        Draws the resamples; seed 0 if left out.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+
+    Returns
+    -------
+    DataFrame
+        A row per measure: tau_b, its 95 % percentile interval low and high, tau_ap, rbo, spearman, and the questions
+        evaluated under either. NaN where fewer than two systems are defined or one side ties them all.
+
+    Raises
+    ------
+    ValueError
+        If the two are not label sets of one table, or for an unknown measure.
+
+    Examples
+    --------
+    >>> from evaluation import correlate
+    >>> from evaluation.notebooks.example import qrels, ranked
+    >>> sparse = ranked.relabelled(qrels.groupby("question").head(2))
+    >>> correlate(sparse, ranked, ["map"], resamples=100)[["tau_b", "tau_ap", "questions"]].round(3)
+             tau_b  tau_ap  questions
+    measure
+    map        1.0     1.0          4
     """
     if one.systems != other.systems or not one.questions.equals(other.questions):
         raise ValueError("both must be label sets of the same table: see RankedRuns.relabelled")

@@ -23,9 +23,28 @@ Keys = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RankedRuns:
-    """Where each system puts each labelled candidate of each question, and the labels. Build it with `rank_table`.
+    """Hold where each system ranks each labelled candidate of each question, and the labels.
 
-    A row of the table is one (question, candidate) of the labels, and a triple of its own.
+    Build it with `rank_table`. A row of its table is one (question, candidate) of the labels, and a triple of its own.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        The sorted rank table.
+    state : ndarray of int8 [rows]
+        The `LabelState` of each row.
+    systems : tuple
+        Names of the systems.
+    questions : Index [questions]
+        Names of the questions.
+    candidates : ndarray of object [rows]
+        The candidate of each row.
+
+    Examples
+    --------
+    >>> from evaluation.notebooks.example import ranked
+    >>> ranked.systems, len(ranked.questions), len(ranked.state)
+    (('RotatE', 'TransE', 'Random'), 4, 20)
     """
 
     prepared: Prepared
@@ -58,19 +77,46 @@ def rank_table(
     candidates: int | Mapping[object, int] | None = None,
     rng: np.random.Generator | None = None,
 ) -> RankedRuns:
-    """Positions of the labelled candidates in the runs.
+    """Find the positions of the labelled candidates in the runs.
 
-    `runs` has the columns system, question, candidate, and score (higher is better) or rank (from 1, none twice
-    in a list). `qrels` has question, candidate, label: 1 positive, 0 negative, -1 in the pool but unjudged, or
-    these words, or "assumed negative". Lists must not hold candidates that are known facts. What a run does not
-    list, it did not return: 1/rank and hits are 0, mean ranks undefined. Questions without a label are left out.
+    What a run does not list, it did not return: 1/rank and hits are 0, mean ranks undefined. Equal scores keep their
+    optimistic and pessimistic positions; where one order is needed, a random permutation of all candidates breaks ties,
+    the same for every system and question. Questions without a label are left out.
 
-    Equal scores keep their optimistic and pessimistic positions; where one order is needed they are ordered by a
-    random permutation of all candidates from `rng` (default: seed 0), the same for every system and question.
-    `candidates` is how many a question has, for measures adjusted for chance and judged@k: a number, or one by
-    question; by default as many as the runs and labels name for it.
+    Parameters
+    ----------
+    runs : DataFrame
+        Columns system, question, candidate, and score (higher is better) or rank (from 1, none twice in a list). Lists
+        must not hold known facts.
+    qrels : DataFrame
+        Columns question, candidate, label: 1 positive, 0 negative, -1 in the pool but unjudged, or these words, or
+        "assumed negative".
+    candidates : int or mapping of question to int, optional
+        How many candidates a question has, for measures adjusted for chance and judged@k; by default as many as the
+        runs and labels name for it.
+    rng : numpy.random.Generator, optional
+        Draws the permutation that breaks ties; seed 0 if left out.
 
-    ValueError names the column, or the row by its index label, that is wrong.
+    Returns
+    -------
+    RankedRuns
+        Positions and labels.
+
+    Raises
+    ------
+    ValueError
+        Names the column, or the row by its index label, that is wrong.
+
+    Examples
+    --------
+    >>> from evaluation import evaluate, rank_table
+    >>> from evaluation.notebooks.example import qrels, runs
+    >>> evaluate(rank_table(runs, qrels), ["micro_mrr"]).round(3)
+            micro_mrr
+    system
+    RotatE      1.000
+    TransE      0.857
+    Random      0.267
     """
     by_rank = _check_runs(runs)
     _check_labels(qrels)

@@ -12,7 +12,7 @@ from evaluation.measures.rank_table import Floats, Ints, keep_rows
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import NO_ANSWER
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Table, cell, numbers
-from evaluation.statistics.curves import Growth
+from evaluation.statistics.growth import Growth
 
 ONE_SYSTEM = "One system only: there is no order, tau is undefined."
 NO_ORDER = "fewer than two systems have a value, or one of the two orders ties them all"

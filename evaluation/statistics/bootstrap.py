@@ -38,12 +38,47 @@ def bootstrap_correlations(
     level: float = 0.95,
     correlations: Iterable[str] = tuple(CORRELATIONS),
 ) -> dict[str, dict[str, Interval]]:
-    """Correlations between the orders of two label sets, {measure: {correlation: Interval}}.
+    """Correlate the orders of the systems under two label sets, with bootstrap intervals.
 
-    `one` and `other` have the same keys and the same systems; to compare two measures under one label set
-    give both sides the same key. The questions evaluated in any of them are drawn with replacement. A system
-    that is undefined on some question is left out, in the resamples as in the value. ValueError if the keys
-    differ.
+    The questions evaluated in any of the sums are drawn with replacement, the same resamples for every measure and
+    correlation; a drawn question brings all its units. A system that is undefined on some question is left out, in the
+    resamples as in the value.
+
+    Parameters
+    ----------
+    one, other : mapping of str to QuestionSums
+        Sums of the same systems under the same keys; to compare two measures under one label set, give both sides the
+        same key.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    resamples : int, default 1000
+        How many resamples are drawn.
+    level : float, default 0.95
+        Of the percentile intervals.
+    correlations : iterable of str, optional
+        Of "tau_b", "tau_ap", "rbo", "spearman"; all if left out.
+
+    Returns
+    -------
+    dict of str to dict of str to Interval
+        {measure: {correlation: interval}}.
+
+    Raises
+    ------
+    ValueError
+        If the keys differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import bootstrap_correlations, question_sums, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> found = values(prepared, state, ["micro_mrr", "map"])
+    >>> sums = {name: question_sums(value) for name, value in found.items()}
+    >>> one, other = {"both": sums["micro_mrr"]}, {"both": sums["map"]}
+    >>> tau = bootstrap_correlations(one, other, np.random.default_rng(7), resamples=100)["both"]["tau_b"]
+    >>> round(tau.value, 2), round(tau.low, 2), round(tau.high, 2), tau.questions
+    (1.0, 1.0, 1.0, 4)
     """
     if one.keys() != other.keys():
         raise ValueError(f"two sides with different measures: {sorted(one)} and {sorted(other)}")

@@ -36,9 +36,41 @@ class PlaceIntervals:
 def bootstrap_places(
     sums: Mapping[str, QuestionSums], rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
 ) -> dict[str, PlaceIntervals]:
-    """Draw the evaluated questions with replacement (a question brings all its units) and rank the systems anew.
+    """Return between which places systems move when the questions are drawn again.
 
-    The same resamples for every measure. ValueError without a resample.
+    Questions are drawn with replacement, the same resamples for every measure; a drawn question brings all its units.
+
+    Parameters
+    ----------
+    sums : mapping of str to QuestionSums
+        Measures of the same systems.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    resamples : int, default 1000
+        How many resamples are drawn.
+    level : float, default 0.95
+        Of the percentile intervals.
+
+    Returns
+    -------
+    dict of str to PlaceIntervals
+        One entry per measure.
+
+    Raises
+    ------
+    ValueError
+        Without a resample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import bootstrap_places, question_sums, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> found = values(prepared, state, ["micro_mrr", "map"])
+    >>> sums = {name: question_sums(value) for name, value in found.items()}
+    >>> places = bootstrap_places(sums, np.random.default_rng(7), resamples=100)["map"]
+    >>> places.low, places.high, places.undecided, places.pairs
+    (array([1., 1., 3.]), array([1., 2., 3.]), 1, 3)
     """
     if resamples < 1:
         raise ValueError("places need at least one resample")

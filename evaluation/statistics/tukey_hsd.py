@@ -32,15 +32,40 @@ class RandomisedTests(PairPs):
 def randomised_tukey(
     sums: QuestionSums, rng: np.random.Generator, permutations: int = 10_000, threads: int = 2
 ) -> RandomisedTests:
-    """p-values of all pairs that hold together: the chance of any false finding is below alpha.
+    """Test all pairs of systems at once with the randomised Tukey HSD.
 
-    If all systems were the same, their values could change places within each question. In each of B
-    permutations they do, independently by question, and the largest difference between two means is kept;
-    p of a pair = (1 + number of permutations whose largest difference >= its observed one) / (1 + B).
-    For a micro measure the sum over the answers of a question moves as one value, since its answers are not
-    independent. Of a measure with a `finish` (a geometric mean) the means before it are compared.
+    Parameters
+    ----------
+    sums : QuestionSums
+        One measure of all systems.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    permutations : int, default 10000
+        How often values change places.
+    threads : int, default 2
+        They do not change the result: each block of permutations has its own spawned generator.
 
-    The result depends on `rng`, not on `threads`: each block of permutations has its own spawned generator.
+    Returns
+    -------
+    RandomisedTests
+        p-values of all pairs that hold together: the chance of any false finding is below alpha.
+
+    Notes
+    -----
+    If all systems were the same, their values could change places within each question. In each of B permutations
+    they do, independently by question, and the largest difference between two means is kept; p of a pair =
+    (1 + number of permutations whose largest difference >= its observed one) / (1 + B). For a micro measure the sum
+    over the answers of a question moves as one value, since its answers are not independent. For a measure with a
+    `finish` (a geometric mean) the means before it are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import question_sums, randomised_tukey, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> sums = question_sums(values(prepared, state, ["map"])["map"])
+    >>> randomised_tukey(sums, np.random.default_rng(7), permutations=500).p.round(3)
+    array([0.838, 0.026, 0.124])
     """
     systems, questions = sums.sums.shape
     first, second = np.triu_indices(systems, k=1)

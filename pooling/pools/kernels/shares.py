@@ -14,16 +14,51 @@ Floats = NDArray[np.float64]
 
 
 def shares(counts: NDArray[np.integer | np.floating]) -> Floats:
-    """Counts [relations] as shares that add up to 1; nan if all are 0."""
+    """Return counts as shares that add up to 1.
+
+    Parameters
+    ----------
+    counts : ndarray [relations]
+        Triples of each relation.
+
+    Returns
+    -------
+    ndarray of float [relations]
+        nan if all counts are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import shares
+    >>> shares(np.array([3, 1]))
+    array([0.75, 0.25])
+    """
     total = counts.sum()
     return counts / total if total else np.full(counts.shape, np.nan)
 
 
 def divergence(counts: Ints, reference: Ints, smoothing: float = SMOOTHING) -> float:
-    """Kullback-Leibler divergence D(counts ‖ reference) of relation shares, in nats.
+    """Return the Kullback-Leibler divergence D(counts ‖ reference) of relation shares, in nats.
 
-    `smoothing` triples are added to every relation that has a triple in either, on both sides, so that a relation
-    that only one of them has does not make it infinite. nan if either has no triple at all.
+    Parameters
+    ----------
+    counts, reference : ndarray of int [relations]
+        Triples of each relation.
+    smoothing : float, default 0.5
+        Triples added to every relation that has a triple in either, on both sides, so that a relation that only one of
+        them has does not make it infinite.
+
+    Returns
+    -------
+    float
+        nan if either has no triple at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import divergence
+    >>> round(divergence(np.array([3, 1]), np.array([1, 3])), 3)
+    0.339
     """
     either = (counts > 0) | (reference > 0)
     if not counts.any() or not reference.any():

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.analyses import stability
 from evaluation.analyses.stability import by_labels, by_questions
-from evaluation.statistics.curves import StabilityCurve, question_stability
+from evaluation.statistics.stability import StabilityCurve, question_stability
 from pooling.models import Pool
 from tests.evaluation.cases import context_of, tied_systems
 

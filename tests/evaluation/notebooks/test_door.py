@@ -1,7 +1,9 @@
 """The door for notebooks: what `from evaluation import …` gives, and that the page about it is true."""
 
 import contextlib
+import doctest
 import importlib
+import inspect
 import io
 import re
 import subprocess
@@ -17,6 +19,7 @@ from scipy import stats
 import evaluation
 from evaluation import LabelState
 
+SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Notes", "Examples")  # in the order of numpydoc
 ROOT = Path(__file__).resolve().parents[3]
 RUNS = pd.DataFrame(
     [
@@ -297,10 +300,8 @@ def test_everything_promised_is_there():
 @pytest.mark.parametrize(
     ("home", "names"),
     [
-        (
-            "evaluation.statistics.curves",
-            "question_stability stability_curve half_curve accumulation_curve depth_curve",
-        ),
+        ("evaluation.statistics.growth", "accumulation_curve depth_curve"),
+        ("evaluation.statistics.stability", "question_stability stability_curve half_curve"),
         ("evaluation.statistics.tukey_hsd", "randomised_tukey"),
         ("evaluation.statistics.bootstrap", "bootstrap_correlations"),
         ("evaluation.statistics.places", "bootstrap_places"),
@@ -314,6 +315,24 @@ def test_statistics_of_the_pages_go_through_the_door_and_are_shown(home, names):
     for name in names.split():
         assert getattr(evaluation, name) is getattr(module, name) and name in evaluation.__all__
         assert f"{name}(" in page
+
+
+@pytest.mark.parametrize("name", [name for name in evaluation.__all__ if name != "MEASURES"])
+def test_docstrings_say_what_goes_in_and_out_and_their_examples_run(name):
+    thing = getattr(evaluation, name)
+    text = inspect.getdoc(thing)
+    headings = re.findall(r"^(\w+)\n-+$", text, re.M)
+    assert headings == [one for one in SECTIONS if one in headings] and headings[-1] == "Examples"
+    if not isinstance(thing, type):
+        taken = inspect.signature(thing).parameters
+        assert "Returns" in headings and ("Parameters" in headings) == bool(taken)
+        described = re.findall(r"^(\w[\w, ]*) : ", text, re.M)
+        assert [one for names in described for one in names.split(", ")] == list(taken)
+    example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    printed = io.StringIO()
+    with pd.option_context("display.width", 120):
+        found = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, out=printed.write)
+    assert found.attempted > 1 and found.failed == 0, printed.getvalue()
 
 
 def test_page_about_notebooks_prints_what_it_says():

@@ -1,7 +1,6 @@
-"""How conclusions grow with labels: by pool depth, in the order of decision, and on random subsets.
+"""Compute how stable the order of the systems is on random subsets of the positive triples or of the questions.
 
-Source: spec/metrics.md §4 ([IR] §4-5). A triple whose label is left out is no answer and is not filtered out
-either.
+A triple whose label is left out is no answer and is not filtered out either.
 """
 
 from __future__ import annotations
@@ -17,113 +16,15 @@ from core.callbacks import Tell
 from evaluation.measures.label_state import LabelState, States, positive, without_labels
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums
-from evaluation.measures.rank_table import Floats, Ints, Order
+from evaluation.measures.rank_table import Floats, Order
 from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import means
 from evaluation.statistics.bootstrap import StackedSums
 from evaluation.statistics.correlation import kendall_tau, merit
 
-POINTS = 40
 SIZES: tuple[float, ...] = (0.01, *(percent / 100 for percent in range(5, 100, 5)))  # 20 of them
 HALF_SIZES = tuple(size for size in SIZES if size <= 0.5)
 Merits = Callable[[Sequence[Order]], Floats]  # subsets, as indices -> [subsets, measures, systems]
-
-
-@dataclass(frozen=True)
-class Growth:
-    """One entry per label state; the first has what is known before any label that grows, the last every label."""
-
-    positives: NDArray[np.int64]  # positive triples
-    questions: NDArray[np.int64]  # evaluated questions
-    means: dict[str, Floats]  # [states, systems]
-    tau_to_seeds: dict[str, Floats]  # [states] against the first
-    tau_to_full: dict[str, Floats]  # [states] against the last
-
-
-@dataclass(frozen=True)
-class DepthCurve(Growth):
-    """One entry per depth d = 0 … deepest; d = 0 has the labels of the seeds only, deeper triples unjudged.
-
-    That is not the label set of the seeds, under which other triples are not pooled: a measure that looks at unjudged
-    triples tells them apart.
-    """
-
-    depths: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class AccumulationCurve(Growth):
-    """One entry per point; 0 labels: no judgement yet, seeds and what was filtered without people only."""
-
-    labels: NDArray[np.int64]  # decided labels that count
-
-
-def depth_curve(
-    prepared: Prepared,
-    state: States,
-    depth: Ints,
-    names: Sequence[str],
-    deepest: int | None = None,
-    assumed_is_judged: bool = True,
-) -> DepthCurve:
-    """Means and taus when only labels of triples with pool depth <= d count, for every d.
-
-    `depth` [triples]: 0 for seed triples, otherwise the smallest rank at which a system of the pool found
-    the triple (for triples outside the pool any value: they have no label). Deeper triples count as unjudged.
-    """
-    pooled = state != LabelState.NOT_POOLED
-    if deepest is None:
-        deepest = int(depth[pooled].max(initial=0))
-    depths = np.arange(deepest + 1)
-    states = [without_labels(state, depth > d) for d in depths]
-    return DepthCurve(*_grown(prepared, states, names, assumed_is_judged), depths)
-
-
-def accumulation_curve(
-    prepared: Prepared,
-    state: States,
-    decided: Ints,
-    names: Sequence[str],
-    points: int = POINTS,
-    assumed_is_judged: bool = True,
-) -> AccumulationCurve:
-    """Means and taus when only the labels that were decided first count, at `points` even steps from none to all.
-
-    `decided` [triples]: 0 for what is known before any label (seeds, filtered triples), otherwise when the
-    triple got its judgement: any number above 0 that grows with time, such as 1 … n. Equal numbers were
-    decided together and count together. Later triples count as unjudged, also those that a label took out
-    of the filter. Fewer labels than points give one point per label. ValueError for fewer than two points.
-    """
-    if points < 2:
-        raise ValueError(f"an accumulation curve goes from no label to all: at least 2 points, not {points}")
-    times = np.sort(decided[(decided > 0) & (state != LabelState.NOT_POOLED)])
-    labels = np.unique(np.rint(np.linspace(0, times.size, points)).astype(np.int64))
-    last = np.concatenate(([0], times))[labels]  # when the last label of a point was decided
-    states = [without_labels(state, decided > time) for time in last]
-    counted = np.searchsorted(times, last, side="right")
-    return AccumulationCurve(*_grown(prepared, states, names, assumed_is_judged), counted)
-
-
-def _grown(
-    prepared: Prepared, states: Sequence[States], names: Sequence[str], assumed_is_judged: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
-    """The fields of `Growth`, in their order."""
-    answers = np.logical_or.reduce([positive(at) for at in states])
-    short = prepared.only(answers)  # a measure of answers alone needs no other rows
-    by_name = {}
-    for only, table in ((True, short), (False, prepared)):
-        asked = [name for name in names if parse_measure(name).answers_only == only]
-        found = [means(table, at, asked, assumed_is_judged) for at in states]
-        by_name.update({name: np.array([at[name] for at in found]) for name in asked})
-    merits = {name: merit(by_name[name], parse_measure(name).higher_is_better) for name in names}
-    rows = short.table
-    return (
-        np.array([np.count_nonzero(positive(at)) for at in states]),
-        np.array([np.unique(rows.question[positive(at)[rows.triple]]).size for at in states]),
-        {name: by_name[name] for name in names},
-        {name: kendall_tau(merits[name], merits[name][0]) for name in names},
-        {name: kendall_tau(merits[name], merits[name][-1]) for name in names},
-    )
 
 
 @dataclass(frozen=True)
@@ -156,10 +57,49 @@ def stability_curve(
     progress: Tell | None = None,
     threads: int = 2,
 ) -> StabilityCurve:
-    """Tau between the system order on random subsets of the positive triples and the order on all of them.
+    """Return tau between the orders on random subsets of the positive triples and on all of them.
 
-    Near the full size the subset overlaps the whole and tau tends to 1: show `half_curve` beside it. The
-    result depends on `rng`, not on `threads`. `progress` is told after each size.
+    Near the full size the subset overlaps the whole and tau tends to 1: show `half_curve` beside it.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : sequence of str
+        Names of measures.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    sizes : sequence of float, optional
+        Shares of the positive triples.
+    repeats : int, default 50
+        Subsets of each size.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+    progress : callable, optional
+        Called with (done, total) after each size.
+    threads : int, default 2
+        They do not change the result.
+
+    Returns
+    -------
+    StabilityCurve
+        Taus by measure, size and repeat.
+
+    Raises
+    ------
+    ValueError
+        For a size outside 0 to 1, or an unknown measure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import stability_curve
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> curve = stability_curve(prepared, state, ["map"], np.random.default_rng(7), sizes=[0.3, 0.6], repeats=20)
+    >>> curve.triples, curve.mean("map").round(2)
+    (array([2, 4]), array([0.85, 0.87]))
     """
     merits, n = _merits_of_triples(prepared, state, names, assumed_is_judged, threads)
     return _curve(names, merits, n, rng, sizes, repeats, halves=False, progress=progress)
@@ -176,7 +116,47 @@ def half_curve(
     progress: Tell | None = None,
     threads: int = 2,
 ) -> StabilityCurve:
-    """Tau between the orders on two disjoint random subsets of a size (at most half) of the positives."""
+    """Return tau between the orders on two disjoint random subsets of the positive triples.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : sequence of str
+        Names of measures.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    sizes : sequence of float, optional
+        Shares of the positive triples, at most half.
+    repeats : int, default 50
+        Subsets of each size.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+    progress : callable, optional
+        Called with (done, total) after each size.
+    threads : int, default 2
+        They do not change the result.
+
+    Returns
+    -------
+    StabilityCurve
+        Taus by measure, size and repeat.
+
+    Raises
+    ------
+    ValueError
+        For a size above half or not above 0, or an unknown measure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import half_curve
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> half_curve(prepared, state, ["map"], np.random.default_rng(7), sizes=[0.5], repeats=20).mean("map").round(2)
+    array([0.47])
+    """
     merits, n = _merits_of_triples(prepared, state, names, assumed_is_judged, threads)
     return _curve(names, merits, n, rng, sizes, repeats, halves=True, progress=progress)
 
@@ -188,11 +168,44 @@ def question_stability(
     repeats: int = 50,
     halves: bool = False,
 ) -> StabilityCurve:
-    """The same on random subsets of the evaluated questions: against all of them or, if `halves`, in pairs.
+    """Return tau between the orders on random subsets of the evaluated questions and on all of them.
 
-    `sums` {measure: sums} of the same systems. Labels stay as they are, so a question has the same value in
-    every subset. A system that is undefined on some question is left out throughout. `sizes` are SIZES, or
-    HALF_SIZES for pairs of disjoint subsets.
+    Labels stay as they are, so a question has the same value in every subset. A system that is undefined on some
+    question is left out throughout.
+
+    Parameters
+    ----------
+    sums : mapping of str to QuestionSums
+        Measures of the same systems.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    sizes : sequence of float, optional
+        Shares of the questions, at most half if `halves`.
+    repeats : int, default 50
+        Subsets of each size.
+    halves : bool, default False
+        Compare pairs of disjoint subsets instead.
+
+    Returns
+    -------
+    StabilityCurve
+        Taus by measure, size and repeat.
+
+    Raises
+    ------
+    ValueError
+        For a size outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import question_stability, question_sums, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> found = values(prepared, state, ["micro_mrr", "map"])
+    >>> sums = {name: question_sums(value) for name, value in found.items()}
+    >>> curve = question_stability(sums, np.random.default_rng(7), sizes=[0.5])
+    >>> curve.triples, curve.mean("map").round(2)
+    (array([2]), array([0.97]))
     """
     stacked = StackedSums(sums.values())
     n = stacked.questions.size
