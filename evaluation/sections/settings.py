@@ -83,7 +83,7 @@ class _Setting(forms.Field):
         super().__init__(required=False, widget=widget)
         self.read = read  # name and text to the value; EvaluationError
 
-    def to_python(self, value: list[str]) -> Any:
+    def to_python(self, value: list[str] | None) -> Any:
         try:
             return self.read(str(self.label), self.chosen(value)) if value else None
         except EvaluationError as error:
