@@ -10,7 +10,7 @@ from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, version
 from evaluation.measures.judged import top_shares
 from evaluation.measures.registry import Measure, parse_measure
-from evaluation.sections.figure_cache import current_figure, labels_version, last_heavy
+from evaluation.sections.figure_cache import current_figure, figure_version, last_heavy
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.settings import RANKING, Settings
@@ -126,7 +126,7 @@ def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
     """Everything on the page; raises UserError (RunError) where there is no run to evaluate."""
     measure = parse_measure(measure_name)
     now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
-    at = labels_version(pool)
+    at = figure_version(pool)
     kept = current_figure(pool, "overview", at, lambda: _compute(pool))
     if kept.version != at:  # somebody is computing it: what was kept is shown, and the page asks again
         now += WAITING

@@ -16,7 +16,7 @@ from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import PoolTable, triple_codes
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.rank_table import Flags
-from evaluation.sections.figure_cache import Content, FigureBusy, current_figure, labels_version
+from evaluation.sections.figure_cache import Content, FigureBusy, current_figure, figure_version
 from evaluation.sections.section import Context, Json, number
 from evaluation.sections.settings import Settings
 from pooling.graphs.imports import open_graph
@@ -190,7 +190,7 @@ def not_comparable(pool: Pool) -> dict[str, Json]:
         }
 
     try:
-        found: dict[str, Json] = current_figure(pool, "comparable", labels_version(pool), compute).content["systems"]
+        found: dict[str, Json] = current_figure(pool, "comparable", figure_version(pool), compute).content["systems"]
     except (FigureBusy, UserError):
         return {}
     return found

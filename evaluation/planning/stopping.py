@@ -11,7 +11,7 @@ from annotation.models import Campaign
 from evaluation.measures.registry import parse_measure
 from evaluation.planning.sections import ANALYSIS
 from evaluation.planning.work_left import is_reached, kept_order_figure
-from evaluation.sections.figure_cache import is_live, labels_version, may_follow, part_job, start_part
+from evaluation.sections.figure_cache import figure_version, is_live, may_follow, part_job, start_part
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
@@ -25,7 +25,7 @@ def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
         return ""
     pool = campaign.pool
     kept = kept_order_figure(pool, campaign.target_measure)
-    is_fresh = kept is not None and kept.version == labels_version(pool)
+    is_fresh = kept is not None and kept.version == figure_version(pool)
     if not is_fresh:
         _ask_for(pool)
     if kept is None or not is_reached(kept.content, campaign.target_tau):

@@ -19,7 +19,7 @@ from annotation.quality.kernel import Share
 from annotation.release.next_batch import unreleased
 from evaluation.models import Figure
 from evaluation.planning.kernels.order_confidence import OrderConfidence, bootstrap_order
-from evaluation.sections.figure_cache import Content, current_figure, kept_figure, labels_version
+from evaluation.sections.figure_cache import Content, current_figure, figure_version, kept_figure
 from evaluation.sections.section import Context, Json, number
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
@@ -77,7 +77,7 @@ def order_figure(pool: Pool, measure: str) -> Figure:
             "judged": pool.judgements.count(),
         }
 
-    return current_figure(pool, _order_key(measure), labels_version(pool), compute)
+    return current_figure(pool, _order_key(measure), figure_version(pool), compute)
 
 
 def kept_order_figure(pool: Pool, measure: str) -> Figure | None:

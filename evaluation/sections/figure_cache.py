@@ -50,7 +50,7 @@ class FigureBusy(UserError):  # noqa: N818 - nothing is wrong: the figure is the
 # -- figures ----------------------------------------------------------------------------------------------------
 
 
-def labels_version(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
+def figure_version(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
     """Return the version of what figures under these label sets are computed from."""
     kinds = {key.partition(":")[0] for key in labels}
     if kinds <= set(UNLABELLED):
@@ -138,7 +138,7 @@ def part_version(pool: Pool, analysis: Analysis, part: Part, settings: Settings)
     own = _of_part(part, settings)
     chosen = () if part.labels else analysis.also
     sets = [getattr(own, name) for name in ("labels", "against") if name in analysis.settings]
-    found = labels_version(pool, [*sets, *chosen] or ["current"])
+    found = figure_version(pool, [*sets, *chosen] or ["current"])
     return f"{found}/{analysis.version(pool)}" if analysis.version else found
 
 

@@ -13,7 +13,7 @@ from evaluation.labels.pool_table import systems_with_runs
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Figure
 from evaluation.sections import figure_cache
-from evaluation.sections.figure_cache import FigureBusy, current_figure, labels_version, part_job, part_key, start_part
+from evaluation.sections.figure_cache import FigureBusy, current_figure, figure_version, part_job, part_key, start_part
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.graphs.imports import open_graph
@@ -145,10 +145,10 @@ def test_the_oldest_figures_of_a_pool_go(pool: Pool, monkeypatch):
 def test_the_version_follows_what_the_label_sets_rest_on(labelled: Pool):
     freeze_qrels(labelled, "v1")
     fixed, moving = ("seeds", "full-test", "qrels:v1"), ("current", "depth:2")
-    before = {key: labels_version(labelled, [key]) for key in (*fixed, *moving)}
-    assert labels_version(labelled, ["seeds", "current"]) == before["current"] != before["seeds"]
+    before = {key: figure_version(labelled, [key]) for key in (*fixed, *moving)}
+    assert figure_version(labelled, ["seeds", "current"]) == before["current"] != before["seeds"]
     judge(labelled.triples.filter(judgement=None)[0], "positive")
-    after = {key: labels_version(labelled, [key]) for key in (*fixed, *moving)}
+    after = {key: figure_version(labelled, [key]) for key in (*fixed, *moving)}
     assert [key for key in before if after[key] != before[key]] == list(moving)
 
 
@@ -156,9 +156,9 @@ def test_a_label_of_another_pool_changes_no_version_here(labelled: Pool):
     from tests.factories import make_pool
 
     other = make_pool(labelled.graph, name="other")  # the same seeds: no run is extended
-    before = labels_version(labelled)
+    before = figure_version(labelled)
     judge(other.triples.all()[0], "positive")
-    assert labels_version(labelled) == before
+    assert figure_version(labelled) == before
 
 
 def test_undefined_values_have_a_reason(labelled: Pool):
