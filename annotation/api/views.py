@@ -19,6 +19,7 @@ from annotation.api.base import Endpoint
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling import queue, withdraw
 from annotation.labelling import submit as labels
+from annotation.labelling.own_labels import own_labels
 from annotation.messages import flags
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
@@ -172,7 +173,7 @@ class OwnLabels(Endpoint, Listing):
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         user: Any = request.user
         campaign = self.campaign(kwargs["pool"])
-        own: Any = labels.own_labels(user, campaign)  # read as a queryset is
+        own: Any = own_labels(user, campaign)  # read as a queryset is
         page = self.paginate_queryset(self.filter_queryset(own))
         return self.get_paginated_response(data.labels_data(user, campaign, list(page or [])))
 

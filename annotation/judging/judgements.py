@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.judging.label_file import LabelLine, SkippedLine, read_label_file
-from annotation.judging.transitions import move_item, move_slots
+from annotation.judging.transitions import move_item, release_slots
 from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.sources.verified import verified
@@ -93,7 +93,7 @@ def drop_third(items: Collection[int]) -> None:
     third = Slot.objects.filter(item__in=items, number=ADJUDICATION)
     Slot.objects.filter(pk__in=list(third.filter(state=SlotState.FREE).values_list("pk", flat=True))).delete()
     held = list(third.filter(state=SlotState.LEASED).values_list("pk", flat=True))
-    move_slots(Slot.objects.filter(pk__in=held), "release", annotator=None, leased_until=None)
+    release_slots(Slot.objects.filter(pk__in=held))
 
 
 def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:

@@ -62,6 +62,11 @@ def move_slots(slots: QuerySet[Slot], move: str, **changes: Any) -> int:
         return Slot.objects.filter(pk__in=may.values("pk")).update(state=after, **changes)
 
 
+def release_slots(slots: QuerySet[Slot]) -> int:
+    """Give back leased slots unanswered; return how many there were."""
+    return move_slots(slots, "release", annotator=None, leased_until=None)
+
+
 def move_checks(checks: QuerySet[Check], move: str, **changes: Any) -> int:
     """Make the move on those of `checks` that may make it; how many did."""
     before, after = CHECK_MOVES[move]

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from annotation.enums import CampaignRole, SlotState
 from annotation.judging.waiting import waiting_disputes, waiting_items
+from annotation.labelling.own_labels import answers_in
 from annotation.messages.inbox import new_answers
-from annotation.models import Campaign, CheckLabel, Label, Slot
+from annotation.models import Campaign, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import may_release
 
@@ -28,37 +29,31 @@ class OwnProgress:
 def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
     """Labels of this person today and in all; a changed label counts once, the answer to a check as a label."""
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    count = Count("pk"), Count("pk", filter=Q(created_at__gte=midnight))
-    labels = Label.objects.filter(annotator=user, item__campaign=campaign, supersedes=None)
-    checks = CheckLabel.objects.filter(annotator=user, check_item__campaign=campaign, supersedes=None)
-    total = today = 0
-    for given in (labels, checks):
-        counted = given.aggregate(total=count[0], today=count[1])
-        total, today = total + counted["total"], today + counted["today"]
-    return today, total
+    today = Count("pk", filter=Q(created_at__gte=midnight))
+    counts = [
+        answers.filter(annotator=user, supersedes=None).aggregate(today=today, total=Count("pk"))
+        for answers in answers_in(campaign)
+    ]
+    return sum(count["today"] for count in counts), sum(count["total"] for count in counts)
 
 
 def own_progress(user: User) -> list[OwnProgress]:
     """One entry for each campaign that the person is a member of, by name."""
     campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
-    found = []
-    for campaign in campaigns:
-        roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
-        today, total = label_counts(user, campaign)
-        held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
-        is_adjudicator = CampaignRole.ADJUDICATOR in roles
-        found.append(
-            OwnProgress(
-                campaign,
-                roles,
-                today,
-                total,
-                has_questions=_has_questions(campaign, user, held),
-                disputes=_disputes(campaign, user, held) if is_adjudicator else None,
-                answers=new_answers(user, campaign).count(),
-            )
-        )
-    return found
+    return [_progress(user, campaign) for campaign in campaigns]
+
+
+def _progress(user: User, campaign: Campaign) -> OwnProgress:
+    roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
+    held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
+    return OwnProgress(
+        campaign,
+        roles,
+        *label_counts(user, campaign),
+        has_questions=_has_questions(campaign, user, held),
+        disputes=_disputes(campaign, user, held) if CampaignRole.ADJUDICATOR in roles else None,
+        answers=new_answers(user, campaign).count(),
+    )
 
 
 def _has_questions(campaign: Campaign, user: User, held: QuerySet[Slot]) -> bool:

@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.enums import CampaignState, ItemState, SlotState
-from annotation.judging.transitions import claimable, move_checks, move_slots
+from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
 from annotation.judging.waiting import most_disputed, unseen, waiting_disputes, waiting_items
 from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
@@ -94,36 +94,32 @@ def claim_disputed(
 def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None) -> int:
     """Lengthen the leases that this person holds; how many."""
     now = now or timezone.now()
-    mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
-    campaigns = Campaign.objects.filter(pk__in=mine.values("item__campaign")).order_by("pk")
-    renewed = sum(
-        move_slots(mine.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now)) for campaign in campaigns
-    )
+    slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
     checks = Check.objects.filter(ticket__in=tickets, person=user)
-    of_checks = Campaign.objects.filter(pk__in=checks.values("campaign")).order_by("pk")
-    return renewed + sum(
-        move_checks(checks.filter(campaign=campaign), "renew", leased_until=lease_end(campaign, now))
-        for campaign in of_checks
-    )
+    renewed = 0
+    for campaign in Campaign.objects.filter(pk__in=slots.values("item__campaign")).order_by("pk"):
+        renewed += move_slots(slots.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now))
+    for campaign in Campaign.objects.filter(pk__in=checks.values("campaign")).order_by("pk"):
+        renewed += move_checks(checks.filter(campaign=campaign), "renew", leased_until=lease_end(campaign, now))
+    return renewed
 
 
 def release(user: User, tickets: Collection[UUID]) -> int:
     """Give slots back unanswered; those that are not this person's, or answered, stay as they are."""
-    mine = Slot.objects.filter(ticket__in=tickets, annotator=user)
-    checks = Check.objects.filter(ticket__in=tickets, person=user)
-    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(
-        checks, "release", leased_until=None
-    )
+    slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
+    return _release(slots, Check.objects.filter(ticket__in=tickets, person=user))
 
 
 def release_all(user: User, campaign: Campaign | None = None) -> int:
     """Give back everything that a person holds (in one campaign): they leave, or are switched off."""
-    mine, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
+    slots, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
     if campaign is not None:
-        mine, checks = mine.filter(_in(campaign)), checks.filter(campaign=campaign)
-    return move_slots(mine, "release", annotator=None, leased_until=None) + move_checks(
-        checks, "release", leased_until=None
-    )
+        slots, checks = slots.filter(_in(campaign)), checks.filter(campaign=campaign)
+    return _release(slots, checks)
+
+
+def _release(slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
+    return release_slots(slots) + move_checks(checks, "release", leased_until=None)
 
 
 def held_slots(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.enums import AnnotationAct, FlagKind
 from annotation.errors import AnswerRefused, NotYours
-from annotation.judging.transitions import move_slots
+from annotation.judging.transitions import release_slots
 from annotation.models import Campaign, Check, Flag, Slot
 from annotation.models.slot import ADJUDICATION, lease_of
 from core.people.audit_log import record
@@ -55,7 +55,7 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
         holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
         if holds:
             mine = Slot.objects.filter(ticket=ticket, annotator=user)
-            if move_slots(mine, "release", annotator=None, leased_until=None) != 1:
+            if release_slots(mine) != 1:
                 raise AnswerRefused("This dispute is no longer in your hands. Nothing was reported.")
         return Flag.objects.create(
             campaign=slot.item.campaign if slot else check.campaign,  # type: ignore[union-attr]

@@ -10,7 +10,8 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
 from annotation.enums import AnnotationAct, CampaignRole
-from annotation.models import Campaign, CheckLabel, Label, Membership, SurplusLabel
+from annotation.labelling.own_labels import answers_in
+from annotation.models import Campaign, Membership, SurplusLabel
 from core.files.csv_cells import csv_of
 from core.people.audit_log import record
 
@@ -35,8 +36,7 @@ def hours(campaign: Campaign) -> list[Hours]:
     total: dict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0, 0])
     of_campaign = Q(item__campaign=campaign) | Q(check_item__campaign=campaign)
     for rows, count in (
-        (Label.objects.filter(item__campaign=campaign), first),
-        (CheckLabel.objects.filter(check_item__campaign=campaign), first),
+        *((answers, first) for answers in answers_in(campaign)),
         (SurplusLabel.objects.filter(of_campaign), Count("id")),
     ):
         days = rows.order_by().annotate(day=TruncDate("created_at", tzinfo=UTC))

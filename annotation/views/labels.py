@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.errors import NotYours
 from annotation.forms.labels import LabelForm
-from annotation.labelling.submit import change, changeable_tickets, own_labels
+from annotation.labelling.own_labels import changeable_tickets, own_labels
+from annotation.labelling.submit import change
 from annotation.models import Campaign
 from annotation.permissions import is_annotator
 from annotation.questions.wording import word

@@ -233,7 +233,7 @@ def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) 
 
 
 def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch) -> None:
-    monkeypatch.setattr("annotation.labelling.submit.CHANGEABLE", 3)
+    monkeypatch.setattr("annotation.labelling.own_labels.CHANGEABLE", 3)
     for item in claimed(ann):
         post(ann, SUBMIT, given(item))
     assert [entry["changeable"] for entry in ann.get(OWN).json()["results"]] == [True] * 3 + [False] * 4

@@ -3,8 +3,8 @@ import pytest
 from annotation.campaigns.rules import set_rules, set_state
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
+from annotation.labelling.own_labels import changeable_tickets
 from annotation.labelling.queue import claim
-from annotation.labelling.submit import changeable_tickets
 from annotation.models import Campaign, SurplusLabel
 from core.models import AuditEntry
 from tests.annotation.world import answer, label_item

@@ -5,8 +5,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.errors import AnswerRefused, EvidenceError, NotYours
+from annotation.labelling.own_labels import changeable_tickets
 from annotation.labelling.queue import claim, claim_disputed, release
-from annotation.labelling.submit import change, changeable_tickets, submit
+from annotation.labelling.submit import change, submit
 from annotation.models import Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import lease_of
 from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
@@ -224,7 +225,7 @@ def test_change_behaves_the_same_whatever_the_other_answered(world, item, other)
 
 
 def test_only_the_last_ten_can_be_changed(world, monkeypatch) -> None:
-    monkeypatch.setattr("annotation.labelling.submit.CHANGEABLE", 2)
+    monkeypatch.setattr("annotation.labelling.own_labels.CHANGEABLE", 2)
     slots = claim(world.campaign, world.ann, 3)
     for slot in slots[:3]:
         answer(world.ann, slot)
