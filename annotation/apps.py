@@ -7,10 +7,10 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.enums import AnnotationAct
-        from annotation.release.next_batch import on_growth
+        from annotation.release.next_batch import release_growth
         from core.people.audit_log import register_acts
         from pooling.models import Pool
         from pooling.signals import pool_grew
 
         register_acts(AnnotationAct)
-        pool_grew.connect(on_growth, sender=Pool)
+        pool_grew.connect(release_growth, sender=Pool)

@@ -126,7 +126,7 @@ def _label(pool: Pool, parts: Parts) -> None:
     from django.contrib.auth.models import User
 
     from annotation.models import Campaign, Item, Label, Slot
-    from annotation.questions.wording import ensure_templates, templates_at
+    from annotation.questions.templates import ensure_templates, templates_at
 
     campaign = Campaign.objects.create(pool=pool)
     ensure_templates(pool.graph)

@@ -22,7 +22,7 @@ from annotation.models import Campaign, Check, Label, Slot, Source
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.annotators import QUICK_MS
 from annotation.quality.checks import question_of
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from annotation.sources.verified import VerifiedSources, verified
 from core.people.permissions import can_evaluate
 from pooling.enums import FilterReason
@@ -94,7 +94,7 @@ def questions_data(
     for place in places:
         asked = place.asked
         assert place.template is not None and place.lease is not None and asked is not None
-        words = word(asked, place.template, graph)
+        words = question_text(asked, place.template, graph)
         items.append(
             {
                 "slot": str(place.ticket),
@@ -238,7 +238,7 @@ def labels_data(user: User, campaign: Campaign, own: list[OwnLabel]) -> list[dic
     return [
         {
             "label": str(label.client_id),
-            "question": word(asked, label.template, graph).statement,
+            "question": question_text(asked, label.template, graph).statement,
             "answer": label.answer,
             "source_url": label.source_url,
             "comment": label.comment,

@@ -11,7 +11,7 @@ from annotation.enums import AnnotationAct, ItemState, JudgementOrigin, SlotStat
 from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -82,7 +82,7 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
         rows.append(
             ItemRow(
                 item,
-                word(item, templates[item.triple.relation], graph).statement,
+                question_text(item, templates[item.triple.relation], graph).statement,
                 judgement.verdict if judgement else "",
                 item.num_labels,
                 item.num_reports,

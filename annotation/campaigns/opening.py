@@ -11,10 +11,10 @@ from annotation.enums import AnnotationAct, EvidenceRule
 from annotation.errors import CampaignError
 from annotation.messages.guidelines import first_guidelines
 from annotation.models import Campaign
-from annotation.questions.wording import ensure_templates
-from annotation.release.audit_sample import audit_lot
-from annotation.release.items import add_lots, refresh_statistics
-from annotation.release.next_batch import next_lot, unreleased
+from annotation.questions.templates import ensure_templates
+from annotation.release.audit_sample import plan_audit_batch
+from annotation.release.items import make_batches, refresh_statistics
+from annotation.release.next_batch import plan_next_batch, unreleased
 from annotation.release.settings import DEFAULT_ORDER, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
 from core.callbacks import Tell
@@ -72,8 +72,8 @@ def open_campaign(
         )
         first_guidelines(campaign)
         add_usual_sources(campaign)
-        lots = [next_lot(campaign), audit_lot(campaign, audit, seed) if audit else None]
-        batches = add_lots(campaign, [lot for lot in lots if lot], progress)
+        plans = [plan_next_batch(campaign), plan_audit_batch(campaign, audit, seed) if audit else None]
+        batches = make_batches(campaign, [plan for plan in plans if plan], progress)
         about = f"{batches[0].size} triples to judge"
         if len(batches) > 1:
             about += f", {batches[1].size} of an audit sample"

@@ -98,11 +98,14 @@ def outlook(campaign: Campaign) -> Outlook:
     judges = [person for person, role in roles if role == CampaignRole.ADJUDICATOR]
     people = sorted({person for person, _ in roles})
     return Outlook(
-        len(people), len(judges), stuck_items(campaign, people).count(), stuck_disputes(campaign, judges).count()
+        len(people),
+        len(judges),
+        items_short_of_people(campaign, people).count(),
+        disputes_short_of_people(campaign, judges).count(),
     )
 
 
-def stuck_items(campaign: Campaign, people: list[int]) -> QuerySet[Item]:
+def items_short_of_people(campaign: Campaign, people: list[int]) -> QuerySet[Item]:
     """Open items with fewer people left than labels missing. `people`: ids of who may label.
 
     Not left is who labelled the item (also where that label was withdrawn), or saw labels of it as an adjudicator.
@@ -120,7 +123,7 @@ def stuck_items(campaign: Campaign, people: list[int]) -> QuerySet[Item]:
     return counted.filter(had__gt=len(people) - len(PLACES) + F("answered") - F("saw"))
 
 
-def stuck_disputes(campaign: Campaign, judges: list[int]) -> QuerySet[Item]:
+def disputes_short_of_people(campaign: Campaign, judges: list[int]) -> QuerySet[Item]:
     """Disputes on which each of `judges` (ids of the adjudicators) has labelled."""
     items = Item.objects.filter(campaign=campaign, state=ItemState.DISPUTED).order_by()
     had = Count("slots", filter=Q(slots__annotator__in=judges, slots__state__in=_HAD))

@@ -27,7 +27,7 @@ LAST = 50  # judgements that the version of the labels names: no more transactio
 VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 
 
-class Verdicts(NamedTuple):
+class VerdictArrays(NamedTuple):
     """One entry a judged triple: id int64[n], Verdict str[n], when it was decided datetime64[us][n] (UTC)."""
 
     triple_id: np.ndarray
@@ -63,7 +63,7 @@ def majority(answers: Iterable[str]) -> Verdict:
     return Verdict.POSITIVE if difference > 0 else Verdict.NEGATIVE if difference < 0 else Verdict.UNDECIDED
 
 
-def without_people(imported: Collection[str]) -> tuple[Verdict, JudgementOrigin]:
+def fallback_verdict(imported: Collection[str]) -> tuple[Verdict, JudgementOrigin]:
     """What a judgement by people falls back to when they no longer decide: the imported labels, else undecided."""
     return majority(imported), JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
 
@@ -81,11 +81,11 @@ def judge_item(item: Item, *, now: datetime | None = None) -> None:
             Slot.objects.create(item=item, number=ADJUDICATION)
     elif before == ItemState.DISPUTED != state:
         # withdrawn when the labels agree after all; an answered third slot is what decided, and stays
-        drop_third([item.pk])
+        drop_third_slots([item.pk])
     _write(item, verdict, now)
 
 
-def drop_third(items: Collection[int]) -> None:
+def drop_third_slots(items: Collection[int]) -> None:
     """Take the third slots of items away that are no dispute any more; an answered one stays.
 
     One that an adjudicator holds is only given back: their answer may be on its way, and is kept apart.
@@ -104,7 +104,7 @@ def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
         if judgement is None or judgement.origin == JudgementOrigin.IMPORT:
             return
         imported = list(ImportedLabel.objects.filter(triple_id=item.triple_id).values_list("answer", flat=True))
-        verdict, origin = without_people(imported)
+        verdict, origin = fallback_verdict(imported)
     if judgement is None:
         pool = item.campaign.pool_id
         Judgement.objects.create(pool_id=pool, triple_id=item.triple_id, verdict=verdict, origin=origin, decided_at=now)
@@ -112,10 +112,10 @@ def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
         Judgement.objects.filter(pk=judgement.pk).update(verdict=verdict, origin=origin, decided_at=now)
 
 
-def current_verdicts(pool: Pool) -> Verdicts:
+def current_verdicts(pool: Pool) -> VerdictArrays:
     """Every judgement of the pool, by triple id."""
     rows = list(pool.judgements.order_by("triple_id").values_list("triple_id", "verdict", "decided_at"))
-    return Verdicts(
+    return VerdictArrays(
         np.array([row[0] for row in rows], dtype=np.int64),
         np.array([row[1] for row in rows], dtype="U10"),
         np.array([row[2].replace(tzinfo=None) for row in rows], dtype="datetime64[us]"),

@@ -16,7 +16,7 @@ from annotation.models.slot import ADJUDICATION, PLACES
 def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None) -> QuerySet[Item]:
     """Items that could be given to this person now."""
     place = Slot.objects.filter(claimable(now or timezone.now()), item=OuterRef("pk"), number__in=PLACES)
-    return unseen(campaign.items.filter(Exists(place), state=ItemState.OPEN), user)
+    return not_seen_by(campaign.items.filter(Exists(place), state=ItemState.OPEN), user)
 
 
 def waiting_disputes(
@@ -27,7 +27,7 @@ def waiting_disputes(
     Not those whose labels can still be changed, nor those that wait for an answer to a report.
     """
     now = now or timezone.now()
-    items = unlabelled(campaign.items.filter(state=ItemState.DISPUTED), user).filter(
+    items = not_labelled_by(campaign.items.filter(state=ItemState.DISPUTED), user).filter(
         ~Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None))
     )
     if wait_for_windows:
@@ -56,10 +56,12 @@ def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | N
     return max(0, int((opens - now).total_seconds()) + 1)
 
 
-def unlabelled(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+def not_labelled_by(items: QuerySet[Item], user: User) -> QuerySet[Item]:
     return items.filter(~Exists(Slot.objects.filter(item=OuterRef("pk"), annotator=user)))
 
 
-def unseen(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+def not_seen_by(items: QuerySet[Item], user: User) -> QuerySet[Item]:
     """Without those that this person labelled, or saw labels of as an adjudicator."""
-    return unlabelled(items, user).filter(~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user)))
+    return not_labelled_by(items, user).filter(
+        ~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user))
+    )

@@ -16,7 +16,7 @@ from annotation.judging.waiting import most_disputed, waiting_disputes
 from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from pooling.graphs.imports import open_graph
 
 
@@ -29,7 +29,7 @@ class Dispute(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Later:
+class BlockedDisputes:
     """Disputes that cannot be opened yet."""
 
     in_window: int  # their labels can still be changed
@@ -37,7 +37,7 @@ class Later:
     parked: list[Flag]  # own reports that nobody has answered
 
 
-def disputes_in_hands(campaign: Campaign, user: User) -> QuerySet[Slot]:
+def disputes_in_hand(campaign: Campaign, user: User) -> QuerySet[Slot]:
     held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
     return most_disputed(held.filter(number=ADJUDICATION))
 
@@ -47,7 +47,7 @@ def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:
     return most_disputed(waiting_disputes(campaign, user))
 
 
-def describe(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
+def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
     """What an adjudicator may know of them before answering: no person, and not who answered what."""
     slots = list(slots)
     given: dict[int, list[str]] = defaultdict(list)
@@ -67,17 +67,17 @@ def describe(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
         reopened = judgement.decided_at if item.reopened and judgement else None
         rows.append(
             Dispute(
-                word(item, templates[item.triple.relation], graph).statement,
+                question_text(item, templates[item.triple.relation], graph).statement,
                 graph.relations[item.triple.relation],
                 reopened or item.last,
                 item.num_labels,
-                difference(given[item.pk]),
+                answer_difference(given[item.pk]),
             )
         )
     return rows
 
 
-def difference(answers: list[str]) -> str:
+def answer_difference(answers: list[str]) -> str:
     """How two answers differ, in words; no order, so that it does not tell whose is whose."""
     count = {answer: answers.count(answer) for answer in Answer}
     if count[Answer.CANT_TELL]:
@@ -86,7 +86,7 @@ def difference(answers: list[str]) -> str:
     return "yes and no" if count[Answer.YES] and count[Answer.NO] else "reopened"
 
 
-def later(campaign: Campaign, user: User, *, now: datetime | None = None) -> Later:
+def blocked_disputes(campaign: Campaign, user: User, *, now: datetime | None = None) -> BlockedDisputes:
     """Two queries."""
     now = now or timezone.now()
     window = timedelta(minutes=campaign.undo_minutes)
@@ -96,4 +96,4 @@ def later(campaign: Campaign, user: User, *, now: datetime | None = None) -> Lat
     ends = [at + window for at in given.values_list("last", flat=True)]
     parked = campaign.flags.filter(person=user, holds_item=True, replied_at=None)
     parked = parked.select_related("template", "item__triple").order_by("pk")
-    return Later(len(ends), max(1, int((ends[0] - now).total_seconds()) + 1) if ends else None, list(parked))
+    return BlockedDisputes(len(ends), max(1, int((ends[0] - now).total_seconds()) + 1) if ends else None, list(parked))

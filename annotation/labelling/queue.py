@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
-from annotation.judging.waiting import most_disputed, unseen, waiting_disputes, waiting_items
+from annotation.judging.waiting import most_disputed, not_seen_by, waiting_disputes, waiting_items
 from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.release.next_batch import release_when_short
@@ -57,12 +57,12 @@ def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[l
                 held = _renew_held(campaign, user, PLACES, now)
                 if held < count and campaign.state == CampaignState.OPEN:
                     new = _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
-                slots = held_slots(campaign, user, PLACES)
+                slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person in another tab took the other slot of an item: look again
         if slots:
             return slots, new
-    return held_slots(campaign, user, PLACES), set()
+    return slots_in_hand(campaign, user, PLACES), set()
 
 
 def claim_disputed(
@@ -83,7 +83,7 @@ def claim_disputed(
             if held < count and campaign.state == CampaignState.OPEN:
                 waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
                 _take_disputes(campaign, user, waiting, count - held, now, wait)
-            slots = held_slots(campaign, user, (ADJUDICATION,))
+            slots = slots_in_hand(campaign, user, (ADJUDICATION,))
             ids = most_disputed(Slot.objects.filter(pk__in=[slot.pk for slot in slots])).values_list("pk", flat=True)
             place = {pk: i for i, pk in enumerate(ids)}
         if slots:
@@ -122,7 +122,7 @@ def _release(slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
     return release_slots(slots) + move_checks(checks, "release", leased_until=None)
 
 
-def held_slots(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
+def slots_in_hand(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
     slots = Slot.objects.filter(
         annotator=user, state=SlotState.LEASED, item__campaign=campaign, number__in=numbers
     ).select_related("item__triple", "template")
@@ -213,7 +213,7 @@ def _take_disputes(
 
 
 def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> set[int]:
-    items = unseen(campaign.items.filter(group=group, state=ItemState.OPEN), user)
+    items = not_seen_by(campaign.items.filter(group=group, state=ItemState.OPEN), user)
     free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related("item__triple")
     places: dict[int, Slot] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):

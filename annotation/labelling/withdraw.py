@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.enums import AnnotationAct, Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.errors import AnswerRefused, CampaignError, NotYours
-from annotation.judging.judgements import drop_third, judge_item, live_labels, without_people
+from annotation.judging.judgements import drop_third_slots, fallback_verdict, judge_item, live_labels
 from annotation.judging.transitions import move_item, move_slots
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Check, ImportedLabel, Item, Judgement, Slot
@@ -120,7 +120,7 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
         if item.state == ItemState.OPEN:
             raise CampaignError("This item waits for labels already: there is nothing to send back.")
         _retire(list(item.slots.filter(state=SlotState.ANSWERED)), now, again=PLACES)
-        drop_third([item.pk])
+        drop_third_slots([item.pk])
         Item.objects.filter(pk=item.pk).update(started_by=None, reopened=False)
         move_item(item, ItemState.OPEN, settled_at=None)
         _take_judgements(item.campaign, [item.pk], now)
@@ -190,7 +190,7 @@ def _reopen(ids: set[int], state: ItemState) -> None:
             by_starter[item.started_by_id].append(item.pk)
     for person, pks in by_starter.items():
         Item.objects.filter(pk__in=pks).update(state=state, settled_at=None, started_by=person)
-    drop_third(list(Item.objects.filter(pk__in=ids, state=ItemState.OPEN).values_list("pk", flat=True)))
+    drop_third_slots(list(Item.objects.filter(pk__in=ids, state=ItemState.OPEN).values_list("pk", flat=True)))
 
 
 def _take_judgements(campaign: Campaign, ids: Collection[int], now: datetime) -> None:
@@ -202,6 +202,6 @@ def _take_judgements(campaign: Campaign, ids: Collection[int], now: datetime) ->
     judgements = campaign.pool.judgements.filter(triple__in=triples, origin=JudgementOrigin.PEOPLE)
     by_verdict: dict[tuple[Verdict, JudgementOrigin], list[int]] = defaultdict(list)
     for pk, triple in judgements.values_list("pk", "triple"):
-        by_verdict[without_people(imported.get(triple, []))].append(pk)
+        by_verdict[fallback_verdict(imported.get(triple, []))].append(pk)
     for (verdict, origin), pks in by_verdict.items():
         Judgement.objects.filter(pk__in=pks).update(verdict=verdict, origin=origin, decided_at=now)

@@ -153,7 +153,7 @@ class DiffLine(NamedTuple):
     text: str
 
 
-def difference(before: str, after: str, *, around: int = 2) -> list[DiffLine]:
+def diff_lines(before: str, after: str, *, around: int = 2) -> list[DiffLine]:
     """What changed between two texts, by lines, with a few that stayed around each change."""
     old, new = before.splitlines(), after.splitlines()
     found: list[DiffLine] = []

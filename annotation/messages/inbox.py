@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from annotation.enums import Answer
 from annotation.models import Campaign, Flag, Label
-from annotation.questions.wording import Wording, word
+from annotation.questions.templates import QuestionText, question_text
 from pooling.graphs.imports import open_graph
 
 NEW_FOR = timedelta(days=7)  # an answer is new to the person who asked for so long
 
 
-class Report(NamedTuple):
+class ShownReport(NamedTuple):
     flag: Flag
-    asked: Wording  # as it was shown
+    asked: QuestionText  # as it was shown
     relation: int
 
 
@@ -36,14 +36,14 @@ def reports(campaign: Campaign, *, state: str = "", kind: str = "") -> QuerySet[
     return flags
 
 
-def as_shown(campaign: Campaign, flags: Iterable[Flag]) -> list[Report]:
+def reports_as_shown(campaign: Campaign, flags: Iterable[Flag]) -> list[ShownReport]:
     """Reports with the question in the words that the person read."""
     graph = open_graph(campaign.pool.graph)
     found = []
     for flag in flags:
         asked = flag.item or flag.check_item
         assert asked is not None  # flag_of_one_question
-        found.append(Report(flag, word(asked, flag.template, graph), asked.triple.relation))
+        found.append(ShownReport(flag, question_text(asked, flag.template, graph), asked.triple.relation))
     return found
 
 

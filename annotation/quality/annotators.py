@@ -19,7 +19,7 @@ from annotation.models.slot import ADJUDICATION
 from annotation.quality.hours import roles_in
 from annotation.quality.kernel import Share
 from annotation.quality.reports import week_of
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from pooling.graphs.imports import open_graph
 
 QUICK_MS = 2000  # less is too little to read a question
@@ -257,7 +257,7 @@ def _last_labels(campaign: Campaign, person: User) -> list[LastLabel]:
     )
     return [
         LastLabel(
-            word(label.item, label.template, graph).statement,
+            question_text(label.item, label.template, graph).statement,
             label,
             _judgement(label),
             spent[label.slot_id] / 1000,

@@ -11,7 +11,7 @@ from annotation.enums import SlotState, Verdict
 from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, Gold
 from annotation.quality.checks import recheck_choices
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from pooling.graphs.imports import open_graph
 
 
@@ -23,7 +23,7 @@ class GoldRow(NamedTuple):
     correct: int
 
 
-class Available(NamedTuple):
+class RecheckSupply(NamedTuple):
     """Final judgements that one person could re-check."""
 
     person: User
@@ -58,12 +58,14 @@ def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
     templates = newest_templates(campaign, {gold.relation for gold in golds})
     return [
         GoldRow(
-            gold, word(Check(gold=gold), templates[gold.relation], graph).statement, *counts.get(gold.pk, (0, 0, 0))
+            gold,
+            question_text(Check(gold=gold), templates[gold.relation], graph).statement,
+            *counts.get(gold.pk, (0, 0, 0)),
         )
         for gold in golds
     ]
 
 
-def available_to(campaign: Campaign, person: User) -> Available:
+def recheck_supply(campaign: Campaign, person: User) -> RecheckSupply:
     verdicts = Counter(recheck_choices(campaign, person).values_list("verdict", flat=True))
-    return Available(person, verdicts[Verdict.POSITIVE], verdicts[Verdict.NEGATIVE])
+    return RecheckSupply(person, verdicts[Verdict.POSITIVE], verdicts[Verdict.NEGATIVE])

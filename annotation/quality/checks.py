@@ -19,7 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.labelling.queue import claim_new, held_slots, lease_end, newest_templates
+from annotation.labelling.queue import claim_new, lease_end, newest_templates, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
 from annotation.models.slot import PLACES
 from core.people.audit_log import record
@@ -68,7 +68,7 @@ def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Chec
     over = [check for check in held if check.leased_until is None or check.leased_until < now]
     alone: set[int] = set()
     if any(check.kind == CheckKind.GOLD for check in over):
-        here = {question_of(slot.item) for slot in held_slots(campaign, user, PLACES)}
+        here = {question_of(slot.item) for slot in slots_in_hand(campaign, user, PLACES)}
         alone = {check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here}
         move_checks(Check.objects.filter(pk__in=alone), "release", leased_until=None)
     if over:  # the page renews the others while it is open

@@ -59,7 +59,7 @@ class AgreementReport:
     answers: list[AnswerPair]
 
 
-class _Doubles(NamedTuple):
+class _DoubleLabels(NamedTuple):
     """Items with two live labels. The first answer of each is of the person with the smaller id."""
 
     first: Ints
@@ -73,7 +73,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     """Agreement in all, by pair of people, by relation and by week. ValueError for unknown categories."""
     if categories not in (YES_NO, WITH_CANT_TELL):
         raise ValueError(f"categories {categories!r}: {YES_NO!r} or {WITH_CANT_TELL!r}")
-    doubles = _doubles(campaign)
+    doubles = _double_labels(campaign)
     keys = dict(campaign.pool.graph.relations.values_list("index", "key"))
     answers = Counter(zip(doubles.first.tolist(), doubles.second.tolist(), strict=True))
     # the last of the three codes is can't tell
@@ -81,7 +81,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     first, second = (np.where(codes < size, codes, MISSING) for codes in (doubles.first, doubles.second))
 
     def groups(of_item: Sequence[Key]) -> Iterator[tuple[Key, Agreement]]:
-        for key, places in _places(of_item):
+        for key, places in _rows_by_key(of_item):
             yield key, agreement(first[places], second[places], size)
 
     return AgreementReport(
@@ -94,7 +94,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
                     agreement(first[places], second[places], size).raw,
                     cohen_kappa(first[places], second[places], size),
                 )
-                for people, places in _places(doubles.people)
+                for people, places in _rows_by_key(doubles.people)
             ),
             key=lambda pair: -pair.raw.n,
         ),
@@ -109,7 +109,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     )
 
 
-def _doubles(campaign: Campaign) -> _Doubles:
+def _double_labels(campaign: Campaign) -> _DoubleLabels:
     rows = (
         live_labels()
         .filter(item__campaign=campaign)
@@ -127,10 +127,10 @@ def _doubles(campaign: Campaign) -> _Doubles:
             relations.append(relation)
             weeks.append(week_of(max(early, late)))
     array = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return _Doubles(array[:, 0], array[:, 1], people, relations, weeks)
+    return _DoubleLabels(array[:, 0], array[:, 1], people, relations, weeks)
 
 
-def _places(of_item: Sequence[Key]) -> list[tuple[Key, Ints]]:
+def _rows_by_key(of_item: Sequence[Key]) -> list[tuple[Key, Ints]]:
     """Each key, in order, with the places of its items."""
     places: dict[Key, list[int]] = defaultdict(list)
     for place, key in enumerate(of_item):

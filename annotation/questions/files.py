@@ -11,7 +11,7 @@ from django.db import transaction
 
 from annotation.enums import AnnotationAct
 from annotation.models import QuestionTemplate
-from annotation.questions.wording import ensure_templates, next_version, one_writer, texts_of
+from annotation.questions.templates import ensure_templates, next_version, one_writer, texts_of
 from core.people.audit_log import record
 from pooling.enums import FilterReason
 from pooling.models import Graph, Pool, Relation

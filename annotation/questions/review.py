@@ -12,7 +12,7 @@ from django.db.models.functions import RowNumber
 
 from annotation.judging.judgements import live_labels
 from annotation.models import QuestionTemplate
-from annotation.questions.wording import ensure_templates
+from annotation.questions.templates import ensure_templates
 from pooling.enums import FilterReason
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool, PooledTriple, Relation
@@ -54,7 +54,7 @@ class Coverage:
         return 100 * self.written_triples // self.triples if self.triples else 0
 
 
-class Names(NamedTuple):
+class ExampleNames(NamedTuple):
     subject: str
     object: str
 
@@ -74,7 +74,7 @@ class VersionUse(NamedTuple):
 def asked_relations(pool: Pool) -> list[AskedRelation]:
     """Those that people of the pool are asked about, most triples first."""
     ensure_templates(pool.graph)
-    asked = to_people(pool)
+    asked = num_triples_asked(pool)
     relations = {r.pk: r for r in pool.graph.relations.filter(index__in=asked)}
     templates = QuestionTemplate.objects.filter(relation__in=relations).order_by("version")
     newest = {template.relation_id: template for template in templates}
@@ -82,7 +82,7 @@ def asked_relations(pool: Pool) -> list[AskedRelation]:
     return sorted(found, key=lambda one: (-one.triples, one.relation.index))
 
 
-def to_people(pool: Pool) -> dict[int, int]:
+def num_triples_asked(pool: Pool) -> dict[int, int]:
     """Relation index -> number of triples that people judge."""
     rows = pool.triples.filter(reason=FilterReason.NONE).order_by().values_list("relation")
     return dict(rows.annotate(n=Count("id")))
@@ -99,7 +99,7 @@ def coverage(asked: Sequence[AskedRelation]) -> Coverage:
     )
 
 
-def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[int, list[Names]]:
+def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[int, list[ExampleNames]]:
     """Names of some triples to people of each relation (index -> how many there are), the same each time.
 
     They are in a mixed order, so that they differ in both names; the next offset shows the next ones, and
@@ -118,7 +118,7 @@ def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[in
     )
     graph = open_graph(pool.graph)
     found = {
-        (index, place - 1): Names(graph.label(head), graph.label(tail))
+        (index, place - 1): ExampleNames(graph.label(head), graph.label(tail))
         for index, place, head, tail in rows.values_list("relation", "place", "head", "tail")
     }
     return {index: [found[index, place] for place in own] for index, own in places.items()}

@@ -13,8 +13,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from annotation.enums import AnnotationAct, BatchOrigin, SlotState
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Gold, Item, Slot
-from annotation.release.items import Lot, add_lots, group_randomly, refresh_statistics, shown_triples
-from annotation.release.next_batch import lock, next_lot, refuse_closed, stop_reason, unreleased
+from annotation.release.items import BatchPlan, group_randomly, make_batches, refresh_statistics, shown_triples
+from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed, stop_reason, unreleased
 from annotation.release.settings import check_seed
 from core.people.audit_log import record
 from pooling.enums import FilterReason, Side
@@ -53,14 +53,14 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
     """
     others = 0
     with transaction.atomic():
-        locked = lock(campaign)
+        locked = lock_campaign(campaign)
         refuse_closed(locked)
-        lot = audit_lot(locked, share, seed)
-        added = lot.size if lot else 0
-        if lot:
+        plan = plan_audit_batch(locked, share, seed)
+        added = plan.size if plan else 0
+        if plan:
             waits = locked.batch_size and unreleased(locked.pool).exists() and not stop_reason(locked)
-            beside = next_lot(locked) if waits else None
-            add_lots(locked, [beside, lot] if beside else [lot])
+            beside = plan_next_batch(locked) if waits else None
+            make_batches(locked, [beside, plan] if beside else [plan])
             others = _mix(locked)
             refresh_statistics()
             record(
@@ -74,7 +74,7 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
     return AuditDrawn(added, audited(campaign).count(), others)
 
 
-def audit_lot(campaign: Campaign, share: float, seed: int) -> Lot | None:
+def plan_audit_batch(campaign: Campaign, share: float, seed: int) -> BatchPlan | None:
     """What is missing of the share of each filter; None: nothing is. The caller holds the campaign's lock.
 
     The union of two draws is again a simple random sample of its filter, so all of it gets the new chance.
@@ -106,7 +106,7 @@ def audit_lot(campaign: Campaign, share: float, seed: int) -> Lot | None:
     shown = shown_triples(campaign.pool, _FILTERED, Q(item=None))
     shown = shown.of(np.isin(shown.triple_id, list(chance)))
     probability = np.array([chance[pk] for pk in shown.triple_id.tolist()])
-    return Lot(BatchOrigin.AUDIT, shown, settings={"share": share, "seed": seed}, probability=probability)
+    return BatchPlan(BatchOrigin.AUDIT, shown, settings={"share": share, "seed": seed}, probability=probability)
 
 
 def _mix(campaign: Campaign) -> int:

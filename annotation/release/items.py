@@ -27,7 +27,7 @@ _ITEM_FIELDS = (
 )  # fmt: skip
 
 
-class Shown(NamedTuple):
+class ShownTriples(NamedTuple):
     """n pooled triples, ordered by id, and the question that each is shown under.
 
     triple_id int64[n]; question int64[n, 3]: side (tail 0, head 1), relation, the entity that is not masked
@@ -36,19 +36,19 @@ class Shown(NamedTuple):
     triple_id: np.ndarray
     question: np.ndarray
 
-    def of(self, chosen: np.ndarray) -> Shown:
-        return Shown(self.triple_id[chosen], self.question[chosen])
+    def of(self, chosen: np.ndarray) -> ShownTriples:
+        return ShownTriples(self.triple_id[chosen], self.question[chosen])
 
 
 @dataclass(frozen=True)
-class Lot:
+class BatchPlan:
     """Triples that are given to people for one reason.
 
     place, arm int64[n], -1: none; probability float64[n], nan: none. What it was drawn by is in order and settings.
     """
 
     origin: BatchOrigin
-    shown: Shown
+    shown: ShownTriples
     order: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     place: np.ndarray | None = None
@@ -60,7 +60,7 @@ class Lot:
         return len(self.shown.triple_id)
 
 
-def shown_triples(pool: Pool, *conditions: Q) -> Shown:
+def shown_triples(pool: Pool, *conditions: Q) -> ShownTriples:
     """The pooled triples that meet the conditions, by id."""
     rows = list(
         pool.triples.filter(*conditions).order_by("pk").values_list("pk", "head", "relation", "tail", "provenance")
@@ -68,11 +68,11 @@ def shown_triples(pool: Pool, *conditions: Q) -> Shown:
     triples = np.array([row[1:4] for row in rows], dtype=np.int64).reshape(-1, 3)
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
     sides = question_sides(triples, [bytes(row[4]) for row in rows], seeds)
-    return Shown(np.array([row[0] for row in rows], dtype=np.int64), shown_questions(triples, sides))
+    return ShownTriples(np.array([row[0] for row in rows], dtype=np.int64), shown_questions(triples, sides))
 
 
-def add_lots(campaign: Campaign, lots: Sequence[Lot], tell: Tell | None = None) -> list[Batch]:
-    """A batch of each lot, their items mixed: nobody can read from the sequence why a triple is among them.
+def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | None = None) -> list[Batch]:
+    """A batch of each plan, their items mixed: nobody can read from the sequence why a triple is among them.
 
     Groups and places in the order go on after those there are. The caller holds the campaign's lock, or made it.
     """
@@ -81,14 +81,19 @@ def add_lots(campaign: Campaign, lots: Sequence[Lot], tell: Tell | None = None) 
     group_start, order_start = (0 if last[key] is None else last[key] + 1 for key in ("group", "order"))
     batches = [
         Batch.objects.create(
-            campaign=campaign, number=number, origin=lot.origin, order=lot.order, settings=lot.settings, size=lot.size
+            campaign=campaign,
+            number=number,
+            origin=plan.origin,
+            order=plan.order,
+            settings=plan.settings,
+            size=plan.size,
         )
-        for number, lot in enumerate(lots, numbers + 1)
+        for number, plan in enumerate(plans, numbers + 1)
     ]
-    question = np.concatenate([lot.shown.question for lot in lots])
+    question = np.concatenate([plan.shown.question for plan in plans])
     # of the campaign's seed and what is there already, so that each release is another order
     group, order = group_randomly(question, np.random.default_rng([campaign.seed, order_start]))
-    chosen = [one for lot, batch in zip(lots, batches, strict=True) for one in _chosen(lot, batch)]
+    chosen = [one for plan, batch in zip(plans, batches, strict=True) for one in _chosen(plan, batch)]
     for start in range(0, len(order), _ROWS):
         part = order[start : start + _ROWS]
         groups, sides = (group[part] + group_start).tolist(), question[part, 0].tolist()
@@ -122,7 +127,7 @@ def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.n
     return group, np.lexsort((rng.random(len(question)), group))
 
 
-def parts(question: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+def split_questions(question: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Places of the triples in parts of `size` or a little more: whole questions in random order.
 
     question int64[n, 3]
@@ -140,13 +145,13 @@ def refresh_statistics() -> None:
             cursor.execute(f"ANALYZE {Item._meta.db_table}, {Slot._meta.db_table}")
 
 
-def _chosen(lot: Lot, batch: Batch) -> Iterator[tuple[Any, ...]]:
-    """What an item takes from its lot: the last of _ITEM_FIELDS."""
+def _chosen(plan: BatchPlan, batch: Batch) -> Iterator[tuple[Any, ...]]:
+    """What an item takes from its plan: the last of _ITEM_FIELDS."""
     places, chances, arms = (
-        [None] * lot.size if column is None else [None if absent(one) else one for one in column.tolist()]
-        for column, absent in ((lot.place, _negative), (lot.probability, np.isnan), (lot.arm, _negative))
+        [None] * plan.size if column is None else [None if absent(one) else one for one in column.tolist()]
+        for column, absent in ((plan.place, _negative), (plan.probability, np.isnan), (plan.arm, _negative))
     )
-    return zip(lot.shown.triple_id.tolist(), [batch.pk] * lot.size, places, chances, arms, strict=True)
+    return zip(plan.shown.triple_id.tolist(), [batch.pk] * plan.size, places, chances, arms, strict=True)
 
 
 def _negative(number: int) -> bool:

@@ -20,7 +20,14 @@ from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, live_labels
 from annotation.models import Batch, Campaign, Item, Label, Slot
 from annotation.models.slot import PLACES
-from annotation.release.items import Lot, Shown, add_lots, parts, refresh_statistics, shown_triples
+from annotation.release.items import (
+    BatchPlan,
+    ShownTriples,
+    make_batches,
+    refresh_statistics,
+    shown_triples,
+    split_questions,
+)
 from annotation.signals import batch_wanted
 from core.callbacks import Tell
 from core.people.audit_log import record
@@ -90,15 +97,15 @@ def release_when_short(campaign: Campaign, has_waiting: Callable[[], bool]) -> b
     if not may_release(campaign):
         return False
     with transaction.atomic():
-        lot = None
-        locked = lock(campaign)
+        plan = None
+        locked = lock_campaign(campaign)
         if has_waiting():
             return True
         if locked.state == CampaignState.OPEN and locked.batch_size:
-            lot = next_lot(locked)
-        if lot is not None:
-            add_lots(locked, [lot])
-    return lot is not None
+            plan = plan_next_batch(locked)
+        if plan is not None:
+            make_batches(locked, [plan])
+    return plan is not None
 
 
 def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
@@ -107,12 +114,12 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
     CampaignError if the campaign is closed.
     """
     with transaction.atomic():
-        locked = lock(campaign)
+        locked = lock_campaign(campaign)
         refuse_closed(locked)
-        lot = next_lot(locked)
-        if lot is None:
+        plan = plan_next_batch(locked)
+        if plan is None:
             return None
-        (batch,) = add_lots(locked, [lot])
+        (batch,) = make_batches(locked, [plan])
         refresh_statistics()
         record(
             by, AnnotationAct.BATCH_RELEASED, pool=campaign.pool, about=f"batch {batch.number}: {batch.size} triples"
@@ -120,7 +127,7 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
     return batch
 
 
-def on_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs: Any) -> None:
+def release_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs: Any) -> None:
     """New triples of a pool whose campaign releases everything at once; else they wait for the order.
 
     They come in parts, so that annotators can write in between. What was left by a job that died comes with the next
@@ -133,7 +140,7 @@ def on_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs
     if not len(left.triple_id):
         return
     done, rng = 0, np.random.default_rng([campaign.seed, len(left.triple_id)])
-    for part in parts(left.question, PART, rng):
+    for part in split_questions(left.question, PART, rng):
         if done and connection.vendor == "sqlite":
             time.sleep(PAUSE)
         if not _release_part(campaign, left.of(np.sort(part))):
@@ -144,21 +151,21 @@ def on_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs
     refresh_statistics()
 
 
-def _release_part(campaign: Campaign, part: Shown) -> bool:
+def _release_part(campaign: Campaign, part: ShownTriples) -> bool:
     """Release what of it is not released by now; False if the campaign has changed over to batches."""
     with transaction.atomic():
-        locked = lock(campaign)
+        locked = lock_campaign(campaign)
         if locked.batch_size:
             return False
         since = locked.items.filter(triple__gte=int(part.triple_id[0])).order_by()
         released = np.fromiter(since.values_list("triple_id", flat=True), dtype=np.int64)
         rest = part.of(~np.isin(part.triple_id, released))
         if len(rest.triple_id):
-            add_lots(locked, [Lot(BatchOrigin.EXTENSION, rest)])
+            make_batches(locked, [BatchPlan(BatchOrigin.EXTENSION, rest)])
     return True
 
 
-def lock(campaign: Campaign) -> Campaign:
+def lock_campaign(campaign: Campaign) -> Campaign:
     """Its row as it is now; until the end of the transaction nobody else releases anything of it."""
     locked = Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("pool__graph")
     return locked.get(pk=campaign.pk)
@@ -173,19 +180,19 @@ def refuse_closed(campaign: Campaign) -> None:
 # -- choosing -----------------------------------------------------------------------------------------------
 
 
-def all_left(campaign: Campaign, origin: BatchOrigin) -> Lot | None:
+def plan_rest(campaign: Campaign, origin: BatchOrigin) -> BatchPlan | None:
     """Every triple that is not released yet, at once; None: there is none."""
     shown = shown_triples(campaign.pool, UNRELEASED)
-    return Lot(origin, shown) if len(shown.triple_id) else None
+    return BatchPlan(origin, shown) if len(shown.triple_id) else None
 
 
-def next_lot(campaign: Campaign) -> Lot | None:
+def plan_next_batch(campaign: Campaign) -> BatchPlan | None:
     """The next batch of the order; None: every triple is released.
 
     What a sample names that came to people with its question before is marked as drawn, and needs no item.
     """
     if not campaign.batch_size:
-        return all_left(campaign, BatchOrigin.ALL)
+        return plan_rest(campaign, BatchOrigin.ALL)
     stock = order_pool(campaign.pool)
     progress = progress_of(campaign, stock.triple_id)
     if progress.released.all():
@@ -207,9 +214,9 @@ def next_lot(campaign: Campaign) -> Lot | None:
         count += len(pick.triple)
         progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
         _note_drawn(stock.triple_id, pick, progress.released, place)
-    return Lot(
+    return BatchPlan(
         BatchOrigin.ORDER,
-        Shown(stock.triple_id, stock.question).of(comes),
+        ShownTriples(stock.triple_id, stock.question).of(comes),
         order.name,
         {"seed": campaign.seed, "size": campaign.batch_size, "whole": campaign.whole_questions, **settings},
         place[comes],

@@ -12,8 +12,8 @@ from django.db import transaction
 from annotation.enums import AnnotationAct, TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from annotation.release.items import add_lots, refresh_statistics
-from annotation.release.next_batch import lock, next_lot, refuse_closed
+from annotation.release.items import make_batches, refresh_statistics
+from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed
 from core.people.audit_log import record
 from pooling.orders import ORDERS
 from pooling.orders.base import OrderPool, Progress
@@ -100,13 +100,13 @@ def set_order(
     }
     with transaction.atomic():
         if campaign.batch_size and not batch_size:
-            refuse_closed(lock(campaign))
+            refuse_closed(lock_campaign(campaign))
         changed = _change(campaign, wanted, AnnotationAct.ORDER_SET, by)
         if "batch_size" in changed and not batch_size:
-            locked = lock(campaign)
-            lot = next_lot(locked)
-            if lot:
-                add_lots(locked, [lot])
+            locked = lock_campaign(campaign)
+            plan = plan_next_batch(locked)
+            if plan:
+                make_batches(locked, [plan])
                 refresh_statistics()
     return changed
 
@@ -127,7 +127,7 @@ def set_stopping(
 
 
 def _change(campaign: Campaign, wanted: Mapping[str, Any], act: AnnotationAct, by: User | None) -> list[str]:
-    before = lock(campaign)
+    before = lock_campaign(campaign)
     changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
     if changed:
         Campaign.objects.filter(pk=campaign.pk).update(**changed)

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 
 from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm
 from annotation.models import Campaign
-from annotation.quality.check_list import Available, available_to, gold_rows
+from annotation.quality.check_list import RecheckSupply, gold_rows, recheck_supply
 from annotation.quality.checks import draw_recheck, gold_from_file, gold_from_pool, set_gold_active
 from annotation.quality.reports import recheck_report
 from annotation.views.find_campaign import find_campaign
@@ -58,8 +58,8 @@ def checks(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "annotation/quality/check_list.html", context)
 
 
-def _preview(campaign: Campaign, sample: RecheckForm) -> Available | None:
-    return available_to(campaign, sample.cleaned_data["person"]) if sample.is_valid() else None
+def _preview(campaign: Campaign, sample: RecheckForm) -> RecheckSupply | None:
+    return recheck_supply(campaign, sample.cleaned_data["person"]) if sample.is_valid() else None
 
 
 def _act(request: HttpRequest, campaign: Campaign, act: str, forms: dict[str, Any]) -> str:

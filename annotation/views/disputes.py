@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from annotation.labelling.disputes import describe, disputes_in_hands, later, open_disputes
-from annotation.messages.inbox import as_shown
+from annotation.labelling.disputes import blocked_disputes, describe_disputes, disputes_in_hand, open_disputes
+from annotation.messages.inbox import reports_as_shown
 from annotation.permissions import is_adjudicator
 from annotation.views.find_campaign import find_campaign
 from core.views.pagination import page_of
@@ -16,16 +16,16 @@ from core.views.pagination import page_of
 def disputes(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_adjudicator)
     user: User = request.user  # type: ignore[assignment]  # an adjudicator
-    held = list(disputes_in_hands(campaign, user))
+    held = list(disputes_in_hand(campaign, user))
     page = page_of(request, open_disputes(campaign, user))
-    rows = describe(campaign, [*held, *page])
-    waiting = later(campaign, user)
+    rows = describe_disputes(campaign, [*held, *page])
+    waiting = blocked_disputes(campaign, user)
     context = {
         "campaign": campaign,
         "page": page,
         "held": rows[: len(held)],
         "rows": rows[len(held) :],
         "later": waiting,
-        "parked": as_shown(campaign, waiting.parked),
+        "parked": reports_as_shown(campaign, waiting.parked),
     }
     return render(request, "annotation/labelling/dispute_list.html", context)

@@ -11,7 +11,7 @@ from annotation.errors import CampaignError
 from annotation.forms.guidelines import GuidelinesForm
 from annotation.messages.guidelines import (
     current_guidelines,
-    difference,
+    diff_lines,
     labels_by_version,
     render_markdown,
     save_guidelines,
@@ -38,7 +38,7 @@ def guidelines(request: HttpRequest, pool: str) -> HttpResponse:
         "since": since,
         "previous": _before(campaign, shown),
         "html": render_markdown(shown.text) if shown and not since else "",
-        "lines": difference(since.text, shown.text) if shown and since else [],
+        "lines": diff_lines(since.text, shown.text) if shown and since else [],
     }
     return render(request, "annotation/messages/guidelines_page.html", context)
 

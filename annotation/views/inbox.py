@@ -13,9 +13,9 @@ from annotation.enums import Answer, FlagKind
 from annotation.errors import AnswerRefused
 from annotation.forms.campaigns import ReplyForm
 from annotation.messages.flags import answer_flag
-from annotation.messages.inbox import Report, as_shown, comments, reports
+from annotation.messages.inbox import ShownReport, comments, reports, reports_as_shown
 from annotation.models import Campaign, Label
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
 from core.views.access import manager_required
 from core.views.pagination import page_of
@@ -26,7 +26,7 @@ STATES = (("", "all, open first"), ("open", "open"), ("answered", "answered"))
 
 
 class Entry(NamedTuple):
-    report: Report
+    report: ShownReport
     form: ReplyForm | None
 
 
@@ -55,7 +55,7 @@ def inbox(request: HttpRequest, name: str) -> HttpResponse:
     page = page_of(request, reports(campaign, state=state, kind=kind), SIZE)
     context |= {
         "page": page,
-        "entries": [_entry(report, refused) for report in as_shown(campaign, page)],
+        "entries": [_entry(report, refused) for report in reports_as_shown(campaign, page)],
         "kinds": FlagKind.choices,
         "kind": kind,
         "states": STATES,
@@ -87,7 +87,7 @@ def _answer(request: HttpRequest, campaign: Campaign, form: ReplyForm) -> bool:
     return True
 
 
-def _entry(report: Report, refused: ReplyForm | None) -> Entry:
+def _entry(report: ShownReport, refused: ReplyForm | None) -> Entry:
     if refused is not None and refused.data.get("flag") == str(report.flag.pk):
         refused.auto_id = f"f{report.flag.pk}_%s"
         return Entry(report, refused)
@@ -98,4 +98,4 @@ def _entry(report: Report, refused: ReplyForm | None) -> Entry:
 
 def _comments(campaign: Campaign, page: object) -> list[Comment]:
     graph = open_graph(campaign.pool.graph)
-    return [Comment(label, word(label.item, label.template, graph).statement) for label in page]  # type: ignore[attr-defined]
+    return [Comment(label, question_text(label.item, label.template, graph).statement) for label in page]  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from annotation.labelling.own_labels import changeable_tickets, own_labels
 from annotation.labelling.submit import change
 from annotation.models import Campaign
 from annotation.permissions import is_annotator
-from annotation.questions.wording import word
+from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
 from core.errors import UserError
 from pooling.graphs.imports import open_graph
@@ -72,5 +72,5 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id
                 form = refused
-        rows.append({"label": label, "question": word(asked, label.template, graph).statement, "form": form})
+        rows.append({"label": label, "question": question_text(asked, label.template, graph).statement, "form": form})
     return rows

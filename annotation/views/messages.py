@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from annotation.messages.flags import own_flags
-from annotation.messages.inbox import NEW_FOR, as_shown
+from annotation.messages.inbox import NEW_FOR, reports_as_shown
 from annotation.permissions import is_annotator
 from annotation.views.find_campaign import find_campaign
 from core.views.pagination import page_of
@@ -21,7 +21,7 @@ def own_messages(request: HttpRequest, pool: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "page": page,
-        "rows": as_shown(campaign, page),
+        "rows": reports_as_shown(campaign, page),
         "new_since": timezone.now() - NEW_FOR,
     }
     return render(request, "annotation/messages/message_list.html", context)

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from annotation.forms.questions import TemplatesFileForm
 from annotation.questions.files import Change, read_upload, save_changes, templates_tsv
 from annotation.questions.review import missing_labels
-from annotation.questions.wording import texts_of
+from annotation.questions.templates import texts_of
 from core.errors import UserError
 from core.views.access import evaluator_required, manager_required
 from pooling.models import Pool

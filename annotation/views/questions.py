@@ -17,15 +17,15 @@ from annotation.models import QuestionTemplate
 from annotation.questions.review import (
     EXAMPLES,
     AskedRelation,
-    Names,
+    ExampleNames,
     asked_relations,
     coverage,
     examples,
     missing_labels,
-    to_people,
+    num_triples_asked,
     versions,
 )
-from annotation.questions.wording import current_template, save_template, texts_of
+from annotation.questions.templates import current_template, save_template, texts_of
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required
 from core.views.pagination import page_of
@@ -46,7 +46,7 @@ class Card:
     template: QuestionTemplate  # the newest saved one
     triples: int
     texts: TemplateText
-    names: Sequence[Names]
+    names: Sequence[ExampleNames]
     offset: int = 0
     problem: str = ""
 
@@ -98,7 +98,7 @@ def history(request: HttpRequest, name: str, index: int) -> HttpResponse:
     pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
     relation = get_object_or_404(pool.graph.relations, index=index)
     current_template(relation)  # made now if nobody has looked yet
-    triples = to_people(pool).get(index, 0)
+    triples = num_triples_asked(pool).get(index, 0)
     context = {
         "pool": pool,
         "relation": relation,
@@ -173,6 +173,6 @@ def _typed(pool: Pool, data: QueryDict) -> Card:
 
 
 def _card(pool: Pool, relation: Relation, texts: TemplateText, offset: int) -> Card:
-    triples = to_people(pool).get(relation.index, 0)
+    triples = num_triples_asked(pool).get(relation.index, 0)
     names = examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
     return Card(relation, current_template(relation), triples, texts, names, offset)

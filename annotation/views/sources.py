@@ -16,7 +16,7 @@ from annotation.campaigns.source_use import labels_by_source
 from annotation.errors import CampaignError
 from annotation.forms.sources import ChooseForm, NewSourceForm, RemoveForm, SourceForm
 from annotation.models import Campaign, Source
-from annotation.questions.review import to_people
+from annotation.questions.review import num_triples_asked
 from annotation.sources.verified import (
     VerifiedSources,
     add_source,
@@ -47,7 +47,7 @@ class RelationRow:
 def sources(request: HttpRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
     query = request.GET.get("q", "").strip()
-    triples = to_people(campaign.pool)
+    triples = num_triples_asked(campaign.pool)
     shown = _relations(campaign, triples, query)
     own = list(campaign.sources.annotate(num_relations=Count("relations")).order_by("pk"))
     act = request.POST.get("act", "") if request.method == "POST" else ""

@@ -13,7 +13,7 @@ from annotation.errors import CampaignError
 from annotation.forms.campaigns import ItemFilterForm, ReasonForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Item
-from annotation.questions.wording import wording
+from annotation.questions.templates import item_text
 from annotation.views.find_campaign import find_campaign
 from core.views.access import manager_required
 from core.views.pagination import page_of
@@ -59,7 +59,7 @@ def triple(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "pool": campaign.pool,
         "campaign": campaign,
         "item": item,
-        "asked": wording(item),
+        "asked": item_text(item),
         "relation": open_graph(campaign.pool.graph).relations[item.triple.relation],
         "history": history(item),
         "forms": forms,

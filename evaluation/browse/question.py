@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.questions.wording import templates_at
+from annotation.questions.templates import templates_at
 from evaluation.browse.inventory import ANSWERS, LEGEND, REASONS, Inventory, Shown
 from evaluation.browse.search import FIRST
 from evaluation.browse.triple import Evidence, evidence_of

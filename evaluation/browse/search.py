@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.enums import JudgementOrigin
-from annotation.questions.wording import templates_at
+from annotation.questions.templates import templates_at
 from core.errors import UserError
 from evaluation.browse.inventory import LEGEND, ORIGINS, REASONS, Inventory, Shown, Stock
 from evaluation.labels.label_sets import current_state

@@ -17,7 +17,7 @@ from annotation.judging.judgements import live_labels
 from annotation.models import ImportedLabel, Item, Judgement
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.reports import annotator_numbers
-from annotation.questions.wording import templates_at
+from annotation.questions.templates import templates_at
 from annotation.sources.evidence import ascii_host, problem_of
 from evaluation.browse.inventory import REASONS, Inventory, Shown
 from evaluation.labels.pool_table import pool_table

@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 import pyarrow as pa
 
-from annotation.questions.wording import templates_at
+from annotation.questions.templates import templates_at
 from evaluation.labels.pool_table import evaluated, pool_table, triple_codes
 from evaluation.labels.qrels import pooled_state, read_qrels
 from evaluation.measures.label_state import LabelState

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.labelling.queue import claim_disputed, release_all
 from annotation.models import Check, CheckLabel, Gold, Item
-from annotation.questions.wording import current_template
+from annotation.questions.templates import current_template
 from pooling.models import Relation
 from tests.annotation import world as worlds
 from tests.annotation.world import World, answer

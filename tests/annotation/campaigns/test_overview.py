@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns.overview import outlook, overview, pace, stuck_disputes, stuck_items
+from annotation.campaigns.overview import disputes_short_of_people, items_short_of_people, outlook, overview, pace
 from annotation.labelling.withdraw import return_item, withdraw_labels
 from annotation.models import Item, Label, Membership
 from annotation.people.accounts import add_person, take_role
@@ -63,7 +63,7 @@ def test_item_whose_labels_were_withdrawn_is_stuck_when_nobody_else_is_left(worl
     assert outlook(world.campaign).stuck == 0
     withdraw_labels(world.campaign, world.ann)
     # one has ben's label and nobody for the other; two has had ann, so that ben alone is left for two labels
-    assert set(stuck_items(world.campaign, [world.ann.pk, world.ben.pk])) == {one, two}
+    assert set(items_short_of_people(world.campaign, [world.ann.pk, world.ben.pk])) == {one, two}
     assert outlook(world.campaign).stuck == 2
     add_person("dora", "annotator", world.campaign)
     assert outlook(world.campaign).stuck == 0
@@ -110,7 +110,7 @@ def test_dispute_that_every_adjudicator_labelled_is_stuck(world) -> None:
     item = first(world)
     label_item(world, item, ada="Y", ben="N")
     assert outlook(world.campaign).stuck_disputes == 1
-    assert list(stuck_disputes(world.campaign, [world.ada.pk])) == [item]
+    assert list(disputes_short_of_people(world.campaign, [world.ada.pk])) == [item]
     add_person("eva", "adjudicator", world.campaign)
     assert outlook(world.campaign).stuck_disputes == 0
 

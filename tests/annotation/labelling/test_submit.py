@@ -40,7 +40,7 @@ def test_submit_keeps_all_that_was_given(world, item) -> None:
 
 
 def test_label_keeps_the_version_that_was_shown(world, item) -> None:
-    from annotation.questions.wording import save_template
+    from annotation.questions.templates import save_template
 
     slot = slot_for(world.campaign, world.ann, item)
     save_template(slot.template.relation, "New {subject} {object}?", "New {subject}?", "New {object}?", None)

@@ -14,7 +14,7 @@ from annotation.messages.guidelines import (
     MAX_LENGTH,
     DiffLine,
     current_guidelines,
-    difference,
+    diff_lines,
     guidelines_at,
     labels_by_version,
     render_markdown,
@@ -203,7 +203,7 @@ def test_labels_are_counted_under_the_version_they_were_given_under(world, djang
 
 def test_difference_by_lines() -> None:
     before = "a\nb\nc\nd\ne\nf\ng"
-    assert difference(before, "a\nb\nc\nd\nE\nf\ng\nh") == [
+    assert diff_lines(before, "a\nb\nc\nd\nE\nf\ng\nh") == [
         DiffLine("…", ""),
         DiffLine(" ", "c"),
         DiffLine(" ", "d"),
@@ -213,5 +213,5 @@ def test_difference_by_lines() -> None:
         DiffLine(" ", "g"),
         DiffLine("+", "h"),
     ]
-    assert difference("--- x", "+++ x") == [DiffLine("−", "--- x"), DiffLine("+", "+++ x")]
-    assert difference(before, before) == []
+    assert diff_lines("--- x", "+++ x") == [DiffLine("−", "--- x"), DiffLine("+", "+++ x")]
+    assert diff_lines(before, before) == []

@@ -16,7 +16,7 @@ from annotation.models import CheckLabel, Item, Label, SurplusLabel
 from annotation.models.slot import lease_of
 from annotation.quality.annotators import annotator_detail, annotators, took_part
 from annotation.quality.kernel import Share
-from annotation.questions.wording import current_template
+from annotation.questions.templates import current_template
 from pooling.models import Relation
 from tests.annotation.answered import MONDAY, decide, label_all, label_item, make_check, make_gold
 from tests.annotation.world import LINK, World, answer, slot_for

@@ -25,7 +25,7 @@ from annotation.quality.reports import (
     recheck_report,
     week_of,
 )
-from annotation.questions.wording import current_template
+from annotation.questions.templates import current_template
 from pooling.models import PooledTriple, Relation
 from tests.annotation.answered import MONDAY, decide, label_all, label_item, make_check, make_gold
 from tests.annotation.world import LINK, World

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.models import QuestionTemplate
 from annotation.questions.files import import_templates, read_upload, save_changes, templates_tsv
-from annotation.questions.wording import current_template, save_template
+from annotation.questions.templates import current_template, save_template
 from core.models import AuditEntry
 from pooling.errors import PoolError
 from pooling.models import Graph, Relation

@@ -16,10 +16,10 @@ from annotation.questions.review import (
     coverage,
     examples,
     missing_labels,
-    to_people,
+    num_triples_asked,
     versions,
 )
-from annotation.questions.wording import save_template
+from annotation.questions.templates import save_template
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool, PooledTriple, Relation
 from tests.annotation.world import label_item
@@ -44,7 +44,7 @@ def test_relations_come_by_their_triples_to_people(pool: Pool) -> None:
         ("lived_in", 6),
         ("rules", 1),
     ]
-    assert to_people(pool) == {0: 6, 1: 9, 3: 1}
+    assert num_triples_asked(pool) == {0: 6, 1: 9, 3: 1}
 
 
 def test_coverage_counts_relations_and_triples(pool: Pool) -> None:
@@ -81,11 +81,11 @@ def test_examples_are_real_triples_to_people(pool: Pool) -> None:
         }
         for index in (0, 1, 3)
     }
-    found = examples(pool, to_people(pool))
+    found = examples(pool, num_triples_asked(pool))
     assert {index: len(own) for index, own in found.items()} == {0: 3, 1: 3, 3: 1}
     for index, own in found.items():
         assert set(own) <= pairs[index] and len(set(own)) == len(own)
-    assert found == examples(pool, to_people(pool))
+    assert found == examples(pool, num_triples_asked(pool))
 
 
 def test_other_examples_show_all_triples_in_turn(pool: Pool) -> None:
@@ -98,7 +98,7 @@ def test_other_examples_show_all_triples_in_turn(pool: Pool) -> None:
 
 @pytest.mark.parametrize("indices", [[0], [0, 1, 3]])
 def test_examples_take_one_query(pool: Pool, indices: list[int], django_assert_num_queries) -> None:
-    counts = to_people(pool)
+    counts = num_triples_asked(pool)
     open_graph(pool.graph)
     with django_assert_num_queries(1):
         examples(pool, {index: counts[index] for index in indices})

@@ -9,7 +9,14 @@ from annotation.errors import CampaignError
 from annotation.labelling.progress import own_progress
 from annotation.labelling.queue import claim
 from annotation.models import Batch, Campaign, Item, Slot
-from annotation.release.next_batch import may_release, next_lot, progress_of, release_next, stop_reason, unreleased
+from annotation.release.next_batch import (
+    may_release,
+    plan_next_batch,
+    progress_of,
+    release_next,
+    stop_reason,
+    unreleased,
+)
 from annotation.release.settings import set_order
 from annotation.signals import batch_wanted
 from core.models import AuditEntry
@@ -384,7 +391,7 @@ def test_batch_size_zero_releases_the_rest_at_once(pool, by_id) -> None:
     campaign = open_campaign(pool, order="by-id", batch_size=5)
     set_order(campaign, order="by-id", settings={}, batch_size=0)
     assert list(campaign.batches.values_list("number", "origin", "size")) == [(1, "order", 8), (2, "all", 16)]
-    assert next_lot(campaign) is None
+    assert plan_next_batch(campaign) is None
 
 
 def test_dispute_of_a_batch_is_a_label_for_the_order(world, small) -> None:

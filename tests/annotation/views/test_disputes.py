@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.labelling.disputes import describe, difference, later
+from annotation.labelling.disputes import answer_difference, blocked_disputes, describe_disputes
 from annotation.labelling.queue import claim_disputed
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.messages.flags import answer_flag
@@ -37,9 +37,9 @@ def ada(world, as_user):
 
 
 def question(item: Item) -> str:
-    from annotation.questions.wording import wording
+    from annotation.questions.templates import item_text
 
-    return wording(item).statement
+    return item_text(item).statement
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def question(item: Item) -> str:
     ],
 )  # fmt: skip
 def test_difference_tells_not_who(answers, expected) -> None:
-    assert difference(list(answers)) == expected
+    assert answer_difference(list(answers)) == expected
 
 
 def test_disputes_in_the_order_in_which_they_are_given_out(world, ada, items) -> None:
@@ -99,7 +99,7 @@ def test_reopened_dispute_is_as_old_as_its_reopening(world, items) -> None:
     label_item(world, items[1], ann="Y", ben="N")
     reopen_judgement(items[0], by=world.manager, now=timezone.now() + timedelta(days=1))
     slots = Slot.objects.filter(number=3).order_by("item__order")
-    told = describe(world.campaign, slots)
+    told = describe_disputes(world.campaign, slots)
     assert told[0].since == Judgement.objects.get(triple=items[0].triple).decided_at
     assert told[1].since == Label.objects.filter(item=items[1]).latest("pk").created_at
 
@@ -131,7 +131,7 @@ def test_time_to_the_next_is_of_those_that_still_wait(world, items) -> None:
         label_item(world, item, ann="Y", ben="N")
         Label.objects.filter(item=item).update(created_at=timezone.now() - timedelta(minutes=5 * number + 6))
     now = timezone.now()
-    found = later(world.campaign, world.ada, now=now)  # 6, 11 and 16 minutes old
+    found = blocked_disputes(world.campaign, world.ada, now=now)  # 6, 11 and 16 minutes old
     assert (found.in_window, found.parked) == (2, [])
     assert 230 <= (found.seconds_to_next or 0) <= 241
 

@@ -7,7 +7,7 @@ import pytest
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Label
 from annotation.quality.checks import gold_from_pool
-from annotation.questions.wording import current_template, save_template
+from annotation.questions.templates import current_template, save_template
 from core.models import AuditEntry
 from pooling.models import Relation
 from pooling.questions.templates import TemplateText

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import QuestionTemplate
-from annotation.questions.wording import save_template
+from annotation.questions.templates import save_template
 from pooling.models import PooledTriple, Relation
 from tests.annotation.world import label_item
 from tests.pages.world import make_world as make_town

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from annotation.questions.wording import save_template
+from annotation.questions.templates import save_template
 from core.files.artifacts import ArtifactError, artifact_path
 from core.jobs.execution import execute
 from evaluation.labels.import_qrels import read_judgements

@@ -14,7 +14,7 @@ from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.messages.guidelines import save_guidelines
 from annotation.models import Item, Label
-from annotation.questions.wording import save_template
+from annotation.questions.templates import save_template
 from annotation.simulation.simulate import Simulation, simulate
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.qrels import freeze_qrels, pooled_state, write_qrels

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from annotation.models import QuestionTemplate
-from annotation.questions.wording import current_template, save_template, word, wording
+from annotation.questions.templates import current_template, item_text, question_text, save_template
 from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
 from pooling.questions.templates import TemplateError
@@ -38,11 +38,11 @@ def test_save_refuses_a_tail_question_without_subject(relation) -> None:
 
 def test_wording_fills_labels_and_asks_the_side_of_the_group(world) -> None:
     item = world.campaign.items.filter(side="tail").first()
-    words = wording(item)
+    words = item_text(item)
     assert words.statement == f"Has Person 1 lived in {words.object}?"
     assert words.group_question == "Where has Person 1 lived?"
     item = world.campaign.items.filter(side="head").first()
-    assert wording(item).group_question == "Who has lived in City 7?"
+    assert item_text(item).group_question == "Who has lived in City 7?"
 
 
 def test_save_is_noted_with_person_and_pool(world) -> None:
@@ -63,7 +63,7 @@ def test_save_is_noted_with_person_and_pool(world) -> None:
 def test_second_writer_of_a_version_is_told_and_nothing_of_theirs_is_kept(relation, monkeypatch) -> None:
     first = current_template(relation)
     save_template(relation, "{subject}, {object}?", "{subject}?", "{object}?")
-    monkeypatch.setattr("annotation.questions.wording.current_template", lambda relation: first)
+    monkeypatch.setattr("annotation.questions.templates.current_template", lambda relation: first)
     with pytest.raises(TemplateError, match="Somebody else changed these questions a moment ago"):
         save_template(relation, "{object}, {subject}?", "{subject}?", "{object}?")
     assert QuestionTemplate.objects.count() == 2
@@ -78,7 +78,7 @@ def test_label_that_looks_like_a_template_is_shown_as_it_is(world, label: str) -
     graph = open_graph(world.pool.graph)
     labels = [label if entity == item.triple.head else name for entity, name in enumerate(graph.labels)]
     odd = dataclasses.replace(graph, labels=labels)
-    words = word(item, current_template(world.pool.graph.relations.get()), odd)
+    words = question_text(item, current_template(world.pool.graph.relations.get()), odd)
     assert words.statement == f"Has {label} lived in {words.object}?"
     assert words.group_question == f"Where has {label} lived?"
     assert words.subject == label

@@ -18,7 +18,7 @@ from pooling.models import Graph, Pool, Relation
 from pooling.questions.templates import TemplateError, TemplateText, check_template, default_template, fill
 
 
-class Wording(NamedTuple):
+class QuestionText(NamedTuple):
     statement: str
     group_question: str
     subject: str
@@ -122,19 +122,19 @@ def one_writer() -> Iterator[None]:
         ) from error
 
 
-def wording(item: Item, template: QuestionTemplate | None = None) -> Wording:
+def item_text(item: Item, template: QuestionTemplate | None = None) -> QuestionText:
     """What a person reads of an item. `template`: the version that was or is to be shown, else the newest."""
     graph = item.campaign.pool.graph
     if template is None:
         template = current_template(Relation.objects.get(graph=graph, index=item.triple.relation))
-    return word(item, template, open_graph(graph))
+    return question_text(item, template, open_graph(graph))
 
 
-def word(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> Wording:
+def question_text(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> QuestionText:
     head, tail = item.triple.head, item.triple.tail
     subject, object_ = graph.label(head), graph.label(tail)
     group = template.tail_question if item.side == Side.TAIL else template.head_question
-    return Wording(
+    return QuestionText(
         fill(template.statement, subject, object_),
         fill(group, subject, object_),
         subject,
