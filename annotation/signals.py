@@ -1,6 +1,6 @@
-"""What other apps may have a say in."""
+"""Signals through which other apps take part in decisions of this one."""
 
 from django.dispatch import Signal
 
-# campaign=Campaign; a receiver returns the reason why no batch should be released, or ""
+# sent with campaign=Campaign; a receiver returns why no batch should be released, or ""
 batch_wanted = Signal()

@@ -1,4 +1,4 @@
-"""Judgements follow from labels: two that agree, else the adjudicator's, else imported ones."""
+"""Make judgements from labels: two that agree, else the adjudicator's, else imported ones."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -23,12 +23,15 @@ from core.files.artifacts import sha256_of
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
 
-LAST = 50  # judgements that the version of the labels names: no more transactions are under way at once
+LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
 VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 
 
 class VerdictArrays(NamedTuple):
-    """One entry a judged triple: id int64[n], Verdict str[n], when it was decided datetime64[us][n] (UTC)."""
+    """Judged triples by id.
+
+    triple_id int64[n]; verdict str[n], a Verdict; decided_at datetime64[us][n], in UTC
+    """
 
     triple_id: np.ndarray
     verdict: np.ndarray
@@ -36,12 +39,12 @@ class VerdictArrays(NamedTuple):
 
 
 def live_labels() -> QuerySet[Label]:
-    """The labels that count: the latest version in each slot, but for slots that were withdrawn."""
+    """Return the labels that count: the latest version in each slot, except in withdrawn slots."""
     return Label.objects.filter(superseded_by=None, slot__state=SlotState.ANSWERED)
 
 
 def decide(answers: Mapping[int, str], *, reopened: bool = False) -> tuple[ItemState, Verdict | None]:
-    """State and verdict of an item from the live answers in its slots, by slot number.
+    """Return state and verdict of an item from the answers that count, by slot number.
 
     A reopened item needs a third answer even where two agree.
     """
@@ -57,14 +60,14 @@ def decide(answers: Mapping[int, str], *, reopened: bool = False) -> tuple[ItemS
 
 
 def majority(answers: Iterable[str]) -> Verdict:
-    """Of labels made elsewhere. Can't tell is no vote; a tie is undecided."""
+    """Return the majority of labels made elsewhere. Can't tell is not a vote; a tie is undecided."""
     count = Counter(answers)
     difference = count[Answer.YES] - count[Answer.NO]
     return Verdict.POSITIVE if difference > 0 else Verdict.NEGATIVE if difference < 0 else Verdict.UNDECIDED
 
 
 def fallback_verdict(imported: Collection[str]) -> tuple[Verdict, JudgementOrigin]:
-    """What a judgement by people falls back to when they no longer decide: the imported labels, else undecided."""
+    """Return verdict and origin where people no longer decide: by imported labels, or undecided."""
     return majority(imported), JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
 
 
@@ -86,9 +89,9 @@ def judge_item(item: Item, *, now: datetime | None = None) -> None:
 
 
 def drop_third_slots(items: Collection[int]) -> None:
-    """Take the third slots of items away that are no dispute any more; an answered one stays.
+    """Remove the third slots of items that are no longer disputed; answered ones stay.
 
-    One that an adjudicator holds is only given back: their answer may be on its way, and is kept apart.
+    A slot that an adjudicator holds is only freed: their answer may be on its way, and is then kept apart.
     """
     third = Slot.objects.filter(item__in=items, number=ADJUDICATION)
     Slot.objects.filter(pk__in=list(third.filter(state=SlotState.FREE).values_list("pk", flat=True))).delete()
@@ -97,7 +100,7 @@ def drop_third_slots(items: Collection[int]) -> None:
 
 
 def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
-    """Never deletes a judgement: the time of the last decision is the version of all that is computed."""
+    """Write the judgement; never delete one, since the time of the last decision is the version of all results."""
     judgement = Judgement.objects.filter(triple_id=item.triple_id).first()
     origin = JudgementOrigin.PEOPLE
     if verdict is None:
@@ -113,7 +116,7 @@ def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
 
 
 def current_verdicts(pool: Pool) -> VerdictArrays:
-    """Every judgement of the pool, by triple id."""
+    """Return every judgement of the pool, by triple id."""
     rows = list(pool.judgements.order_by("triple_id").values_list("triple_id", "verdict", "decided_at"))
     return VerdictArrays(
         np.array([row[0] for row in rows], dtype=np.int64),
@@ -123,9 +126,10 @@ def current_verdicts(pool: Pool) -> VerdictArrays:
 
 
 def labels_version(pool: Pool) -> str:
-    """Differs whenever the judgements differ; empty while there are none. Later ones compare as greater.
+    """Return a text that differs whenever the judgements differ; empty if there are none.
 
-    The time of the last one is not enough: a transaction may commit after one that decided later than it.
+    Later versions compare as greater. The time of the last decision is not enough: a transaction may commit after one
+    that decided later.
     """
     latest = list(
         pool.judgements.annotate(n=Window(Count("pk")))
@@ -144,11 +148,11 @@ def labels_version(pool: Pool) -> str:
 
 @dataclass
 class ImportReport:
-    """What an import did, in lines; positive, negative, undecided count the triples it is about."""
+    """What an import did, in lines; positive, negative and undecided count triples."""
 
     read: int = 0
     imported: int = 0
-    known: int = 0  # lines of this very file that were imported before
+    known: int = 0  # lines of the same file that were imported before
     positive: int = 0
     negative: int = 0
     undecided: int = 0
@@ -157,9 +161,9 @@ class ImportReport:
 
 
 def import_labels(pool: Pool, path: Path) -> ImportReport:
-    """Add the labels of a file to those made elsewhere; their majority judges what people have not judged.
+    """Add the labels of a file; their majority judges what people have not judged.
 
-    Bad lines are skipped and named; the same file again adds nothing.
+    Bad lines are skipped and named; importing the same file again adds nothing.
     """
     lines, report = labels_of_pool(pool, path)
     with transaction.atomic():
@@ -171,7 +175,7 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
 def import_judged(
     pool: Pool, answers: Mapping[tuple[int, int, int], tuple[Answer, int]], file_name: str, file_sha256: str
 ) -> None:
-    """Add one label for each of these pooled triples, with the line of the file that it is from, and judge by it.
+    """Add one label for each of these pooled triples, with its line in the file, and judge by it.
 
     The caller holds the transaction.
     """
@@ -187,7 +191,7 @@ def import_judged(
 
 
 def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]], ImportReport]:
-    """The labels of a file that are of pooled triples, with their ids, and a report of its lines. Changes nothing."""
+    """Return the labels of a file that name pooled triples, with triple ids, and a report of its lines."""
     report = ImportReport()
     triples = {
         (head, relation, tail): (pk, reason)

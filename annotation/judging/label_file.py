@@ -1,4 +1,4 @@
-"""Label files (spec/formats.md): TSV head, relation, tail, label [, annotator, source URL, ISO time]."""
+"""Read label files: TSV of head, relation, tail, label and, optionally, annotator, source URL, ISO time."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
@@ -32,9 +32,10 @@ class SkippedLine(NamedTuple):
 def read_label_file(
     path: Path, graph: GraphArrays, hosts_of: Callable[[int], Collection[str]] | None = None
 ) -> Iterator[LabelLine | SkippedLine]:
-    """Every line that is not empty, understood or skipped with the reason. PoolError if unreadable.
+    """Yield every non-empty line, either understood or skipped with the reason.
 
-    `hosts_of`: the verified hosts of a relation (index), so that a link to another place is noted.
+    `hosts_of` returns the verified hosts of a relation (index); links to other hosts are noted. Raises PoolError if the
+    file cannot be read.
     """
     for number, fields in read_tsv(path):
         line = _line(number, fields, graph)
@@ -74,5 +75,5 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
 
 
 def read_truth(path: Path, graph: GraphArrays) -> Mapping[Triple, Answer]:
-    """A label file as the truth of a simulation: the last label of a triple counts, skipped lines do not."""
+    """Return a label file as the truth of a simulation: the last label of a triple counts, bad lines are skipped."""
     return {line.triple: line.answer for line in read_label_file(path, graph) if isinstance(line, LabelLine)}

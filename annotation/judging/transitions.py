@@ -1,4 +1,4 @@
-"""The allowed moves of campaigns, slots, checks and items. A move is a conditional UPDATE, its rows counted."""
+"""Make the allowed moves of campaigns, slots, checks and items: conditional UPDATEs with counted rows."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from annotation.models import Campaign, Check, Item, Slot
 
 # move: from which states, to which state
 SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
-    "claim": ((SlotState.FREE, SlotState.LEASED), SlotState.LEASED),  # leased: only when its lease is over
+    "claim": ((SlotState.FREE, SlotState.LEASED), SlotState.LEASED),  # leased ones only if the lease is over
     "renew": ((SlotState.LEASED,), SlotState.LEASED),
     "release": ((SlotState.LEASED,), SlotState.FREE),
     "answer": ((SlotState.LEASED,), SlotState.ANSWERED),
@@ -43,16 +43,16 @@ CAMPAIGN_MOVES: dict[CampaignState, tuple[CampaignState, ...]] = {
 
 
 def claimable(now: datetime) -> Q:
-    """Free, or leased by somebody whose time is over."""
+    """Match slots that are free or whose lease is over."""
     return Q(state=SlotState.FREE) | Q(state=SlotState.LEASED, leased_until__lt=now)
 
 
 def move_slots(slots: QuerySet[Slot], move: str, **changes: Any) -> int:
-    """Make the move on those of `slots` that may make it; how many did.
+    """Make the move on those of `slots` that allow it; return how many did.
 
-    Rows are locked in the order of their ids, so that two moves of the same slots wait for each other and do not
-    block each other. `slots` looks at their own columns: what it asked of a joined table, the database would not
-    ask again of a row that it had to wait for.
+    Rows are locked in the order of their ids, so that two moves of the same slots wait for each other without a
+    deadlock. `slots` must filter by columns of slots only: the database would not check a joined table again for a row
+    that it had to wait for.
     """
     before, after = SLOT_MOVES[move]
     if len([alias for alias, uses in slots.query.alias_refcount.items() if uses]) > 1:
@@ -68,7 +68,7 @@ def release_slots(slots: QuerySet[Slot]) -> int:
 
 
 def move_checks(checks: QuerySet[Check], move: str, **changes: Any) -> int:
-    """Make the move on those of `checks` that may make it; how many did."""
+    """Make the move on those of `checks` that allow it; return how many did."""
     before, after = CHECK_MOVES[move]
     return checks.filter(state__in=before).update(state=after, **changes)
 
@@ -86,7 +86,7 @@ def move_item(item: Item, after: ItemState, **changes: Any) -> None:
 
 
 def move_campaign(campaign: Campaign, after: CampaignState) -> bool:
-    """Pause, close or open; whether this call did it (it was not there already, and the move is allowed)."""
+    """Pause, close or open; return whether this call changed the state."""
     before = [state for state, moves in CAMPAIGN_MOVES.items() if after in moves]
     moved = Campaign.objects.filter(pk=campaign.pk, state__in=before).update(state=after) == 1
     campaign.refresh_from_db(fields=["state"])

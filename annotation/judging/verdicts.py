@@ -1,6 +1,6 @@
-"""Verdicts other than the judgements of this moment: as labels stood at a time, or of one person alone.
+"""Work out verdicts other than the current judgements: at an earlier time, or of one person alone.
 
-Both are worked out from the labels, which are append-only, by the rules that make the judgements.
+Both follow from the labels, which are append-only, by the rules that make the judgements.
 """
 
 import re
@@ -20,13 +20,12 @@ _ITEM = re.compile(r"item ([0-9]+)")
 
 
 def verdicts_at(pool: Pool, when: datetime) -> dict[int, Verdict]:
-    """Triple id -> verdict that the labels given until `when` (and at it) made of it; a triple without is not in it.
+    """Return triple id -> verdict by the labels given until `when` (inclusive), without unjudged triples.
 
-    Of each slot the version that was the newest then counts, unless the slot had been withdrawn by then; an item
-    counts as reopened if it had been, and had not been sent back since. What people did not decide is judged by the
-    majority of the labels imported until then: by the time of the import, not by one that its file names. So what
-    was true at a time is never changed by what is done later. What people had decided and took back is without
-    verdict here, as it counts as unjudged.
+    In each slot the version that was newest then counts, unless the slot had been withdrawn by then; an item counts as
+    reopened if it had been, and had not been sent back since. What people did not decide is judged by the majority of
+    the labels imported until then: the time of the import counts, not one named in the file. So later acts never change
+    the result for an earlier time. What people had decided and then took back has no verdict: it counts as unjudged.
     """
     answers = _answers_at(pool, when)
     reopened = _reopened_at(pool, when)
@@ -45,7 +44,7 @@ def verdicts_at(pool: Pool, when: datetime) -> dict[int, Verdict]:
 
 
 def _answers_at(pool: Pool, when: datetime) -> Mapping[tuple[int, int], dict[int, str]]:
-    """(item, triple) -> slot number -> the answer that counted then."""
+    """Return (item, triple) -> slot number -> the answer that counted then."""
     labels = Label.objects.filter(item__campaign__pool=pool, created_at__lte=when)
     labels = labels.filter(Q(slot__withdrawn_at=None) | Q(slot__withdrawn_at__gt=when))
     found: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
@@ -57,7 +56,7 @@ def _answers_at(pool: Pool, when: datetime) -> Mapping[tuple[int, int], dict[int
 
 
 def _reopened_at(pool: Pool, when: datetime) -> set[int]:
-    """Ids of the items that a manager had reopened, and nobody had sent back since."""
+    """Return the ids of items that a manager had reopened and nobody had sent back since."""
     acts = AuditEntry.objects.filter(
         pool=pool, at__lte=when, act__in=[AnnotationAct.JUDGEMENT_REOPENED, AnnotationAct.ITEM_RETURNED]
     )
@@ -69,9 +68,9 @@ def _reopened_at(pool: Pool, when: datetime) -> set[int]:
 
 
 def verdicts_by_person(campaign: Campaign, person: int | None = None) -> dict[int, dict[int, Verdict]]:
-    """Person id -> triple id -> what their label that counts now says; of one person, or of all who have one.
+    """Return person id -> triple id -> verdict of their label that counts now, of one person or of all.
 
-    Can't tell is undecided. One label a person and item, since nobody has two slots of one.
+    Can't tell is undecided. A person has at most one label on an item, since nobody has two slots of one.
     """
     labels = live_labels().filter(item__campaign=campaign)
     if person is not None:

@@ -1,4 +1,4 @@
-"""What waits for whom: items without enough labels, and disputes."""
+"""Find what waits for whom: items that need labels, and disputes."""
 
 from datetime import datetime, timedelta
 
@@ -14,7 +14,7 @@ from annotation.models.slot import ADJUDICATION, PLACES
 
 
 def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None) -> QuerySet[Item]:
-    """Items that could be given to this person now."""
+    """Return the items that this person could be given now."""
     place = Slot.objects.filter(claimable(now or timezone.now()), item=OuterRef("pk"), number__in=PLACES)
     return not_seen_by(campaign.items.filter(Exists(place), state=ItemState.OPEN), user)
 
@@ -22,9 +22,9 @@ def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None
 def waiting_disputes(
     campaign: Campaign, user: User, *, now: datetime | None = None, wait_for_windows: bool = True
 ) -> QuerySet[Slot]:
-    """Third slots that could be given to this adjudicator now.
+    """Return the third slots that this adjudicator could be given now.
 
-    Not those whose labels can still be changed, nor those that wait for an answer to a report.
+    Excludes disputes whose labels can still be changed, and those that wait for a reply to a report.
     """
     now = now or timezone.now()
     items = not_labelled_by(campaign.items.filter(state=ItemState.DISPUTED), user).filter(
@@ -39,13 +39,13 @@ def waiting_disputes(
 
 
 def most_disputed(slots: QuerySet[Slot]) -> QuerySet[Slot]:
-    """Third slots, those of items that were labelled most often first; among equals the oldest dispute."""
+    """Order third slots by the number of labels of their item, most first; among equals the oldest first."""
     given = Count("item__labels", filter=Q(item__labels__supersedes=None))  # a change is no further label
     return slots.annotate(num_labels=given).order_by("-num_labels", "id")
 
 
 def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | None = None) -> int | None:
-    """Until the labels of a dispute that waits for nothing else can no longer be changed; None: there is none."""
+    """Return the seconds until the labels of the next dispute can no longer be changed; None: no dispute."""
     now = now or timezone.now()
     slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)
     given = slots.annotate(last=Max("item__labels__created_at", filter=Q(item__labels__supersedes=None)))
@@ -57,11 +57,12 @@ def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | N
 
 
 def not_labelled_by(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+    """Exclude items on which this person has a slot."""
     return items.filter(~Exists(Slot.objects.filter(item=OuterRef("pk"), annotator=user)))
 
 
 def not_seen_by(items: QuerySet[Item], user: User) -> QuerySet[Item]:
-    """Without those that this person labelled, or saw labels of as an adjudicator."""
+    """Exclude items that this person labelled, or saw labels of as an adjudicator."""
     return not_labelled_by(items, user).filter(
         ~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user))
     )

@@ -1,4 +1,4 @@
-"""The disputes that one adjudicator may decide: what waits now, and what waits for something else first."""
+"""List the disputes of one adjudicator: those to decide now, and those that wait for something else first."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -38,17 +38,21 @@ class BlockedDisputes:
 
 
 def disputes_in_hand(campaign: Campaign, user: User) -> QuerySet[Slot]:
+    """Return the third slots that this person holds."""
     held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
     return most_disputed(held.filter(number=ADJUDICATION))
 
 
 def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:
-    """Third slots that this person can be given now, in the order in which they are given out."""
+    """Return the third slots that this person can be given now, in the order in which they are given out."""
     return most_disputed(waiting_disputes(campaign, user))
 
 
 def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
-    """What an adjudicator may know of them before answering: no person, and not who answered what."""
+    """Return what an adjudicator may know of disputes before answering.
+
+    That excludes names, and who gave which answer.
+    """
     slots = list(slots)
     given: dict[int, list[str]] = defaultdict(list)
     labels = live_labels().filter(item__in=[slot.item_id for slot in slots], slot__number__in=PLACES)
@@ -78,7 +82,7 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
 
 
 def answer_difference(answers: list[str]) -> str:
-    """How two answers differ, in words; no order, so that it does not tell whose is whose."""
+    """Return in words how two answers differ, without an order that would tell whose is whose."""
     count = {answer: answers.count(answer) for answer in Answer}
     if count[Answer.CANT_TELL]:
         other = [Answer(answer).label for answer in (Answer.YES, Answer.NO) if count[answer]]
@@ -87,7 +91,7 @@ def answer_difference(answers: list[str]) -> str:
 
 
 def blocked_disputes(campaign: Campaign, user: User, *, now: datetime | None = None) -> BlockedDisputes:
-    """Two queries."""
+    """Return the disputes that wait for the end of a change window or for a reply to a report; two queries."""
     now = now or timezone.now()
     window = timedelta(minutes=campaign.undo_minutes)
     slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)

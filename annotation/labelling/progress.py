@@ -1,4 +1,4 @@
-"""A person's own progress: their work only, nothing that tells what others did."""
+"""Count a person's own work; nothing here tells what others did."""
 
 from dataclasses import dataclass
 
@@ -22,12 +22,15 @@ class OwnProgress:
     today: int
     total: int
     has_questions: bool  # something is waiting for this person to label
-    disputes: int | None  # waiting for this person to adjudicate; None for who is no adjudicator
-    answers: int  # to own reports, of the last days
+    disputes: int | None  # waiting for this person to adjudicate; None unless the person is an adjudicator
+    answers: int  # to own reports in the last days
 
 
 def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
-    """Labels of this person today and in all; a changed label counts once, the answer to a check as a label."""
+    """Return this person's labels today and in all.
+
+    A changed label counts once, and the answer to a check counts as a label.
+    """
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     today = Count("pk", filter=Q(created_at__gte=midnight))
     counts = [
@@ -38,7 +41,7 @@ def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
 
 
 def own_progress(user: User) -> list[OwnProgress]:
-    """One entry for each campaign that the person is a member of, by name."""
+    """Return one entry for each campaign that the person is a member of, by name."""
     campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
     return [_progress(user, campaign) for campaign in campaigns]
 

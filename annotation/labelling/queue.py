@@ -1,4 +1,4 @@
-"""The queue: who is given which slot. Slots are leased for minutes; a lease that is over frees its slot."""
+"""Give out slots. A slot is leased for minutes; once the lease is over, others can take it."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -16,15 +16,15 @@ from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.release.next_batch import release_when_short
 
-# groups are given out whole, up to this many slots in one person's hands
+# groups are given out whole, up to this many slots per person
 MAX_LEASED = 50
 
 
 def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | None = None) -> list[Slot]:
-    """Lease slots to an annotator until `count` are held, whole groups at a time; those held come first.
+    """Lease slots to an annotator until `count` are held; return all held ones, in order.
 
-    Items with a label are given out first, then the seeded random order of groups. An item on which a person
-    has a slot is not offered again. Slots come with item, triple and the question template to be shown.
+    Questions are given out whole. Items with one label come first, then groups in the seeded random order. An item on
+    which the person has a slot is not offered again. Item, triple and question template are loaded.
     """
     return claim_new(campaign, user, count, now=now)[0]
 
@@ -32,7 +32,7 @@ def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | Non
 def claim_new(
     campaign: Campaign, user: User, count: int, *, now: datetime | None = None
 ) -> tuple[list[Slot], set[int]]:
-    """As `claim`, and the ids of those slots that were not in this person's hands before."""
+    """Claim as `claim` does; return also the ids of the slots that this person did not hold before."""
     now = now or timezone.now()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
@@ -43,14 +43,14 @@ def claim_new(
         slots, more = _claim(campaign, user, count, now)
         new |= more
         if slots and not more:
-            break  # what waits is just being taken by others
+            break  # others are taking what is left
     return slots, new
 
 
 def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[list[Slot], set[int]]:
-    """As `claim_new`, of what is released."""
+    """Lease from what is released; return the held slots and the ids of new ones."""
     for wait in (False, True):
-        # Rows that another claim is just taking are skipped; only when nothing is left are they waited for.
+        # skip rows that another claim is taking; wait for them only when nothing else is left
         new: set[int] = set()
         try:
             with transaction.atomic():
@@ -59,7 +59,7 @@ def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[l
                     new = _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
                 slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
-            continue  # the same person in another tab took the other slot of an item: look again
+            continue  # the same person took the other slot of an item in another tab: look again
         if slots:
             return slots, new
     return slots_in_hand(campaign, user, PLACES), set()
@@ -68,10 +68,10 @@ def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[l
 def claim_disputed(
     campaign: Campaign, user: User, count: int = 4, *, now: datetime | None = None, wait_for_windows: bool = True
 ) -> list[Slot]:
-    """Lease third slots to an adjudicator, never of an item labelled by this person.
+    """Lease third slots to an adjudicator, never of an item that this person labelled.
 
-    First what was disputed most often, then the oldest dispute. A dispute is offered once nobody can change
-    the labels any more; simulations need not wait for that.
+    Items with the most labels come first, then the oldest disputes. A dispute is offered once nobody can change its
+    labels any more; `wait_for_windows=False` skips that wait, for simulations.
     """
     now = now or timezone.now()
     slots: list[Slot] = []
@@ -92,7 +92,7 @@ def claim_disputed(
 
 
 def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None) -> int:
-    """Lengthen the leases that this person holds; how many."""
+    """Extend the leases that this person holds; return how many."""
     now = now or timezone.now()
     slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
     checks = Check.objects.filter(ticket__in=tickets, person=user)
@@ -105,13 +105,16 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
 
 
 def release(user: User, tickets: Collection[UUID]) -> int:
-    """Give slots back unanswered; those that are not this person's, or answered, stay as they are."""
+    """Give questions back unanswered; return how many.
+
+    Questions that this person does not hold, or has answered, stay as they are.
+    """
     slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
     return _release(slots, Check.objects.filter(ticket__in=tickets, person=user))
 
 
 def release_all(user: User, campaign: Campaign | None = None) -> int:
-    """Give back everything that a person holds (in one campaign): they leave, or are switched off."""
+    """Give back all that a person holds (in one campaign), because they leave or lose access; return how many."""
     slots, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
     if campaign is not None:
         slots, checks = slots.filter(_in(campaign)), checks.filter(campaign=campaign)
@@ -123,6 +126,7 @@ def _release(slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
 
 
 def slots_in_hand(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
+    """Return the slots with these numbers that this person holds, in the order of the campaign."""
     slots = Slot.objects.filter(
         annotator=user, state=SlotState.LEASED, item__campaign=campaign, number__in=numbers
     ).select_related("item__triple", "template")
@@ -131,7 +135,7 @@ def slots_in_hand(campaign: Campaign, user: User, numbers: Iterable[int]) -> lis
 
 
 def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int, QuestionTemplate]:
-    """Relation index -> the version of its question that is shown now; one query."""
+    """Return the current question template by relation index, in one query."""
     found = QuestionTemplate.objects.filter(
         relation__graph=campaign.pool.graph_id, relation__index__in=set(relations)
     ).annotate(index=F("relation__index"))
@@ -147,7 +151,7 @@ def _in(campaign: Campaign) -> Exists:
 
 
 def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: datetime) -> int:
-    """A lease that is over but that nobody took is still this person's."""
+    """Renew the leases of a person; an expired one that nobody took is still theirs."""
     mine = Slot.objects.filter(_in(campaign), annotator=user, number__in=numbers)
     return move_slots(mine, "renew", leased_until=lease_end(campaign, now))
 
@@ -160,7 +164,7 @@ def _note_seen(user: User, slots: Collection[int]) -> None:
 
 
 def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
-    """Row locks where the database has them; SQLite has one writer at a time (transaction_mode IMMEDIATE)."""
+    """Lock rows where the database can; SQLite has one writer at a time (transaction_mode IMMEDIATE)."""
     return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
 
 
@@ -174,15 +178,14 @@ def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: da
         passed.append(group)
         taken |= _take_group(campaign, user, group, room - len(taken), now, wait)
         if wait and taken:
-            break  # who waits holds nothing that others wait for
+            break  # a claim that waits must hold nothing that others wait for
     return taken
 
 
 def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
-    """The group of the first item that somebody else has labelled, else of the first in the random order.
+    """Return the next group to offer: of an item that somebody else has labelled, or else in the random order.
 
-    Who labelled first is part of the index. So a claim walks past no item that this person has labelled,
-    however many these are.
+    The first labeller is part of the index, so a claim skips all items that this person has labelled, however many.
     """
     for items in (
         waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
@@ -206,7 +209,7 @@ def _take_disputes(
         if not first:
             break
         passed += first
-        # locked by id alone: what orders them counts rows, and counted rows cannot be locked
+        # locked by id alone: the order counts rows, and a query that aggregates cannot lock
         rows = Slot.objects.filter(claimable(now), pk__in=first).select_related("item__triple").order_by("pk")
         taken |= _lease(campaign, user, list(_locked(rows, wait)), now)
     _note_seen(user, taken)
@@ -222,7 +225,10 @@ def _take_group(campaign: Campaign, user: User, group: int, room: int, now: date
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:
-    """Lease locked slots, one UPDATE a question template, which is remembered with the slot; which were taken."""
+    """Lease locked slots and return the ids of those that were taken.
+
+    One UPDATE for each question template, which is remembered with the slot.
+    """
     templates = newest_templates(campaign, {slot.item.triple.relation for slot in slots}) if slots else {}
     by_relation: dict[int, list[int]] = {}
     for slot in slots:
@@ -238,7 +244,7 @@ def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> 
         )
         if moved == len(ids):
             taken.update(ids)
-        else:  # only without row locks: another took some of them between the look and the UPDATE
+        else:  # without row locks another claim may take some of them before the UPDATE
             taken.update(
                 Slot.objects.filter(pk__in=ids, annotator=user, state=SlotState.LEASED).values_list("pk", flat=True)
             )

@@ -1,4 +1,4 @@
-"""Taking back: the labels of one person, one item, one judgement. Nothing is deleted: slots are retired.
+"""Take back the labels of a person, an item or a judgement. Nothing is deleted: slots are retired.
 
 A retired slot keeps its person and label, so that this person is not asked again; a new slot takes its number.
 """
@@ -24,24 +24,24 @@ from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 from core.people.audit_log import record
 
 _BATCH = 500
-_CHUNK = 5000  # items locked and changed at a time: SQLite takes so many ids in one query, and more
+_CHUNK = 5000  # items locked and changed at a time, well below the number of ids that SQLite takes in one query
 
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """What taking back the labels of a person does (or did)."""
+    """What taking back the labels of a person does or did."""
 
-    labels: int  # of this person, that count no more
+    labels: int  # that will be discarded
     reopened: int  # items that need another label
     to_adjudicate: int  # items that need another adjudicator
     judgements: int  # final judgements that are lost until then
     positive: int  # of these
     negative: int
-    held: int  # questions in the person's hands, that are given back
+    held: int  # questions that the person holds and gives back
 
 
 def preview_withdrawal(campaign: Campaign, person: User) -> Withdrawal:
-    """What `withdraw_labels` would do now."""
+    """Return what `withdraw_labels` would do now."""
     slots = _answered(campaign, person)
     held = Slot.objects.filter(annotator=person, item__campaign=campaign, state=SlotState.LEASED)
     checks = Check.objects.filter(campaign=campaign, person=person, state=SlotState.LEASED)
@@ -66,14 +66,14 @@ def _outlook(slots: QuerySet[Slot], held: int) -> Withdrawal:
 
 
 def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None, reason: str = "") -> Withdrawal:
-    """Make the labels of a person count no more and reopen their items. It cannot be undone.
+    """Discard the labels of a person and reopen their items. This cannot be undone.
 
-    An item loses its judgement until another person has labelled it; an adjudicator's answer on it stays and
-    decides again as soon as it has two labels. Labels are kept, and so is everything that is frozen.
+    An item loses its judgement until another person has labelled it; an adjudicator's answer stays and decides again
+    once the item has two labels. The rows of labels, and everything frozen, are kept.
     """
     now = timezone.now()
     with transaction.atomic():
-        # first of all: an answer that this person is just giving is waited for, and counts among theirs
+        # first of all: this waits for an answer that the person is giving right now, which then counts among theirs
         held = release_all(person, campaign)
         ids = list(_answered(campaign, person).order_by("item").values_list("item", flat=True))
         done = _outlook(_answered(campaign, person), held)
@@ -92,7 +92,10 @@ def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None,
 
 
 def _withdraw_from(campaign: Campaign, person: User, ids: list[int], now: datetime) -> None:
-    """Of these items alone: one that this person answers at this moment is not locked, and that answer stays."""
+    """Withdraw the labels on these items only.
+
+    An item that this person answers right now is not locked, and that answer stays.
+    """
     list(Item.objects.filter(pk__in=ids).select_for_update(no_key=True).order_by("pk"))
     slots = list(_answered(campaign, person).filter(item__in=ids))
     _retire(slots, now)
@@ -109,10 +112,10 @@ def _withdraw_from(campaign: Campaign, person: User, ids: list[int], now: dateti
 
 
 def return_item(item: Item, *, by: User | None = None, reason: str = "", now: datetime | None = None) -> None:
-    """Send an item back to the pool: its labels count no more, two other people are asked.
+    """Send an item back to the pool: its labels are discarded, and two other people are asked.
 
-    CampaignError unless both its slots are answered. Who sends it back has seen its labels, and does not get
-    it as an annotator.
+    An adjudicator who sends it back has seen its labels and does not get it as an annotator. CampaignError unless both
+    slots are answered.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -128,7 +131,7 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
 
 
 def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
-    """`return_item` by the adjudicator who holds its third slot, with a reason."""
+    """Send the item of a dispute back to the pool, for the adjudicator who holds it; a reason is required."""
     if lease != lease_of(ticket, user.pk):
         raise NotYours("This question was not given to you. Load the page again; nothing was changed.")
     if not reason.strip():
@@ -142,7 +145,7 @@ def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
 
 
 def reopen_judgement(item: Item, *, by: User | None = None, reason: str = "", now: datetime | None = None) -> None:
-    """Ask an adjudicator (once more) about a settled or undecided item. CampaignError if it is neither."""
+    """Ask an adjudicator (again) about a settled or undecided item; CampaignError if it is neither."""
     now = now or timezone.now()
     with transaction.atomic():
         item = _locked(item)
@@ -167,7 +170,7 @@ def _answered(campaign: Campaign, person: User) -> QuerySet[Slot]:
 
 
 def _retire(slots: list[Slot], now: datetime, again: Collection[int] = (*PLACES, ADJUDICATION)) -> None:
-    """Withdraw slots; a free one takes the number of each that is in `again`."""
+    """Withdraw slots; make a free one for each whose number is in `again`."""
     ids = [slot.pk for slot in slots]
     if move_slots(Slot.objects.filter(pk__in=ids), "withdraw", withdrawn_at=now) != len(ids):
         raise RuntimeError("a slot was moved by somebody else while its item was locked")
@@ -177,16 +180,16 @@ def _retire(slots: list[Slot], now: datetime, again: Collection[int] = (*PLACES,
 
 
 def _reopen(ids: set[int], state: ItemState) -> None:
-    """Items whose answered slots were just retired; one that is open already stays so."""
+    """Reopen items whose answered slots were just retired; open ones stay open."""
     items = list(Item.objects.filter(pk__in=ids))
     left = dict(live_labels().filter(item__in=ids, slot__number__in=PLACES).values_list("item", "annotator"))
     complete = Counter(live_labels().filter(item__in=ids, slot__number__in=PLACES).values_list("item", flat=True))
-    # one UPDATE for each person, not a row at a time: a withdrawal may be about thousands of items
+    # one UPDATE per person: a withdrawal may concern thousands of items
     by_starter: dict[int | None, list[int]] = defaultdict(list)
     for item in items:
         if state == ItemState.OPEN:
             by_starter[left.get(item.pk)].append(item.pk)
-        elif complete[item.pk] == 2:  # else a label of the same person was taken back as well: it stays open
+        elif complete[item.pk] == 2:  # otherwise a label of the same person was taken back too, and it stays open
             by_starter[item.started_by_id].append(item.pk)
     for person, pks in by_starter.items():
         Item.objects.filter(pk__in=pks).update(state=state, settled_at=None, started_by=person)
@@ -194,7 +197,7 @@ def _reopen(ids: set[int], state: ItemState) -> None:
 
 
 def _take_judgements(campaign: Campaign, ids: Collection[int], now: datetime) -> None:
-    """Back to what imported labels say, else undecided; a judgement is never deleted."""
+    """Set judgements back to what imported labels say, or to undecided; none is deleted."""
     triples = Item.objects.filter(pk__in=ids).values("triple")
     imported: dict[int, list[str]] = defaultdict(list)
     for triple, answer in ImportedLabel.objects.filter(triple__in=triples).values_list("triple", "answer"):

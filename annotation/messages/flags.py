@@ -1,4 +1,4 @@
-"""Reports of questions that something is wrong with, and what the people who sent them are told."""
+"""Keep reports of questions that something is wrong with, and the replies to them."""
 
 from uuid import UUID
 
@@ -18,9 +18,9 @@ MAX_TEXT = 2000
 
 
 def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, text: str = "") -> Flag:
-    """Keep a report of a question that this person was given; repeated, it is the same report.
+    """Keep a report of a question that this person was given; a repeated one is the same report.
 
-    An adjudicator who asks for other words gives the dispute back: it waits until a manager has answered.
+    An adjudicator who asks for other words gives the dispute back; it then waits for a reply.
     """
     text = text.strip()
     if lease != lease_of(ticket, user.pk):
@@ -82,9 +82,9 @@ def _check(kind: str, text: str) -> None:
 
 
 def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
-    """Answer a report, which closes it; a dispute that waited for it is given out again.
+    """Reply to a report, which closes it; return False if somebody else had replied.
 
-    Whether this call did it: a report that was answered meanwhile keeps its answer.
+    A dispute that waited for the reply is given out again.
     """
     reply = reply.strip()
     if not reply or len(reply) > MAX_TEXT or "\0" in reply:
@@ -100,7 +100,7 @@ def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
 
 
 def own_flags(user: User, campaign: Campaign) -> QuerySet[Flag]:
-    """What a person reported, newest first."""
+    """Return a person's reports, newest first."""
     return (
         campaign.flags.filter(person=user)
         .select_related("template", "item__triple", "check_item__gold", "check_item__item__triple", "replied_by")

@@ -1,4 +1,4 @@
-"""Guidelines: how to answer, as Markdown in versions, and the one place where Markdown becomes HTML."""
+"""Keep guidelines as Markdown in versions, and turn Markdown into safe HTML."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TAGS = {
 
 
 def alt_text(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: Any) -> str:
-    """A rule of markdown-it: an image is its words, so that no page fetches from elsewhere."""
+    """Render an image as its words, so that no page loads it from elsewhere (a rule of markdown-it)."""
     return escapeHtml(renderer.renderInlineAsText(tokens[at].children or [], options, env))
 
 
@@ -47,7 +47,7 @@ def _reader() -> MarkdownIt:
 
 
 def _may_link(url: str) -> bool:
-    """A link that is refused here stays on the page as the text that was typed."""
+    """Allow https and mailto; a refused link stays on the page as the text that was typed."""
     return url.lower().startswith(("https://", "mailto:"))
 
 
@@ -59,9 +59,9 @@ _READER = _reader()
 
 
 def render_markdown(text: str) -> SafeString:
-    """Safe HTML of a Markdown text of a person: no raw HTML, no images, links to https and mailto only.
+    """Return safe HTML of a person's Markdown: no raw HTML, no images, links to https and mailto only.
 
-    The highest heading that the text uses becomes h3, so that none outranks those of the page around it.
+    The highest heading in the text becomes h3, so that none outranks the headings of the page.
     """
     tokens = _READER.parse(text)
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
@@ -83,18 +83,18 @@ def render_markdown(text: str) -> SafeString:
 
 
 def first_guidelines(campaign: Campaign) -> GuidelineVersion:
-    """Version 1 of a campaign that opens: the usual text, for a manager to change."""
+    """Create version 1 for a new campaign: the usual text, for a manager to change."""
     text = (settings.BASE_DIR / "fixtures" / "guidelines.md").read_text(encoding="utf-8").strip()
     return GuidelineVersion.objects.create(campaign=campaign, version=1, text=text)
 
 
 def current_guidelines(campaign: Campaign) -> GuidelineVersion | None:
-    """The newest version, if anything was ever written."""
+    """Return the newest version; None if there is none."""
     return campaign.guideline_versions.order_by("-version").first()
 
 
 def guidelines_at(campaign: Campaign, when: datetime) -> GuidelineVersion | None:
-    """The version that was the newest at a time (the first, if all are later)."""
+    """Return the version that was newest at a time (the first, if all are later)."""
     written = campaign.guideline_versions.order_by("-version")
     return written.filter(created_at__lte=when).first() or written.last()
 
@@ -102,9 +102,10 @@ def guidelines_at(campaign: Campaign, when: datetime) -> GuidelineVersion | None
 def save_guidelines(
     campaign: Campaign, text: str, *, by: User | None = None, after: int | None = None
 ) -> GuidelineVersion:
-    """A new version, unless nothing changed. CampaignError: empty, too long, or somebody else was faster.
+    """Save a new version and return it, or the newest one if nothing changed.
 
-    `after`: the version that the writer has seen, so that nobody writes over what they have not.
+    `after`: the version that the writer has seen, so that nobody overwrites text they have not read. CampaignError if
+    the text is empty or too long, or somebody else saved first.
     """
     text = "\n".join(line.rstrip() for line in text.replace("\0", "").strip().splitlines())
     if not text:
@@ -134,7 +135,7 @@ def save_guidelines(
 
 
 def labels_by_version(campaign: Campaign, versions: Sequence[GuidelineVersion]) -> dict[int, int]:
-    """Version -> labels that count and were given while it was the newest; one query for all."""
+    """Return version -> labels that count and were given while it was newest, in one query."""
     start = dict(campaign.guideline_versions.values_list("version", "created_at"))
     periods = {}
     for one in versions:
@@ -147,14 +148,14 @@ def labels_by_version(campaign: Campaign, versions: Sequence[GuidelineVersion]) 
 
 
 class DiffLine(NamedTuple):
-    """A line of a difference: sign is + (came), − (went), a space (stayed) or … (some that stayed are left out)."""
+    """A line of a difference: sign + (added), − (removed), space (unchanged) or … (unchanged lines left out)."""
 
     sign: str
     text: str
 
 
 def diff_lines(before: str, after: str, *, around: int = 2) -> list[DiffLine]:
-    """What changed between two texts, by lines, with a few that stayed around each change."""
+    """Return what changed between two texts by lines, with `around` unchanged lines beside each change."""
     old, new = before.splitlines(), after.splitlines()
     found: list[DiffLine] = []
     for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(around):

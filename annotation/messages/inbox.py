@@ -1,4 +1,4 @@
-"""What annotators write to managers: reports of questions, and comments on labels."""
+"""List what annotators write to managers: reports of questions, and comments on labels."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from annotation.models import Campaign, Flag, Label
 from annotation.questions.templates import QuestionText, question_text
 from pooling.graphs.imports import open_graph
 
-NEW_FOR = timedelta(days=7)  # an answer is new to the person who asked for so long
+NEW_FOR = timedelta(days=7)  # how long a reply counts as new
 
 
 class ShownReport(NamedTuple):
@@ -23,7 +23,10 @@ class ShownReport(NamedTuple):
 
 
 def reports(campaign: Campaign, *, state: str = "", kind: str = "") -> QuerySet[Flag]:
-    """Open ones first, oldest of them first; then the answered, last answered first. `state`: open or answered."""
+    """Return open reports, oldest first, and then the answered ones, last reply first.
+
+    `state`: open or answered
+    """
     flags = campaign.flags.select_related(
         "template__relation", "item__triple", "check_item__gold", "check_item__item__triple", "person", "replied_by"
     ).order_by(F("replied_at").desc(nulls_first=True), "pk")
@@ -37,7 +40,7 @@ def reports(campaign: Campaign, *, state: str = "", kind: str = "") -> QuerySet[
 
 
 def reports_as_shown(campaign: Campaign, flags: Iterable[Flag]) -> list[ShownReport]:
-    """Reports with the question in the words that the person read."""
+    """Return reports with the question in the words that the person read."""
     graph = open_graph(campaign.pool.graph)
     found = []
     for flag in flags:
@@ -48,7 +51,7 @@ def reports_as_shown(campaign: Campaign, flags: Iterable[Flag]) -> list[ShownRep
 
 
 def comments(campaign: Campaign, *, answer: str = "") -> QuerySet[Label]:
-    """Present labels that have a comment, newest first; `answer`: only those with it."""
+    """Return current labels that have a comment, newest first; `answer` selects one answer."""
     labels = Label.objects.filter(item__campaign=campaign, superseded_by=None).exclude(comment="")
     if answer in Answer.values:
         labels = labels.filter(answer=answer)
@@ -56,6 +59,6 @@ def comments(campaign: Campaign, *, answer: str = "") -> QuerySet[Label]:
 
 
 def new_answers(user: User, campaign: Campaign, *, now: datetime | None = None) -> QuerySet[Flag]:
-    """Own reports that were answered in the last days."""
+    """Return this person's reports that got a reply in the last days."""
     since = (now or timezone.now()) - NEW_FOR
     return campaign.flags.filter(person=user, replied_at__gt=since)

@@ -1,3 +1,5 @@
+"""Tables of annotation: campaigns and their people, items, slots, labels, checks, judgements and reports."""
+
 from annotation.models.batch import Batch
 from annotation.models.campaign import Campaign, GuidelineVersion, Invitation, Membership, Source
 from annotation.models.check import Check, Gold

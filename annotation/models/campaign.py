@@ -84,7 +84,7 @@ class Source(models.Model):
     name = models.CharField(max_length=80)
     host = models.CharField(max_length=200, help_text="a link is accepted at this host and those under it")
     search_url = models.CharField(max_length=300, blank=True)
-    # relations that have sources of their own: for these only the chosen ones are offered and accepted
+    # relations with sources of their own: only those are offered and accepted for them
     relations = models.ManyToManyField(Relation, blank=True, related_name="sources")
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Questions that check people or judgements. They enter no slot, judgement, agreement figure or measure."""
+"""Questions that check people or judgements; they enter no slot, judgement, agreement figure or measure."""
 
 from uuid import UUID, uuid4
 
@@ -16,7 +16,7 @@ _STATES = (SlotState.FREE, SlotState.LEASED, SlotState.ANSWERED)
 
 
 class Gold(models.Model):
-    """A triple whose answer is known, asked among the others without being marked."""
+    """A triple with a known answer, asked among the others without being marked."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="golds")
     head = models.PositiveIntegerField()
@@ -44,7 +44,7 @@ class Gold(models.Model):
 
 
 class Check(models.Model):
-    """One person's turn at a gold item or a re-check; outside it looks like a slot."""
+    """One person's gold item or re-check; to annotators it looks like a slot."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="checks")
     kind = models.CharField(max_length=10, choices=CheckKind)
@@ -83,11 +83,12 @@ class Check(models.Model):
 
     @property
     def asked(self) -> "Check":
+        """What is asked: it has campaign, side and triple, as an item has."""
         return self
 
     @property
     def triple(self) -> "Gold | PooledTriple":
-        """What is asked: it has head, relation and tail, as the triple of an item has."""
+        """The triple that is asked, with head, relation and tail."""
         if self.gold is not None:
             return self.gold
         assert self.item is not None

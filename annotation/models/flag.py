@@ -1,4 +1,4 @@
-"""What people report of a question without answering it, and what they are told."""
+"""What people report about a question without answering it, and the replies."""
 
 from django.conf import settings
 from django.db import models
@@ -20,7 +20,7 @@ class Flag(models.Model):
     )
     kind = models.CharField(max_length=10, choices=FlagKind)
     text = models.CharField(max_length=2000, blank=True)
-    # an adjudicator's dispute is given to nobody until this is answered
+    # the dispute is given to nobody until this has a reply
     holds_item = models.BooleanField(default=False)
     client_id = models.UUIDField(unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-"""Judgements: the final label of a triple, which follows from labels and from nothing else."""
+"""Final labels of triples, and labels that were made elsewhere."""
 
 from django.db import models
 
@@ -31,7 +31,7 @@ class ImportedLabel(models.Model):
 
 
 class Judgement(models.Model):
-    """One a triple, rewritten when its labels change; decided_at orders and versions them."""
+    """The final label of a triple, rewritten when its labels change; decided_at orders and versions judgements."""
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="judgements")
     triple = models.OneToOneField(PooledTriple, on_delete=models.PROTECT, related_name="judgement")

@@ -1,4 +1,4 @@
-"""Labels: append-only. A change or an undo is a new row that supersedes the old one."""
+"""Labels are append-only: a change is a new row that supersedes the old one."""
 
 from django.conf import settings
 from django.db import models
@@ -47,7 +47,7 @@ class Label(_Answered):
 
 
 class SurplusLabel(_Answered):
-    """An answer that came after its slot was taken by somebody else: kept, and part of nothing."""
+    """An answer that was kept although its slot or check could not take it; it enters nothing."""
 
     item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="surplus_labels")
     check_item = models.ForeignKey(
@@ -68,7 +68,7 @@ class SurplusLabel(_Answered):
 
 
 class CheckLabel(_Answered):
-    """The answer to a check; append-only as labels are, and part of nothing."""
+    """The answer to a check: append-only like a label, and it enters nothing."""
 
     check_item = models.ForeignKey(Check, on_delete=models.PROTECT, related_name="labels")
     supersedes = models.OneToOneField(

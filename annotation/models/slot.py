@@ -1,4 +1,8 @@
-"""Items and their slots. Overlap is a property of this schema: see DESIGN decision 3."""
+"""Items and their slots. Overlap is a property of this schema.
+
+Slot rows are unique by (item, number) and by (item, annotator), so an item never has three plain labels, nor two
+places for one person, and never an adjudicator who labelled it.
+"""
 
 from uuid import UUID, uuid4
 
@@ -21,22 +25,22 @@ class Item(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items")
     triple = models.OneToOneField(PooledTriple, on_delete=models.PROTECT, related_name="item")
-    # items of one question share a group; groups are handed out in a seeded random order, and so within
+    # items of one question share a group; groups and the items within come in a seeded random order
     group = models.PositiveIntegerField()
     order = models.PositiveIntegerField(help_text="place in the seeded random order, groups together")
     side = models.CharField(max_length=4, help_text="which side the group's question masks")
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.OPEN)
-    # who labelled it first: such items are given out first, and to others
+    # the first labeller: items with one label are given out first, to others
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     reopened = models.BooleanField(
         default=False, help_text="a manager wants a third person's judgement, although two agree"
     )
-    # adjudicators who were given it as a dispute: they have seen labels of it, and never label it themselves
+    # adjudicators who held it as a dispute have seen its labels, so they never label it themselves
     seen_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
     settled_at = models.DateTimeField(null=True, blank=True)
-    # how it came to people; nothing of this leaves the server towards an annotator
+    # how it was chosen for people; annotators never see this
     batch = models.ForeignKey(Batch, null=True, blank=True, on_delete=models.PROTECT, related_name="items")
     place = models.PositiveIntegerField(
         null=True, blank=True, help_text="in the sequence of the order; none: it came with its question"
@@ -63,7 +67,7 @@ class Item(models.Model):
 
 
 def lease_of(ticket: UUID, person_id: int) -> UUID:
-    """The secret that only a person who was given this ticket knows.
+    """Return the secret that only a person who was given this ticket knows.
 
     It outlives the lease, so that a late answer can be told from one for somebody else's slot.
     """
@@ -74,7 +78,7 @@ def lease_of(ticket: UUID, person_id: int) -> UUID:
 class Slot(models.Model):
     """A place for one label on an item: 1 and 2 for annotators, 3 for the adjudicator.
 
-    One that was withdrawn keeps its person and label, so that this person is not asked again.
+    A withdrawn slot keeps its person and label, so that this person is not asked again.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
@@ -109,7 +113,7 @@ class Slot(models.Model):
                 name="slot_held_by_one",
             ),
         ]
-        # none on state: SQLite would read every free slot by it instead of the few of one group
+        # no index on state: SQLite would use it to read every free slot, not the few of one group
         indexes = [models.Index(fields=["annotator", "state"])]
 
     def __str__(self) -> str:
@@ -117,6 +121,7 @@ class Slot(models.Model):
 
     @property
     def asked(self) -> Item:
+        """What is asked: it has campaign, side and triple, as a check has."""
         return self.item
 
     @property

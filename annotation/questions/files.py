@@ -1,4 +1,4 @@
-"""Files of question templates: TSV relation, statement, tail question, head question (docs/formats.md)."""
+"""Read and write question templates as TSV: relation, statement, tail question, head question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Lines = Iterable[tuple[int, list[str]]]
 
 
 class Change(NamedTuple):
-    """What a file does to one relation."""
+    """What a file changes for one relation."""
 
     relation: Relation
     newest: QuestionTemplate
@@ -30,9 +30,9 @@ class Change(NamedTuple):
 
 
 def templates_tsv(graph: Graph, pool: Pool | None = None) -> str:
-    """The newest templates of all relations, or of those that people of a pool are asked about.
+    """Return the newest templates of all relations, or of those that the people of a pool are asked about.
 
-    Texts are written as they are, also those that a spreadsheet takes for a formula: the file comes back.
+    Texts are written unchanged, even if a spreadsheet takes them for a formula, so that the file can be read back.
     """
     ensure_templates(graph)
     relations = graph.relations.all()
@@ -45,7 +45,7 @@ def templates_tsv(graph: Graph, pool: Pool | None = None) -> str:
 
 
 def read_templates(graph: Graph, lines: Lines, name: str) -> list[Change]:
-    """What the lines of a file change. TemplateError names every line that cannot be taken."""
+    """Return what the lines of a file change; TemplateError names every bad line."""
     ensure_templates(graph)
     relations = {relation.key: relation for relation in graph.relations.all()}
     newest = _newest(graph)
@@ -64,17 +64,17 @@ def read_templates(graph: Graph, lines: Lines, name: str) -> list[Change]:
 
 
 def read_upload(graph: Graph, raw: bytes, name: str) -> list[Change]:
-    """The same of what was uploaded. PoolError where it is not UTF-8, TemplateError as above."""
+    """Return what an upload changes; PoolError if it is not UTF-8, TemplateError for bad lines."""
     return read_templates(graph, tsv_lines(raw, name), name)
 
 
 def import_templates(graph: Graph, file: Path, by: User | None = None, *, pool: Pool | None = None) -> int:
-    """All of a file or nothing; how many relations changed. TemplateError as above."""
+    """Import a whole file or nothing; return how many relations changed. TemplateError for bad lines."""
     return save_changes(graph, read_templates(graph, read_tsv(file), file.name), by=by, pool=pool)
 
 
 def save_changes(graph: Graph, changes: list[Change], *, by: User | None = None, pool: Pool | None = None) -> int:
-    """New versions of all these relations or of none; TemplateError if somebody else was faster."""
+    """Save new versions of all these relations or of none; TemplateError if somebody else was faster."""
     with one_writer(), transaction.atomic():
         QuestionTemplate.objects.bulk_create(
             [next_version(change.newest, change.texts, by) for change in changes], batch_size=500
@@ -86,7 +86,7 @@ def save_changes(graph: Graph, changes: list[Change], *, by: User | None = None,
 
 
 def _newest(graph: Graph) -> dict[int, QuestionTemplate]:
-    """Relation id -> its newest template."""
+    """Return relation id -> its newest template."""
     templates = QuestionTemplate.objects.filter(relation__graph=graph).order_by("version")
     return {template.relation_id: template for template in templates}
 

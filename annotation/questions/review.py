@@ -1,4 +1,4 @@
-"""What a manager looks at before people are asked: which relations, in whose words, with which names."""
+"""Show a manager, before people are asked: which relations, in which words, with which names."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class AskedRelation:
     """A relation that people are asked about, with its newest template."""
 
     relation: Relation
-    triples: int  # to people
+    triples: int  # to judge
     template: QuestionTemplate
 
     @property
     def is_odd(self) -> bool:
-        """Made from a name that is no words: whoever is asked cannot know what is meant."""
+        """Made from a name that is not made of words, so that people cannot know what is meant."""
         return self.template.is_default and not is_readable(self.relation.key)
 
 
@@ -43,7 +43,7 @@ class Coverage:
     written: int
     triples: int
     written_triples: int
-    odd: int = 0  # relations made from a name that is no words
+    odd: int = 0  # questions made from a name that is not words
 
     @property
     def from_name(self) -> int:
@@ -63,16 +63,16 @@ class MissingLabel(NamedTuple):
     """An entity that people see by its key."""
 
     key: str
-    triples: int  # to people, that it is in
+    triples: int  # to judge, that contain it
 
 
 class VersionUse(NamedTuple):
     template: QuestionTemplate
-    labels: int  # of the pool that count, given under this version
+    labels: int  # that count, given under this version
 
 
 def asked_relations(pool: Pool) -> list[AskedRelation]:
-    """Those that people of the pool are asked about, most triples first."""
+    """Return the relations that people of the pool are asked about, those with most triples first."""
     ensure_templates(pool.graph)
     asked = num_triples_asked(pool)
     relations = {r.pk: r for r in pool.graph.relations.filter(index__in=asked)}
@@ -83,7 +83,7 @@ def asked_relations(pool: Pool) -> list[AskedRelation]:
 
 
 def num_triples_asked(pool: Pool) -> dict[int, int]:
-    """Relation index -> number of triples that people judge."""
+    """Return relation index -> number of triples that people judge."""
     rows = pool.triples.filter(reason=FilterReason.NONE).order_by().values_list("relation")
     return dict(rows.annotate(n=Count("id")))
 
@@ -100,16 +100,15 @@ def coverage(asked: Sequence[AskedRelation]) -> Coverage:
 
 
 def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[int, list[ExampleNames]]:
-    """Names of some triples to people of each relation (index -> how many there are), the same each time.
+    """Return names of some triples to judge for each relation (index -> number of triples), repeatably.
 
-    They are in a mixed order, so that they differ in both names; the next offset shows the next ones, and
-    after the last the first again.
+    They are mixed so that they differ in both names. The next offset shows the next ones, and starts again at the end.
     """
     places = {
         index: [(offset * EXAMPLES + i) % count for i in range(min(EXAMPLES, count))]
         for index, count in triples.items()
     }
-    mixed = (F("id") * 64727) % 104729  # neighbours, which share an entity, come far apart
+    mixed = (F("id") * 64727) % 104729  # neighbours share an entity: move them far apart
     rows = (
         PooledTriple.objects.filter(pool=pool, reason=FilterReason.NONE, relation__in=places)
         .order_by()
@@ -125,7 +124,7 @@ def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[in
 
 
 def missing_labels(pool: Pool) -> list[MissingLabel]:
-    """Entities in triples to people that have no readable label, those of most triples first."""
+    """Return entities in triples to judge that have no readable label, those in most triples first."""
     graph = open_graph(pool.graph)
     if all(graph.labels):
         return []
@@ -140,7 +139,7 @@ def missing_labels(pool: Pool) -> list[MissingLabel]:
 
 
 def versions(pool: Pool, relation: Relation) -> list[VersionUse]:
-    """Every version of the questions of a relation, newest first."""
+    """Return every version of the questions of a relation, newest first."""
     given = live_labels().filter(item__campaign__pool=pool, template__relation=relation)
     labels = dict(given.order_by().values_list("template").annotate(n=Count("id")))
     templates = relation.templates.select_related("created_by").order_by("-version")

@@ -1,4 +1,4 @@
-"""The words of a question: templates of relations, versioned, and what a person reads of an item."""
+"""Keep question templates of relations in versions, and fill them with names."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ class QuestionText(NamedTuple):
 
 
 def current_template(relation: Relation) -> QuestionTemplate:
-    """The newest version; the first one is made from the graph's templates, or from the relation's name."""
+    """Return the newest version; the first is made from the graph's templates, or from the relation's name."""
     template = relation.templates.order_by("-version").first()
     if template is None:
         _make_first(relation.graph, [relation])
@@ -37,7 +37,7 @@ def current_template(relation: Relation) -> QuestionTemplate:
 
 
 def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, QuestionTemplate]:
-    """Relation index -> its newest template, or the newest that there was at a time (the first, if all are later)."""
+    """Return relation index -> newest template now or at a time (the first version, if all are later)."""
     ensure_templates(graph)
     found: dict[int, QuestionTemplate] = {}
     for template in (
@@ -49,7 +49,7 @@ def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, Questi
 
 
 def ensure_templates(graph: Graph) -> int:
-    """Give every relation of the graph a first template; how many were made."""
+    """Give every relation of the graph a first template; return how many were made."""
     missing = list(graph.relations.filter(templates=None))
     _make_first(graph, missing)
     return len(missing)
@@ -84,9 +84,10 @@ def save_template(
     *,
     pool: Pool | None = None,
 ) -> QuestionTemplate:
-    """A new version, unless nothing changed. Raises TemplateError when the texts cannot be asked.
+    """Save a new version and return it, or the newest one if nothing changed.
 
-    `pool`: whose page it was done on, for the audit log; the questions are those of the graph.
+    `pool`: where it was done, for the audit log; the questions belong to the graph. Raises TemplateError if the texts
+    cannot be asked.
     """
     texts = TemplateText(statement.strip(), tail_question.strip(), head_question.strip())
     check_template(*texts)
@@ -105,7 +106,7 @@ def texts_of(template: QuestionTemplate) -> TemplateText:
 
 
 def next_version(newest: QuestionTemplate, texts: TemplateText, by: User | None) -> QuestionTemplate:
-    """The unsaved row that follows the newest version of a relation."""
+    """Return the unsaved row that follows the newest version of a relation."""
     return QuestionTemplate(
         relation_id=newest.relation_id, version=newest.version + 1, created_by=by, **texts._asdict()
     )
@@ -113,7 +114,7 @@ def next_version(newest: QuestionTemplate, texts: TemplateText, by: User | None)
 
 @contextmanager
 def one_writer() -> Iterator[None]:
-    """Versions are numbered: who writes the same number second is told so, and nothing of theirs is kept."""
+    """Raise TemplateError if somebody else saved a version with the same number first; nothing is then kept."""
     try:
         yield
     except IntegrityError as error:
@@ -123,7 +124,7 @@ def one_writer() -> Iterator[None]:
 
 
 def item_text(item: Item, template: QuestionTemplate | None = None) -> QuestionText:
-    """What a person reads of an item. `template`: the version that was or is to be shown, else the newest."""
+    """Return what a person reads of an item, in the words of a template or of the newest one."""
     graph = item.campaign.pool.graph
     if template is None:
         template = current_template(Relation.objects.get(graph=graph, index=item.triple.relation))
@@ -131,6 +132,7 @@ def item_text(item: Item, template: QuestionTemplate | None = None) -> QuestionT
 
 
 def question_text(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> QuestionText:
+    """Return what a person reads of an item or check."""
     head, tail = item.triple.head, item.triple.tail
     subject, object_ = graph.label(head), graph.label(tail)
     group = template.tail_question if item.side == Side.TAIL else template.head_question

@@ -1,4 +1,4 @@
-"""Evidence links are checked as text and never opened by the server (DESIGN decision 10)."""
+"""Check evidence links as text; the server never opens them."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from annotation.enums import Answer, EvidenceRule
 from annotation.errors import EvidenceError
 
 MAX_LENGTH = 2000
-# no encoded dot, slash or NUL, no dot at the end: nothing that another reader could take for another host
+# no encoded dot, slash or NUL, no final dot: nothing that other software could read as another host
 _PLAIN = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
 _REQUIRED: dict[str, set[str]] = {
     EvidenceRule.BOTH: {Answer.YES, Answer.NO},
@@ -23,7 +23,7 @@ def is_required(rule: str, answer: str) -> bool:
 
 
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:
-    """Raise EvidenceError unless `url` may stand as evidence of `answer`; empty where none is required."""
+    """Raise EvidenceError unless `url` is acceptable evidence for `answer`, or empty where none is required."""
     if not url:
         if is_required(rule, answer):
             raise EvidenceError(f"A {Answer(answer).label} needs a link to its evidence. {_allowed(hosts)}")
@@ -38,7 +38,7 @@ def _allowed(hosts: Collection[str]) -> str:
 
 
 def problem_of(url: str, hosts: Collection[str]) -> str:
-    """Why a link does not count as evidence, as the rest of a sentence; empty when it is fine."""
+    """Return why a link is not acceptable evidence, as the rest of a sentence; empty if it is fine."""
     if len(url) > MAX_LENGTH:
         return f"has {len(url)} characters, more than {MAX_LENGTH}"
     if any(c == "\\" or c.isspace() or unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in url):
@@ -62,9 +62,9 @@ def problem_of(url: str, hosts: Collection[str]) -> str:
 
 
 def ascii_host(host: str) -> str:
-    """A host in the letters that are asked for on the network, in lower case.
+    """Return a host in lower-case ASCII, as it is looked up on the network.
 
-    ValueError where browsers may read it in another way (ß, dots that only look like one, wide letters).
+    ValueError if browsers may read it differently (ß, characters that look like dots, wide letters).
     """
     host = host.lower()
     if host.isascii():
@@ -76,6 +76,6 @@ def ascii_host(host: str) -> str:
 
 
 def _is_number(host: str) -> bool:
-    """An IP address, however it is written: browsers read a host whose last part is a number as one."""
+    """Tell whether a host is an IP address in any notation: browsers read a numeric last part as one."""
     last = host.rstrip(".").rpartition(".")[2]
     return last.isdecimal() or re.fullmatch("0x[0-9a-f]*", last) is not None

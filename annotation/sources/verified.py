@@ -1,4 +1,4 @@
-"""Verified sources: the hosts that evidence may come from, for the whole campaign or chosen by relation."""
+"""List and edit verified sources: the hosts that evidence may come from, for all relations or by relation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_NAME, _MAX_SEARCH = 80, 300
 
 @dataclass(frozen=True)
 class VerifiedSources:
-    """The sources of a campaign: `chosen` has the relations (by index) that have sources of their own."""
+    """The sources of a campaign; `chosen` holds relations (by index) with sources of their own."""
 
     everywhere: tuple[Source, ...]
     chosen: Mapping[int, tuple[Source, ...]]
@@ -38,19 +38,19 @@ class VerifiedSources:
 
 
 def verified(campaign: Campaign) -> VerifiedSources:
-    """For every relation what is offered and accepted, in two queries."""
+    """Return the sources that are offered and accepted for every relation, in two queries."""
     everywhere = tuple(campaign.sources.order_by("pk"))
     by_id = {source.pk: source for source in everywhere}
     chosen: dict[int, list[Source]] = defaultdict(list)
     pairs = Source.relations.through.objects.filter(source__campaign=campaign).order_by("source_id")
     for source_id, index in pairs.values_list("source_id", "relation__index"):
-        if source_id in by_id:  # else removed since the first query
+        if source_id in by_id:  # otherwise it was removed since the first query
             chosen[index].append(by_id[source_id])
     return VerifiedSources(everywhere, {index: tuple(own) for index, own in chosen.items()})
 
 
 def add_usual_sources(campaign: Campaign) -> int:
-    """Add those of fixtures/sources.json whose hosts are missing; how many were."""
+    """Add the sources of fixtures/sources.json whose hosts are missing; return how many."""
     usual = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
     present = set(campaign.sources.values_list("host", flat=True))
     made = Source.objects.bulk_create(
@@ -65,7 +65,7 @@ def add_usual_sources(campaign: Campaign) -> int:
 
 
 def restore_sources(campaign: Campaign, *, by: User | None = None) -> int:
-    """Add the usual sources that are missing; those that are there stay as they are. Returns how many."""
+    """Add the usual sources that are missing and record it; existing ones stay as they are. Return how many."""
     with transaction.atomic():
         added = add_usual_sources(campaign)
         if added:
@@ -74,7 +74,7 @@ def restore_sources(campaign: Campaign, *, by: User | None = None) -> int:
 
 
 def add_source(campaign: Campaign, *, name: str, host: str, search_url: str = "", by: User | None = None) -> Source:
-    """Accept links at a host and those under it. CampaignError says what is wrong with what was typed."""
+    """Accept links at a host and its subdomains; CampaignError if the input is not valid."""
     name, search_url, host = _checked(name, search_url), search_url.strip(), _checked_host(host)
     try:
         with transaction.atomic():
@@ -86,7 +86,10 @@ def add_source(campaign: Campaign, *, name: str, host: str, search_url: str = ""
 
 
 def change_source(campaign: Campaign, pk: int, *, name: str, search_url: str, by: User | None = None) -> Source:
-    """Another name or search address. The host stays: labels were checked against it. CampaignError as above."""
+    """Change name or search address of a source; CampaignError if the input is not valid.
+
+    The host cannot change: labels were checked against it.
+    """
     name, search_url = _checked(name, search_url), search_url.strip()
     with transaction.atomic():
         source = _find(campaign, pk)
@@ -98,7 +101,7 @@ def change_source(campaign: Campaign, pk: int, *, name: str, search_url: str, by
 
 
 def only_source_of(source: Source) -> list[str]:
-    """Keys of the relations that have chosen this source and no other: without it they take all sources."""
+    """Return the keys of relations that have chosen this source alone; without it they take all sources."""
     pairs = Source.relations.through.objects.filter(source__campaign_id=source.campaign_id)
     shared = pairs.exclude(source=source).values("relation")
     own = pairs.filter(source=source).exclude(relation__in=shared)
@@ -106,10 +109,10 @@ def only_source_of(source: Source) -> list[str]:
 
 
 def remove_source(campaign: Campaign, pk: int, *, opens: bool = False, by: User | None = None) -> str:
-    """Accept no more links there; labels that have one keep it. Returns the host.
+    """Remove a source and return its host; labels that link to it keep the link.
 
-    CampaignError when it is gone, and when it is the only source that a relation has chosen: such a relation
-    would take all sources again, which the caller must want (`opens`).
+    CampaignError if it is gone, or if it is the only source that a relation has chosen: that relation would take all
+    sources again, which the caller must allow with `opens`.
     """
     with transaction.atomic():
         source = _find(campaign, pk)
@@ -127,9 +130,9 @@ def remove_source(campaign: Campaign, pk: int, *, opens: bool = False, by: User 
 def choose_sources(
     campaign: Campaign, relations: Collection[int], sources: Collection[int] | None, *, by: User | None = None
 ) -> int:
-    """Offer and accept only these sources (ids) for these relations (indices); None: all sources again.
+    """Accept only these sources (ids) for these relations (indices), or all sources again if None.
 
-    Returns how many relations there were. CampaignError for an empty choice, or an unknown source or relation.
+    Returns the number of relations. CampaignError for an empty choice, or an unknown source or relation.
     """
     through = Source.relations.through
     with transaction.atomic():
@@ -145,7 +148,7 @@ def choose_sources(
         through.objects.bulk_create(
             (through(source_id=source, relation_id=relation) for relation in found for source in set(sources or ())),
             batch_size=2000,
-            ignore_conflicts=True,  # somebody else chose the same a moment ago
+            ignore_conflicts=True,  # somebody else made the same choice a moment ago
         )
         hosts = "all" if sources is None else [own[pk] for pk in sorted(set(sources))]
         about = _named(list(found.values()))
@@ -161,13 +164,13 @@ def _find(campaign: Campaign, pk: int) -> Source:
 
 
 def _named(keys: list[str]) -> str:
-    """knows, lives in and 3 more relations"""
+    """Return keys as text: "knows, lives in and 3 more relations"."""
     more = f" and {len(keys) - 3} more relations" if len(keys) > 3 else ""
     return ", ".join(keys[:3]) + more
 
 
 def _checked(name: str, search_url: str) -> str:
-    """The name without space around it. CampaignError if it or the search address will not do."""
+    """Return the name without spaces around it; CampaignError if it or the search address is not valid."""
     name, search_url = name.strip(), search_url.strip()
     if not name or len(name) > _MAX_NAME:
         raise CampaignError(f"Give the source a name of 1 to {_MAX_NAME} characters.")
