@@ -1,4 +1,4 @@
-"""Items of a campaign for its manager: found by their words, state or people, each with its whole history."""
+"""Find items of a campaign by their words, state or people, and read the history of each."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class ItemRow(NamedTuple):
 
 
 def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QuerySet[Item, int]:
-    """Ids of the items, in the order in which they are given out. Text is looked up in the graph, in memory."""
+    """Return the ids of matching items in campaign order. Text is looked up in the graph, in memory."""
     items = campaign.items.order_by("order")
     if wanted.state == PARKED:
         items = items.filter(Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None)))
@@ -64,7 +64,7 @@ def _has(graph: GraphArrays, entity: int, text: str) -> bool:
 
 
 def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
-    """Items by id, in the given order, with the question as it is asked now; three queries."""
+    """Return items by id, in the given order, with the question as it is asked now; three queries."""
     ids = list(ids)
     live = Q(labels__superseded_by=None, labels__slot__state=SlotState.ANSWERED)
     items = campaign.items.filter(pk__in=ids).select_related("triple__judgement", "batch").order_by()
@@ -92,13 +92,13 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
 
 
 def relations_asked(campaign: Campaign) -> QuerySet[Relation]:
-    """Those of its items, by name."""
+    """Return the relations of its items, by name."""
     asked = campaign.items.order_by().values("triple__relation").distinct()
     return campaign.pool.graph.relations.filter(index__in=asked).order_by("key")
 
 
 def people_who_answered(campaign: Campaign) -> QuerySet[User]:
-    """Who holds or held a slot here, or is a member, by name."""
+    """Return who holds or held a slot here, or is a member, by name."""
     # from the items of this campaign, not from each person: people may have labelled much elsewhere
     slots = Slot.objects.filter(item__campaign=campaign).exclude(annotator=None).values("annotator")
     members = campaign.members.values("person")
@@ -107,7 +107,7 @@ def people_who_answered(campaign: Campaign) -> QuerySet[User]:
 
 @dataclass(frozen=True)
 class History:
-    """All that happened to one item."""
+    """Everything that happened to one item."""
 
     labels: list[Label]  # by place, each version; slot and superseded_by say which count
     held: list[Slot]
@@ -127,7 +127,7 @@ class History:
 
 
 def history(item: Item) -> History:
-    """A fixed number of queries; everything oldest first."""
+    """Return all that happened to an item, oldest first, in a fixed number of queries."""
     acts = AuditEntry.objects.filter(
         pool=item.campaign.pool_id,
         about=f"item {item.pk}",

@@ -1,4 +1,4 @@
-"""Opening a campaign: its rules, guidelines and sources, and the first triples for people."""
+"""Open a campaign with its rules, guidelines, sources and the first triples for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +40,7 @@ def open_campaign(
 ) -> Campaign:
     """Let people judge the pool: everything at once (batch_size 0), or a first batch that the order chooses.
 
-    `audit`: the share of the filtered triples that is mixed in (release/audit_sample.py). CampaignError if it cannot.
+    `audit`: the share of the filtered triples that is mixed in, as an audit sample. CampaignError if it cannot open.
     """
     if pool.state != PoolState.READY:
         raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
@@ -88,7 +88,7 @@ def _refuse_second(pool: Pool) -> None:
 
 
 def get_campaign(pool_name: str) -> Campaign:
-    """The campaign of a pool by name; CampaignError names those there are."""
+    """Return the campaign of a pool by name; CampaignError names the existing ones."""
     campaign = Campaign.objects.select_related("pool__graph").filter(pool__name=pool_name).first()
     if campaign is None:
         names = ", ".join(Campaign.objects.order_by("pool__name").values_list("pool__name", flat=True))

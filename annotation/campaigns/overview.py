@@ -1,4 +1,4 @@
-"""How far a campaign is, what is left of it, and what its present members cannot finish."""
+"""Count how far a campaign is, what is left, and what its current members cannot finish."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -12,8 +12,8 @@ from annotation.models import Campaign, Flag, Item, Label, Slot
 from annotation.models.slot import PLACES
 from annotation.release.next_batch import unreleased
 
-RECENT = 1000  # the pace is that of the last so many labels
-# what a person once had in their hands and answered is never given to them again
+RECENT = 1000  # the pace is measured over this many last labels
+# an item that a person answered is never given to them again
 _HAD = (SlotState.ANSWERED, SlotState.WITHDRAWN)
 
 
@@ -28,7 +28,7 @@ class Overview:
     held: int  # questions in somebody's hands now
     pace_ms: float | None  # median active time of the last labels
     reports: int  # that nobody has answered
-    unreleased: int  # triples for people that no batch has brought them yet
+    unreleased: int  # triples for people that no batch has released yet
 
     @property
     def left(self) -> int:
@@ -48,7 +48,7 @@ class Overview:
 
 
 def overview(campaign: Campaign) -> Overview:
-    """The counts of a campaign, in a fixed number of queries."""
+    """Return the counts of a campaign, in a fixed number of queries."""
     items = dict(Item.objects.filter(campaign=campaign).order_by().values_list("state").annotate(n=Count("pk")))
     place = Q(number__in=PLACES) & ~Q(state=SlotState.WITHDRAWN)
     slots = Slot.objects.filter(item__campaign=campaign).aggregate(
@@ -69,7 +69,7 @@ def overview(campaign: Campaign) -> Overview:
 
 
 def pace(campaign: Campaign) -> float | None:
-    """Median active milliseconds of the last labels, so that one absurd time changes nothing; None: no label yet."""
+    """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels."""
     given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, supersedes=None, active_ms__gt=0)
     times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
     return median(times) if times else None
@@ -93,7 +93,7 @@ class Outlook:
 
 
 def outlook(campaign: Campaign) -> Outlook:
-    """Counts what nobody of the present active members can be given; a fixed number of queries."""
+    """Count what no active member can be given, in a fixed number of queries."""
     roles = _active_roles(campaign)
     judges = [person for person, role in roles if role == CampaignRole.ADJUDICATOR]
     people = sorted({person for person, _ in roles})
@@ -106,13 +106,14 @@ def outlook(campaign: Campaign) -> Outlook:
 
 
 def items_short_of_people(campaign: Campaign, people: list[int]) -> QuerySet[Item]:
-    """Open items with fewer people left than labels missing. `people`: ids of who may label.
+    """Return open items with fewer people left than labels missing. `people`: ids of all who may label.
 
-    Not left is who labelled the item (also where that label was withdrawn), or saw labels of it as an adjudicator.
+    A person is not left if they labelled the item (even if that label was withdrawn) or saw its labels as an
+    adjudicator.
     """
     mine = Slot.objects.filter(item=OuterRef("item"), annotator=OuterRef("user"), state__in=_HAD)
     saw = Item.seen_by.through.objects.filter(~Exists(mine), item=OuterRef("pk"), user__in=people)
-    # the checker's plugin does not follow values() over an annotation
+    # mypy's plugin does not follow values() over an annotation
     seen = saw.order_by().values("item").annotate(n=Count("pk")).values("n")  # type: ignore[misc]
     items = Item.objects.filter(campaign=campaign, state=ItemState.OPEN).order_by()
     counted = items.annotate(
@@ -124,14 +125,14 @@ def items_short_of_people(campaign: Campaign, people: list[int]) -> QuerySet[Ite
 
 
 def disputes_short_of_people(campaign: Campaign, judges: list[int]) -> QuerySet[Item]:
-    """Disputes on which each of `judges` (ids of the adjudicators) has labelled."""
+    """Return disputes on which every one of `judges` (ids of the adjudicators) has labelled."""
     items = Item.objects.filter(campaign=campaign, state=ItemState.DISPUTED).order_by()
     had = Count("slots", filter=Q(slots__annotator__in=judges, slots__state__in=_HAD))
     return items.annotate(had=had).filter(had__gte=len(judges))
 
 
 def _active_roles(campaign: Campaign) -> list[tuple[int, str]]:
-    """Person and role of the active members; who may see what systems proposed labels nothing."""
+    """Return person and role of the active members, without those who may see what systems proposed."""
     members = campaign.members.filter(person__is_active=True, person__is_superuser=False)
     evaluators = User.objects.filter(groups__name__in=SiteRole.values, pk=OuterRef("person"))
     return list(members.filter(~Exists(evaluators)).values_list("person", "role"))

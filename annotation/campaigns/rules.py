@@ -1,4 +1,4 @@
-"""The rules of a campaign, and whether it gives out questions."""
+"""Change the rules of a campaign, and whether it gives out questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.models import Campaign
 from annotation.people.accounts import managers
 from core.people.audit_log import record
 
-# rule: the least and the most it can be
+# rule: lowest and highest value
 LIMITS = {"lease_minutes": (1, 1440), "undo_minutes": (0, 1440), "gold_percent": (0, 50)}
 _TOLD = {
     "lease_minutes": "A question is held for {} to {} minutes.",
@@ -32,9 +32,9 @@ def set_rules(
     contact: User | None,
     by: User | None = None,
 ) -> list[str]:
-    """Hold from the next answer on; labels that were given stay as they are. The names of what changed.
+    """Set rules that hold from the next answer on; return the names of what changed. Existing labels stay.
 
-    CampaignError for a rule outside its limits, and for a contact who is no manager.
+    CampaignError for a rule outside its limits, and for a contact who is not a manager.
     """
     wanted: dict[str, str | int | None] = {
         "evidence_rule": evidence_rule,
@@ -51,7 +51,7 @@ def set_rules(
             raise CampaignError(f"{contact.username} is no manager: only a manager answers reports.")
         if changed:
             Campaign.objects.filter(pk=campaign.pk).update(**changed)
-            # the contact is a person: the entry names them as its subject, so that an erasure reaches it
+            # the contact is a person: as the subject of the entry, they are reached by an erasure
             details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"}
             record(
                 by,
@@ -66,11 +66,10 @@ def set_rules(
 
 
 def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool:
-    """Pause, close or open the campaign; whether this call did it, or it was so already.
+    """Pause, close or open the campaign; return False if it was in that state already.
 
-    CampaignError for a move that is none. Nothing is taken from anybody. Paused: no new questions are given
-    out, answers to held ones are kept. Closed: answers that still come are kept apart as surplus, and no label
-    can be changed.
+    Nobody loses a question. Paused: nothing new is given out, answers to held questions are kept. Closed: late answers
+    are kept apart as surplus, and no label can be changed. CampaignError for a move that is not allowed.
     """
     if state not in CampaignState.values:
         raise CampaignError(f"A campaign is open, paused or closed, not {state!r}.")

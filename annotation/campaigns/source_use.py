@@ -1,4 +1,4 @@
-"""How many labels rest on each source of a campaign."""
+"""Count the labels that rest on each source of a campaign."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HOST = re.compile(r"https://([^/?#]+)", re.IGNORECASE)
 
 
 def labels_by_source(campaign: Campaign) -> dict[int, int]:
-    """Source id -> labels that count and have a link there. A link at two nested hosts counts for both."""
+    """Return source id -> labels that count and link there; a link under two nested hosts counts for both."""
     links = live_labels().filter(item__campaign=campaign).exclude(source_url="").order_by()
     hosts: Counter[str] = Counter()
     for url in links.values_list("source_url", flat=True).iterator():

@@ -1,4 +1,4 @@
-"""People and their roles: manager and researcher for the site, annotator and adjudicator for a campaign."""
+"""Manage people and their roles: manager and researcher site-wide, annotator and adjudicator by campaign."""
 
 import secrets
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from core.people.audit_log import record
 from core.people.tokens import revoke_all
 
 ROLES = (*SiteRole.values, *CampaignRole.values)
-PSEUDONYM = "erased-"  # names of people whose personal data are erased begin so
+PSEUDONYM = "erased-"  # prefix of the names of people whose personal data are erased
 
 
 def add_person(
@@ -35,11 +35,11 @@ def add_person(
     consented: bool = False,
     by: User | None = None,
 ) -> tuple[User, str | None]:
-    """Give a person a role, making the person if there is none of that name.
+    """Give a person a role, creating the account if needed; return the user and a generated password, if any.
 
-    Returns the person and the password that was made for a new one without `password`. PersonError: unknown
-    role, a campaign role without campaign, an account that is switched off, or site-wide and campaign roles in
-    one person, since who sees what systems proposed must not label. `consented`: of people who are made up.
+    A password is generated for a new account without `password`. `consented` is for simulated people. PersonError for
+    an unknown role, a campaign role without campaign, a deactivated account, or site-wide and campaign roles in one
+    person, since a person who sees what systems proposed must not label.
     """
     check_role(role, campaign)
     with transaction.atomic():
@@ -57,7 +57,7 @@ def add_person(
 
 
 def check_role(role: str, campaign: Campaign | None) -> None:
-    """PersonError: there is no such role, or it is not one of a campaign (or of the site)."""
+    """Raise PersonError if there is no such role, or it does not fit with or without a campaign."""
     if role not in ROLES:
         raise PersonError(f"There is no role {role!r}: choose one of {', '.join(ROLES)}.")
     if role in CampaignRole.values and campaign is None:
@@ -67,7 +67,7 @@ def check_role(role: str, campaign: Campaign | None) -> None:
 
 
 def make_account(username: str, password: str | None, email: str = "") -> User:
-    """A person without any role. PersonError: the name is taken, or cannot be one."""
+    """Create an account without any role; PersonError if the name is taken or not valid."""
     if username.startswith(PSEUDONYM):
         raise PersonError(f"{username!r} cannot be a user name: erased people have such names.")
     user = User(username=User.normalize_username(username), email=email)
@@ -87,10 +87,10 @@ def make_account(username: str, password: str | None, email: str = "") -> User:
 
 
 def give_role(user: User, role: str, campaign: Campaign | None = None, *, by: User | None = None) -> bool:
-    """Whether the person did not have the role before. PersonError as in `add_person`."""
+    """Give a role; return whether it is new to the person. PersonError as in `add_person`."""
     check_role(role, campaign)
     with transaction.atomic():
-        # one role at a time: of two that do not go together, the second must see the first
+        # one role at a time, so that the second of two incompatible roles sees the first
         user = User.objects.select_for_update().get(pk=user.pk)
         if not user.is_active:
             raise PersonError(f"The account {user.username} is switched off: switch it on first.")
@@ -112,7 +112,10 @@ def give_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
 
 
 def take_role(user: User, role: str, campaign: Campaign | None = None, *, by: User | None = None) -> bool:
-    """Whether the person had it. Questions in their hands go back, labels stay. PersonError: the last manager."""
+    """Take a role away; return whether the person had it. PersonError for the last manager.
+
+    Questions that the person holds go back; labels stay.
+    """
     check_role(role, campaign)
     with transaction.atomic():
         if campaign is None:
@@ -130,10 +133,10 @@ def take_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
 
 
 def switch_off(user: User, *, by: User | None = None) -> None:
-    """Nobody can sign in to the account, what it holds goes back, its invitations end, labels stay.
+    """Deactivate an account: sign-in ends, held questions go back, its invitations end, labels stay.
 
-    `switch_on` lets the person in again.
-    PersonError: one's own, the last manager's, or (for a manager) an administrator's account.
+    `switch_on` lets the person in again. PersonError for one's own account, that of the last manager, or (for a
+    manager) an administrator's.
     """
     if user == by:
         raise PersonError("This is your own account: another manager can switch it off.")
@@ -149,7 +152,7 @@ def switch_off(user: User, *, by: User | None = None) -> None:
 
 
 def switch_on(user: User, *, by: User | None = None) -> None:
-    """PersonError for an erased account: there is nobody to give it to."""
+    """Activate an account again; PersonError if it was erased."""
     check_may_change(user, by)
     if is_erased(user):
         raise PersonError("The personal data of this account are erased: it cannot be switched on again.")
@@ -159,9 +162,9 @@ def switch_on(user: User, *, by: User | None = None) -> None:
 
 
 def password_path(user: User, *, by: User | None = None) -> str:
-    """Path of a page on which the person chooses a new password: once, within PASSWORD_RESET_TIMEOUT.
+    """Return the path of a page where the person sets a new password, once, within PASSWORD_RESET_TIMEOUT.
 
-    PersonError for an account that is switched off, and for an administrator's.
+    PersonError for a deactivated account and for an administrator's.
     """
     if not user.is_active:
         raise PersonError(f"The account {user.username} is switched off: switch it on first.")
@@ -173,12 +176,15 @@ def password_path(user: User, *, by: User | None = None) -> str:
 
 
 def unlock_sign_in(user: User) -> None:
-    """Forget wrong passwords of before: the person has just set a new one."""
+    """Forget earlier wrong passwords, because the person has just set a new one."""
     unlock(username=user.username)
 
 
 def end_sessions(user: User, *, but: str | None = None) -> int:
-    """Delete the sessions of a person (all but one); how many. Sessions are sealed: each is opened to see whose."""
+    """Delete all sessions of a person except `but`; return how many.
+
+    Sessions are sealed, so each is opened to see whose it is.
+    """
     mine = [
         session.pk
         for session in Session.objects.iterator()
@@ -188,13 +194,13 @@ def end_sessions(user: User, *, but: str | None = None) -> int:
 
 
 def revoke_invitations_of(user: User) -> int:
-    """Links that this person made and nobody used: who leaves must not come back by one of them."""
+    """Revoke unused links that this person made, so that they cannot come back by one; return how many."""
     made = Invitation.objects.filter(created_by=user, used_at=None, revoked_at=None)
     return made.update(revoked_at=timezone.now(), email="")
 
 
 def managers() -> QuerySet[User]:
-    """Who can manage the site now."""
+    """Return the people who can manage the site now."""
     return User.objects.filter(Q(groups__name=SiteRole.MANAGER) | Q(is_superuser=True), is_active=True).distinct()
 
 
@@ -207,14 +213,14 @@ def is_erased(user: User) -> bool:
 
 
 def check_may_change(user: User, by: User | None) -> None:
-    """PersonError where a manager would take over an administrator's account, which may do more."""
+    """Raise PersonError if a manager would change an administrator's account, which may do more."""
     if user.is_superuser and by is not None and not by.is_superuser:
         raise PersonError(f"{user.username} administers the server: only an administrator changes this account.")
 
 
 def missing_people(roles: Iterable[str]) -> list[str]:
-    """What the active members of a campaign (the role of each, by person) are too few for, in sentences."""
-    # an adjudicator may annotate too, never the same item: so they count as annotators where they are a third person
+    """Return, in sentences, for what the active members (the role of each) are too few."""
+    # adjudicators may annotate too, but never the same item: they count as annotators only as a third person
     counts = list(roles)
     told = []
     if counts.count(CampaignRole.ANNOTATOR) < 2:
@@ -225,7 +231,7 @@ def missing_people(roles: Iterable[str]) -> list[str]:
 
 
 def _check_other_manager(user: User, act: str) -> None:
-    # the rows of all managers are locked, so that two cannot take each other's role at the same time
+    # lock all managers, so that two cannot take each other's role at the same time
     ids = list(managers().values_list("pk", flat=True))
     list(User.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
     if is_last_manager(user):

@@ -1,4 +1,4 @@
-"""Consent: what members of a campaign agree to before they label, and who agreed when."""
+"""Record what members of a campaign agree to before they label, and when they agreed."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -13,12 +13,12 @@ from core.people.audit_log import record
 
 
 def fingerprint(campaign: Campaign) -> str:
-    """Of the present text: sent with an agreement, it tells which text was read."""
+    """Return a hash of the current text; sent with an agreement, it tells which text was read."""
     return sha256(campaign.personal_data.encode()).hexdigest()
 
 
 def consent(user: User, campaign: Campaign, *, now: datetime | None = None) -> bool:
-    """Note that a member agreed to the present text, in all of their roles; whether that is new."""
+    """Record that a member agreed to the current text, in all of their roles; return whether that is new."""
     with transaction.atomic():
         mine = campaign.members.filter(person=user, consented_at=None)
         new = mine.update(consented_at=now or timezone.now()) > 0
@@ -33,7 +33,7 @@ def consented_at(user: User, campaign: Campaign) -> datetime | None:
 
 
 def set_personal_data(campaign: Campaign, text: str, *, by: User | None = None) -> int:
-    """Replace the text; how many members had agreed to the old one and are asked again."""
+    """Replace the text; return how many members had agreed to the old one and are asked again."""
     with transaction.atomic():
         before = Campaign.objects.select_for_update().get(pk=campaign.pk).personal_data
         if before.strip() == text.strip():

@@ -1,4 +1,4 @@
-"""Erasure: everything that tells who a person is goes; what they answered stays, under a pseudonym."""
+"""Erase everything that identifies a person; their answers stay, under a pseudonym."""
 
 import secrets
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _SIGN_INS = (AccessAttempt, AccessLog, AccessFailureLog)
 
 @dataclass(frozen=True)
 class Erasure:
-    """What an erasure takes away, and what stays under the pseudonym."""
+    """What an erasure removes, and what stays under the pseudonym."""
 
     email: bool
     roles: int
@@ -42,7 +42,7 @@ class Erasure:
 
 
 def preview_erasure(user: User) -> Erasure:
-    """What `erase` would do now. An answer to a check counts as the label that it looks like."""
+    """Return what `erase` would do now. The answer to a check counts as the label that it looks like."""
     kinds = (Label, CheckLabel, SurplusLabel)
     return Erasure(
         email=bool(user.email),
@@ -57,7 +57,7 @@ def preview_erasure(user: User) -> Erasure:
 
 
 def erase(user: User, *, by: User | None = None) -> str:
-    """Erase the personal data of a person for good; the pseudonym. Labels and what follows from them stay.
+    """Erase the personal data of a person for good and return the pseudonym. Labels and their results stay.
 
     PersonError: the last manager, an administrator's account (for a manager), or erased before.
     """
@@ -101,7 +101,7 @@ def _rename(user: User, pseudonym: str) -> None:
 
 
 def _sign_ins(user: User) -> list[QuerySet]:
-    """Also of who typed the e-mail address for the name."""
+    """Return the rows of the sign-in log, also those where the e-mail address was typed as the name."""
     typed = Q(username__iexact=user.username)
     if user.email:
         typed |= Q(username__iexact=user.email)

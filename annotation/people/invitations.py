@@ -1,4 +1,4 @@
-"""Invitations: a link gives one person one role, once, for some days. Only the hash of its secret is kept."""
+"""Invite people: a link gives one person one role, once, for some days. Only the hash of its secret is kept."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -24,9 +24,9 @@ _AGAIN = "Ask the person who invited you for a new link."
 def invite(
     role: str, campaign: Campaign | None = None, *, email: str = "", days: int = 14, by: User | None = None
 ) -> tuple[Invitation, str]:
-    """The invitation and the secret of its link, which is kept nowhere.
+    """Return a new invitation and the secret of its link, which is stored nowhere.
 
-    PersonError: no such role, or not one of a campaign (or of the site). InvitationError: for how many days.
+    PersonError if the role does not exist or does not fit; InvitationError for an invalid number of days.
     """
     check_role(role, campaign)
     if not 1 <= days <= MAX_DAYS:
@@ -54,7 +54,7 @@ def find_invitation(token: str) -> Invitation | None:
 
 
 def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
-    """Why the invitation can no longer be accepted, and what to do; empty if it can."""
+    """Return why the invitation can no longer be accepted, and what to do; empty if it can."""
     if invitation.used_at is not None:
         return "This invitation was used: each is for one person, once. If that was you, sign in. If not: " + _AGAIN
     if invitation.revoked_at is not None:
@@ -65,10 +65,10 @@ def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
 
 
 def accept(invitation: Invitation, user: User, *, agreed: bool = False, now: datetime | None = None) -> None:
-    """Give the role to who has an account. The link is then used, and it is not if anything is refused.
+    """Give the role to an existing account and use up the link, unless anything is refused.
 
-    `agreed`: to the campaign's text on personal data. InvitationError: it was used, revoked, or is over.
-    PersonError: the role does not go with those of the person, or they have it.
+    `agreed`: to the campaign's text on personal data. InvitationError if it was used, revoked or has expired;
+    PersonError if the person has the role, or it does not go with their others.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -85,17 +85,17 @@ def accept_as_new(
     agreed: bool = False,
     now: datetime | None = None,
 ) -> User:
-    """As `accept`, with a new account of this name. PersonError: the name is taken, or cannot be one."""
+    """Accept with a new account of this name; PersonError if the name is taken or not valid."""
     now = now or timezone.now()
     with transaction.atomic():
-        _use(invitation, now)  # first: of two that come at once, the second makes no account
+        _use(invitation, now)  # first: if two come at once, the second makes no account
         user = make_account(username, password, email)
         _join(invitation, user, agreed, now)
     return user
 
 
 def revoke(invitation: Invitation, *, by: User | None = None) -> None:
-    """The link is refused from now on. InvitationError if it was used before, or revoked."""
+    """Refuse the link from now on; InvitationError if it was used or revoked before."""
     with transaction.atomic():
         open_ones = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
         if open_ones.update(revoked_at=timezone.now(), email="") != 1:
@@ -104,7 +104,7 @@ def revoke(invitation: Invitation, *, by: User | None = None) -> None:
 
 
 def open_invitations(campaign: Campaign | None) -> QuerySet[Invitation]:
-    """Those that can still be accepted: of a campaign, or to roles of the site."""
+    """Return the invitations that can still be accepted, of a campaign or to roles of the site."""
     return Invitation.objects.filter(
         campaign=campaign, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
     ).select_related("created_by")

@@ -1,4 +1,4 @@
-"""The people of one campaign: their roles, what they gave, when they were here last."""
+"""List the people of a campaign: their roles, their labels, when they were last active."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ from annotation.models import Campaign, Label
 
 @dataclass
 class Member:
-    """A person of a campaign; without a role: one who labelled in it before."""
+    """A person of a campaign; without a role: somebody who labelled in it before."""
 
     person: User
     roles: list[CampaignRole] = field(default_factory=list)
@@ -22,7 +22,7 @@ class Member:
 
 
 def members_of(campaign: Campaign) -> list[Member]:
-    """Members by name, then those who labelled before and have no role now; three queries."""
+    """Return members by name, then former members who labelled; three queries."""
     found: dict[int, Member] = {}
     for row in campaign.members.select_related("person").order_by("person__username", "role"):
         member = found.setdefault(row.person_id, Member(row.person))

@@ -1,4 +1,4 @@
-"""What the site knows about a person, for that person: a check looks as any other label."""
+"""Give a person what the site knows about them; a check looks like any other label."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -22,7 +22,7 @@ _FIELDS = ("client_id", "answer", "source_url", "comment", "active_ms", "away_ms
 
 
 def own_data(user: User) -> dict[str, Any]:
-    """As JSON would have it (times are datetimes); labels in the order in which they were given."""
+    """Return a person's data as JSON has it (times are datetimes), labels in the order in which they were given."""
     acts = AuditEntry.objects.filter(Q(person=user) | Q(subject=user, act__in=_TOLD)).order_by("id")
     return {
         "account": {
@@ -67,7 +67,7 @@ def own_data(user: User) -> dict[str, Any]:
 
 
 def _labels(user: User) -> Iterator[dict[str, Any]]:
-    """Every version of every label: one that was changed names what replaced it."""
+    """Yield every version of every label; a changed one names its replacement."""
     labels = Label.objects.filter(annotator=user).values(
         *_FIELDS,
         pool=F("item__campaign__pool__name"),

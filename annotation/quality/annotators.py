@@ -1,4 +1,4 @@
-"""What each person did in a campaign, how fast, and how often others decided otherwise. For managers only."""
+"""Report what each person did in a campaign, how fast, and how often others decided otherwise. For managers only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annotation.quality.reports import week_of
 from annotation.questions.templates import question_text
 from pooling.graphs.imports import open_graph
 
-QUICK_MS = 2000  # less is too little to read a question
+QUICK_MS = 2000  # less is too short to read a question
 LAST = 50
 _OPPOSITE = ((Answer.YES, Verdict.NEGATIVE), (Answer.NO, Verdict.POSITIVE))
 
@@ -31,7 +31,7 @@ Key = TypeVar("Key", str, int)
 
 @dataclass
 class Work:
-    """Counts of one person, in all or of one week. Labels are those that count; `active_ms` is of every answer."""
+    """Counts of one person, in all or for one week. Labels are those that count; `active_ms` is of every answer."""
 
     label_ms: list[int] = field(default_factory=list)  # active time of each label, its changes included
     num_cant_tell: int = 0
@@ -64,7 +64,7 @@ class Work:
 
     @property
     def labels_per_hour(self) -> float | None:
-        """Labels per hour of active time on them; None where no time was measured."""
+        """Labels per hour of active time on them; None if no time was measured."""
         spent = sum(self.label_ms)
         return 3_600_000 * self.labels / spent if spent else None
 
@@ -92,7 +92,7 @@ class Annotator(NamedTuple):
 
 
 class LastLabel(NamedTuple):
-    """A label as its page shows it; `judgement` is the final one, empty while there is none."""
+    """A label as its page shows it; `judgement` is the final one, empty if there is none."""
 
     question: str
     label: Label
@@ -102,7 +102,7 @@ class LastLabel(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """The judgement is the opposite of this answer."""
+        """Whether the judgement is the opposite of this answer."""
         return (self.label.answer, self.judgement) in _OPPOSITE
 
 
@@ -116,7 +116,7 @@ class AnnotatorDetail:
 
 
 def annotators(campaign: Campaign) -> list[Annotator]:
-    """Everybody who ever answered in the campaign, by name, members or not."""
+    """Return everybody who ever answered in the campaign, members or not, by name."""
     work = _work(campaign, lambda person, _: person)
     people = User.objects.filter(pk__in=work).order_by("username")
     roles = roles_in(campaign)
@@ -124,7 +124,7 @@ def annotators(campaign: Campaign) -> list[Annotator]:
 
 
 def annotator_detail(campaign: Campaign, person: User) -> AnnotatorDetail:
-    """The figures of one person in all and by week of the answer, and their last labels."""
+    """Return the figures of one person, in all and by week of the answer, and their last labels."""
     weeks = _work(campaign, lambda _, when: week_of(when), person)
     return AnnotatorDetail(
         person=person,
@@ -136,7 +136,7 @@ def annotator_detail(campaign: Campaign, person: User) -> AnnotatorDetail:
 
 
 def took_part(campaign: Campaign, person: User) -> bool:
-    """Is or was this person one of the campaign's?"""
+    """Tell whether this person is or was a member, or has labelled here."""
     return (
         campaign.members.filter(person=person).exists()
         or Label.objects.filter(item__campaign=campaign, annotator=person).exists()
@@ -144,7 +144,7 @@ def took_part(campaign: Campaign, person: User) -> bool:
 
 
 def _work(campaign: Campaign, key: Callable[[int, datetime], Key], person: User | None = None) -> dict[Key, Work]:
-    """Work by key(person id, time of the answer); of one person or of all. Four queries."""
+    """Return work by key(person id, time of the answer), for one person or for all; four queries."""
     own = Q() if person is None else Q(annotator=person)
     found: dict[Key, Work] = defaultdict(Work)
     _add_labels(found, key, campaign, person)
@@ -165,7 +165,7 @@ def _work(campaign: Campaign, key: Callable[[int, datetime], Key], person: User 
 
 
 class _Version(NamedTuple):
-    """A row of Label, as much of it as counts."""
+    """The columns of a label that count here."""
 
     slot: int
     number: int
@@ -182,7 +182,7 @@ def _add_labels(
     found: dict[Key, Work], key: Callable[[int, datetime], Key], campaign: Campaign, person: User | None
 ) -> None:
     rows = Label.objects.filter(item__campaign=campaign).order_by("id")
-    if person is not None:  # others' decisions say what was overturned
+    if person is not None:  # other people's decisions tell what was overturned
         rows = rows.filter(Q(annotator=person) | Q(slot__number=ADJUDICATION))
     versions = rows.values_list(
         "slot_id",

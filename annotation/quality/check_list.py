@@ -1,4 +1,4 @@
-"""Gold items as a manager reads them, and what can be re-checked."""
+"""List gold items for a manager, and count what can be re-checked."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -36,9 +36,9 @@ class RecheckSupply(NamedTuple):
 
 
 def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
-    """Gold items with the question as it is asked now, and what people answered; two queries.
+    """Return gold items with the question as it is asked now, and how people answered; two queries.
 
-    The figures are those of quality.gold_report, of these items only.
+    The figures are those of reports.gold_report, for these items only.
     """
     golds = list(golds)
     newest = Q(labels__isnull=False, labels__superseded_by=None)
@@ -67,5 +67,6 @@ def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
 
 
 def recheck_supply(campaign: Campaign, person: User) -> RecheckSupply:
+    """Count the final judgements that this person could re-check."""
     verdicts = Counter(recheck_choices(campaign, person).values_list("verdict", flat=True))
     return RecheckSupply(person, verdicts[Verdict.POSITIVE], verdicts[Verdict.NEGATIVE])

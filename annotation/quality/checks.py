@@ -1,6 +1,6 @@
-"""Checks: gold items among the questions of annotators, and final judgements that an expert judges again.
+"""Check people and judgements: gold items among the questions, and final judgements that an expert judges again.
 
-Outside they look like slots. Their answers live apart and enter no judgement, agreement figure or measure.
+To annotators, checks look like slots. Their answers are kept apart and enter no judgement, agreement or measure.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ Question = tuple[str, int, int]  # side, relation, the entity that is not masked
 
 
 def question_of(asked: "Item | Check | Gold") -> Question:
-    """What the items of one group have in common."""
+    """Return what the items of one group have in common."""
     triple = asked if isinstance(asked, Gold) else asked.triple
     return asked.side, triple.relation, triple.head if asked.side == Side.TAIL else triple.tail
 
@@ -40,11 +40,11 @@ def question_of(asked: "Item | Check | Gold") -> Question:
 
 
 def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot | Check]:
-    """Slots as queue.claim leases them, and among them the checks of this person, all in one order."""
+    """Lease slots as queue.claim does, and this person's checks among them; return all, in one order."""
     if campaign.state == CampaignState.CLOSED:
         return []
     checks = _keep_held(campaign, user, _own_checks(campaign, user))
-    # what is held of gold counts, as a slot would: else how many more come would tell of it
+    # held gold counts like a slot, or the number of new questions would reveal it
     gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
     slots, new = claim_new(campaign, user, count - gold)
     again = [check for check in checks if check.kind == CheckKind.RECHECK]
@@ -58,10 +58,10 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
 
 
 def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Check]:
-    """Renew the leases of held checks, as a claim renews slots; those that this person could still be given.
+    """Renew the leases of held checks, as a claim renews slots; return the checks this person could still be given.
 
-    Gold whose lease is over goes with the other candidates of its question: it stays while one of them is in this
-    person's hands, else it would stand alone and be told by that.
+    Gold whose lease is over stays while this person holds another candidate of its question; alone, it would be
+    recognised, so it is then given back.
     """
     now = timezone.now()
     held = [check for check in checks if check.state == SlotState.LEASED]
@@ -71,20 +71,20 @@ def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Chec
         here = {question_of(slot.item) for slot in slots_in_hand(campaign, user, PLACES)}
         alone = {check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here}
         move_checks(Check.objects.filter(pk__in=alone), "release", leased_until=None)
-    if over:  # the page renews the others while it is open
+    if over:  # the page renews the others as long as it is open
         stay = [check.pk for check in over if check.pk not in alone]
         move_checks(Check.objects.filter(pk__in=stay), "renew", leased_until=lease_end(campaign, now))
     return [check for check in checks if check.pk not in alone]
 
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
-    """Those that this person holds, or could be given."""
+    """Return the checks that this person holds, or could be given."""
     mine = Check.objects.filter(campaign=campaign, person=user, state__in=[SlotState.FREE, SlotState.LEASED])
     return list(mine.select_related("gold", "item__triple", "template").order_by("pk"))
 
 
 def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
-    """By order; a check comes after the item of its order, and the candidates of one question stay together."""
+    """Sort by order, a check after the item of its order, with the candidates of one question together."""
     places: list[tuple[int, int, Slot | Check]] = [(slot.item.order, 0, slot) for slot in slots]
     places += [(check.order, check.pk, check) for check in checks]
     groups: dict[Question, list[Slot | Check]] = {}
@@ -94,7 +94,7 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
 
 
 def _hold(campaign: Campaign, ids: list[int]) -> None:
-    """Lease checks, each with the question template that is shown now."""
+    """Lease checks, each with the current question template."""
     free = Check.objects.filter(pk__in=ids).select_related("gold", "item__triple")
     by_relation: dict[int, list[int]] = {}
     for check in free:
@@ -106,10 +106,10 @@ def _hold(campaign: Campaign, ids: list[int]) -> None:
 
 
 def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:
-    """Ids of the checks that go with newly leased slots, so that gold_percent of a hundred slots have one.
+    """Return ids of checks to give out with newly leased slots, so that gold_percent of a hundred slots have one.
 
-    Gold stands among the candidates of its own question and nowhere else: a question of its own would be told by
-    its size. What is due waits until a question comes that has gold. Each person gets each gold item once.
+    Gold is given out only among the candidates of its own question: a question of its own would be recognised by its
+    size. What is due waits for a question that has gold. Each person gets each gold item once.
     """
     fresh = [slot for slot in slots if slot.pk in new]
     seen = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE)
@@ -134,7 +134,7 @@ def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collectio
 
 
 def _gold_due(campaign: Campaign, user: User, slot: Slot) -> int:
-    """How many gold items this person should have more by now; the fraction is drawn, by person and slot."""
+    """Return how many more gold items this person should have; the fraction is drawn, by person and slot."""
     given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count()
     had = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
     due = given * campaign.gold_percent / 100 - had.exclude(state=SlotState.FREE).count()
@@ -150,7 +150,7 @@ def _digest(*numbers: int) -> int:
 
 class GoldAdded(NamedTuple):
     added: int
-    known: int  # were gold items before
+    known: int  # were gold items already
 
 
 def gold_from_pool(
@@ -158,8 +158,8 @@ def gold_from_pool(
 ) -> GoldAdded:
     """Draw gold items: seed triples (answer yes) and filtered triples of inconsistent type (answer no).
 
-    A seed triple shares its question with pooled triples, so that nothing tells it from them. CampaignError
-    when the pool has fewer. `seed`: of the draw.
+    A seed triple shares its question with pooled triples, so that nothing distinguishes it. `seed`: of the draw.
+    CampaignError if the pool has fewer.
     """
     rng = np.random.default_rng([seed, campaign.pool_id])
     yes, no = gold_supply(campaign)
@@ -181,9 +181,9 @@ def gold_from_pool(
 
 
 def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
-    """What `gold_from_pool` draws from: seed triples, and triples filtered for their type, whose question is asked."""
+    """Return what `gold_from_pool` draws from: seed triples and type-filtered triples of questions that are asked."""
     asked = _asked(campaign)
-    # a triple of the audit sample is asked in earnest
+    # people judge triples of the audit sample
     filtered = campaign.pool.triples.filter(reason=FilterReason.TYPES, item=None)
     yes, no = (
         [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
@@ -193,10 +193,10 @@ def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tu
 
 
 def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) -> GoldAdded:
-    """Gold items of a label file (TSV head, relation, tail, Y or N): all or nothing.
+    """Add gold items of a label file (TSV head, relation, tail, Y or N), all or nothing.
 
-    CampaignError names the lines that cannot be gold: unknown names, can't tell, a triple that people label, one
-    whose question has no other candidate, since it would be told by standing alone.
+    CampaignError names the lines that cannot be gold: unknown names, can't tell, a triple that people label, or one
+    whose question has no other candidate, since it would be recognised by standing alone.
     """
     graph = open_graph(campaign.pool.graph)
     # released or not, and those of an audit sample
@@ -245,20 +245,20 @@ def _add_gold(campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]]
 
 
 def _asked(campaign: Campaign) -> set[Question]:
-    """The questions that people are asked."""
+    """Return the questions that people are asked."""
     rows = campaign.items.values_list("side", "triple__relation", "triple__head", "triple__tail")
     return {(side, relation, head if side == Side.TAIL else tail) for side, relation, head, tail in rows}
 
 
 def _side(triple: tuple[int, int, int], asked: set[Question]) -> str:
-    """Which question of those that are asked has this triple as a candidate; empty: none."""
+    """Return the side of the asked question that has this triple as a candidate; empty if there is none."""
     head, relation, tail = triple
     sides = ((Side.TAIL, head), (Side.HEAD, tail))
     return next((side.value for side, given in sides if (side.value, relation, given) in asked), "")
 
 
 def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, by: User | None = None) -> int:
-    """Give gold items out, or no longer; answers that were given stay. How many changed."""
+    """Give gold items out, or no longer; existing answers stay. Return how many changed."""
     with transaction.atomic():
         changed = campaign.golds.filter(pk__in=ids, is_active=not active).update(is_active=active)
         act = AnnotationAct.GOLD_ADDED if active else AnnotationAct.GOLD_REMOVED
@@ -270,7 +270,7 @@ def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, b
 
 
 def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
-    """Final judgements by people that this person had no part in, saw no labels of, and has not re-checked."""
+    """Return final judgements by people that this person did not label, see labels of, or re-check."""
     items = Item.objects.filter(campaign=campaign, state=ItemState.SETTLED, triple=OuterRef("triple"))
     own = Slot.objects.filter(item__triple=OuterRef("triple"), annotator=person)
     saw = Item.seen_by.through.objects.filter(item__triple=OuterRef("triple"), user=person)
@@ -283,8 +283,8 @@ def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
 def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None) -> int:
     """Give a member a seeded sample of final judgements to judge again, half positive and half negative.
 
-    They come unmarked among this person's questions. Where one half has too few, the other makes up for it.
-    Returns how many were drawn; CampaignError when there are none, or the person does not label here.
+    They come unmarked among this person's questions. If one half has too few, the other makes up for it. Returns how
+    many were drawn; CampaignError if there are none, or the person does not label here.
     """
     if not campaign.members.filter(person=person).exists():
         raise CampaignError(f"{person.username} is no member of this campaign: add them first.")

@@ -1,4 +1,4 @@
-"""The hours that people worked, for their pay: everything they answered counts, also what enters no judgement."""
+"""Report the hours that people worked, for their pay; every answer counts, even if it enters no judgement."""
 
 from collections import defaultdict
 from datetime import UTC, date
@@ -23,15 +23,15 @@ class Hours(NamedTuple):
     """What one person did on one day (UTC)."""
 
     person: str
-    roles: str  # those that they have now
+    roles: str  # current ones
     day: date
-    labels: int  # answers given; a change is none, but takes time
+    labels: int  # answers given; a change adds time but no label
     active_hours: float
     away_hours: float
 
 
 def hours(campaign: Campaign) -> list[Hours]:
-    """A row a person and day, by name and day: labels, decisions, checks and surplus answers, withdrawn or not."""
+    """Return a row per person and day, sorted: labels, decisions, checks, surplus answers, withdrawn or not."""
     first = Count("id", filter=Q(supersedes=None))
     total: dict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0, 0])
     of_campaign = Q(item__campaign=campaign) | Q(check_item__campaign=campaign)
@@ -53,7 +53,7 @@ def hours(campaign: Campaign) -> list[Hours]:
 
 
 def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
-    """`hours` as CSV with a header, cells made safe for spreadsheets; the download is noted in the audit log."""
+    """Return `hours` as CSV with a header, safe for spreadsheets; the download is recorded in the audit log."""
     rows = hours(campaign)
     cells = [(*row[:4], f"{row.active_hours:.4f}", f"{row.away_hours:.4f}") for row in rows]
     with transaction.atomic():
@@ -62,7 +62,7 @@ def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
 
 
 def roles_in(campaign: Campaign) -> dict[int, str]:
-    """Person id -> their roles in the campaign, in words."""
+    """Return person id -> their roles in the campaign, in words."""
     found: dict[int, list[str]] = defaultdict(list)
     for person, role in Membership.objects.filter(campaign=campaign).order_by("role").values_list("person_id", "role"):
         found[person].append(CampaignRole(role).value)

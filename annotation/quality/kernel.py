@@ -1,7 +1,7 @@
-"""How far people agree beyond chance: arrays of answers in, figures with their n out.
+"""Measure how far people agree beyond chance: arrays of answers in, figures with their n out.
 
-A coefficient that is not defined is never a number. Where every answer is the same, chance agreement is
-complete, and 0/0 is no evidence of agreement: INCEpTION #2219 printed 1.0 there.
+An undefined coefficient is never a number. If every answer is the same, chance agreement is complete, and 0/0 is no
+evidence of agreement (INCEpTION #2219 printed 1.0 there).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_TRIAL = "there is nothing to count yet"
 
 
 class Coefficient(NamedTuple):
-    """A coefficient over n items; without a value, `reason` says why in words."""
+    """A coefficient over n items; if it has no value, `reason` says why."""
 
     value: float | None
     n: int
@@ -55,7 +55,7 @@ class Share(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Of items with two answers each, by whichever two people."""
+    """Figures for items with two answers each, by any two people."""
 
     raw: Share
     alpha: Coefficient
@@ -63,9 +63,9 @@ class Agreement(NamedTuple):
 
 
 def agreement(first: Ints, second: Ints, categories: int) -> Agreement:
-    """Raw agreement, alpha and AC1 of category numbers int[items]; items with a MISSING answer are left out.
+    """Return raw agreement, alpha and AC1 of category numbers int[items]; items with a MISSING answer are left out.
 
-    Which of the two answers is called the first changes nothing.
+    The order of the two answers changes nothing.
     """
     first, second = _complete(first, second, categories)
     named = np.arange(categories)
@@ -75,7 +75,7 @@ def agreement(first: Ints, second: Ints, categories: int) -> Agreement:
 
 
 def cohen_kappa(first: Ints, second: Ints, categories: int) -> Coefficient:
-    """Cohen's kappa of two people: category numbers int[items] of one, then of the other.
+    """Return Cohen's kappa of two people: category numbers int[items] of one, then of the other.
 
     (p_o - p_e) / (1 - p_e), where p_e is the agreement of two people who answer at random, each with the
     shares of categories of their own. Undefined where p_e is 1.
@@ -94,7 +94,7 @@ def cohen_kappa(first: Ints, second: Ints, categories: int) -> Coefficient:
 
 
 def krippendorff_alpha(counts: Ints) -> Coefficient:
-    """Nominal alpha of counts int[items, categories]: how many people put the item in the category.
+    """Return nominal alpha of counts int[items, categories]: how many people put the item in the category.
 
     1 - D_o / D_e over the answers that can be paired: items with one answer are left out, so people may have
     answered any part of the items. Undefined where these answers are all the same (D_e is 0).
@@ -116,7 +116,7 @@ def krippendorff_alpha(counts: Ints) -> Coefficient:
 
 
 def gwet_ac1(counts: Ints) -> Coefficient:
-    """Gwet's AC1 of counts int[items, categories]: how many people put the item in the category.
+    """Return Gwet's AC1 of counts int[items, categories]: how many people put the item in the category.
 
     (p_a - p_e) / (1 - p_e) with p_e = Σ π (1 - π) / (categories - 1), π the mean share of a category over
     items. `categories` are those that could be chosen, used or not. Chance agreement is small where one

@@ -1,4 +1,4 @@
-"""How far people agree with each other, with what is known, and with an expert who judges again."""
+"""Report how far people agree with each other, with gold answers, and with an expert who judges again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotation.models import Campaign, Check, CheckLabel, Gold, Label
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.kernel import MISSING, Agreement, Coefficient, Ints, Share, agreement, cohen_kappa
 
-YES_NO = "YN"  # an item that somebody could not tell is left out
+YES_NO = "YN"  # an item with a can't tell is left out
 WITH_CANT_TELL = "YN?"  # can't tell is an answer like the others
 
 Key = TypeVar("Key", bound=Any)
@@ -40,7 +40,7 @@ class GroupAgreement(NamedTuple):
 
 
 class AnswerPair(NamedTuple):
-    """How many items have these two answers; who or which place gave which has no meaning."""
+    """How many items have these two answers, whoever gave which."""
 
     one: str
     other: str
@@ -49,7 +49,7 @@ class AnswerPair(NamedTuple):
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """Agreement of the two plain labels of an item; adjudicators, checks and surplus answers have no part."""
+    """Agreement of the two plain labels of an item, without adjudicators, checks and surplus answers."""
 
     items: int  # with two live labels
     overall: Agreement
@@ -70,7 +70,7 @@ class _DoubleLabels(NamedTuple):
 
 
 def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> AgreementReport:
-    """Agreement in all, by pair of people, by relation and by week. ValueError for unknown categories."""
+    """Return agreement in all, by pair of people, by relation and by week. ValueError for unknown categories."""
     if categories not in (YES_NO, WITH_CANT_TELL):
         raise ValueError(f"categories {categories!r}: {YES_NO!r} or {WITH_CANT_TELL!r}")
     doubles = _double_labels(campaign)
@@ -131,7 +131,7 @@ def _double_labels(campaign: Campaign) -> _DoubleLabels:
 
 
 def _rows_by_key(of_item: Sequence[Key]) -> list[tuple[Key, Ints]]:
-    """Each key, in order, with the places of its items."""
+    """Return each key, in order, with the positions of its items."""
     places: dict[Key, list[int]] = defaultdict(list)
     for place, key in enumerate(of_item):
         places[key].append(place)
@@ -139,13 +139,16 @@ def _rows_by_key(of_item: Sequence[Key]) -> list[tuple[Key, Ints]]:
 
 
 def week_of(when: datetime) -> str:
-    """The ISO week of a moment, in UTC: 2026-W07."""
+    """Return the ISO week of a time in UTC: 2026-W07."""
     year, week, _ = when.isocalendar()
     return f"{year}-W{week:02d}"
 
 
 def annotator_numbers(campaign: Campaign) -> dict[int, int]:
-    """Person id -> a number from 1 by who labelled first, for those who may not know names. It never changes."""
+    """Return person id -> a number from 1, by first label, for readers who may not know names.
+
+    It never changes.
+    """
     first = (
         Label.objects.filter(item__campaign=campaign).order_by().values_list("annotator_id").annotate(first=Min("id"))
     )
@@ -157,7 +160,7 @@ def annotator_numbers(campaign: Campaign) -> dict[int, int]:
 
 
 class GoldResult(NamedTuple):
-    """What people answered to one gold item; can't tell is not correct."""
+    """How people answered one gold item; can't tell is not correct."""
 
     gold: Gold
     asked: int
@@ -167,7 +170,7 @@ class GoldResult(NamedTuple):
 
 
 def gold_report(campaign: Campaign) -> list[GoldResult]:
-    """Every gold item with the answers to it, in the order in which they were added."""
+    """Return every gold item with its answers, in the order in which the items were added."""
     asked = Counter(
         Check.objects.filter(campaign=campaign, kind=CheckKind.GOLD)
         .exclude(state=SlotState.FREE)
@@ -190,7 +193,7 @@ def gold_report(campaign: Campaign) -> list[GoldResult]:
 
 
 class RecheckResult(NamedTuple):
-    """A sample of final judgements that one person judged again; can't tell does not agree."""
+    """A sample of final judgements that one person judged again; can't tell is not agreement."""
 
     person: User
     drawn_on: date
@@ -203,7 +206,7 @@ class RecheckResult(NamedTuple):
 
 
 def recheck_report(campaign: Campaign) -> list[RecheckResult]:
-    """Each re-check sample, newest first. What one person was given on one day (UTC) is one sample."""
+    """Return each re-check sample, newest first. A sample is what one person was given on one day (UTC)."""
     answers = dict(_newest_answers(campaign, CheckKind.RECHECK).values_list("check_item", "answer"))
     samples: dict[tuple[date, int], list[Check]] = defaultdict(list)
     checks = Check.objects.filter(campaign=campaign, kind=CheckKind.RECHECK).select_related("person")

@@ -1,4 +1,4 @@
-"""The audit sample: filtered triples that people judge all the same, unmarked, to learn what filters throw away."""
+"""Draw the audit sample: filtered triples that people judge, unmarked, to learn what filters throw away."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pooling.enums import FilterReason, Side
 from pooling.pools.kernels.question_sides import shown_questions
 
 _FILTERED = ~Q(reason=FilterReason.NONE)
-_MOVED = 20_000  # about as many items are given out anew at most: a second, in which nobody else writes to SQLite
+_MOVED = 20_000  # items reordered at most, about: one second, in which nobody else can write to SQLite
 
 
 class AuditDrawn(NamedTuple):
@@ -33,23 +33,23 @@ class AuditDrawn(NamedTuple):
 
     @property
     def among(self) -> str:
-        """For who drew it."""
+        """Where people meet the sample, as a sentence for the person who drew it."""
         if self.others:
             return f"They come among {self.others:,} others that nobody has begun, unmarked."
         return "Nothing else is left to begin: people can tell that what comes now is a sample of what filters took."
 
 
 def audited(campaign: Campaign) -> QuerySet[Item]:
-    """The items of the sample."""
+    """Return the items of the sample."""
     return campaign.items.filter(batch__origin=BatchOrigin.AUDIT)
 
 
 def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | None = None) -> AuditDrawn:
     """Have people judge a share of the triples that each filter took, at least one of each filter.
 
-    What was drawn before counts: only what is missing is drawn, at random from the rest. It goes to people mixed
-    with the next batch, where one waits and nothing stops it, and with all else that nobody has begun.
-    CampaignError: no share, nothing filtered, closed.
+    Earlier draws count: only what is missing is drawn, at random from the rest. It is mixed with the next batch, if one
+    waits and nothing stops it, and with everything that nobody has begun. CampaignError for an invalid share, if
+    nothing was filtered, or if the campaign is closed.
     """
     others = 0
     with transaction.atomic():
@@ -75,9 +75,9 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
 
 
 def plan_audit_batch(campaign: Campaign, share: float, seed: int) -> BatchPlan | None:
-    """What is missing of the share of each filter; None: nothing is. The caller holds the campaign's lock.
+    """Return what is missing of the share of each filter, or None. The caller holds the campaign's lock.
 
-    The union of two draws is again a simple random sample of its filter, so all of it gets the new chance.
+    The union of two draws is again a simple random sample of its filter, so all of it gets the new probability.
     """
     if not 0 < share <= 1:
         raise CampaignError(
@@ -110,10 +110,10 @@ def plan_audit_batch(campaign: Campaign, share: float, seed: int) -> BatchPlan |
 
 
 def _mix(campaign: Campaign) -> int:
-    """Give out anew, in one random order, the questions that nobody has begun: how many items of no sample they have.
+    """Reorder at random the questions that nobody has begun; return how many of their items are not in a sample.
 
-    A question that stands in two groups has one again. Of very many a random part moves, the sample whole. The caller
-    holds the campaign's lock.
+    A question in two groups gets one again. If there are very many, a random part moves, with the whole sample. The
+    caller holds the campaign's lock.
     """
     begun = Slot.objects.filter(~Q(state=SlotState.FREE), item__campaign=campaign).values("item__group")
     fresh = np.array(

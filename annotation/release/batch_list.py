@@ -1,4 +1,4 @@
-"""The batches of a campaign as its manager sees them: when, why, how far."""
+"""List the batches of a campaign for its manager."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _JUDGED = Q(items__triple__judgement__verdict__in=[Verdict.POSITIVE, Verdict.NEG
 
 
 def batch_rows(campaign: Campaign) -> QuerySet[Batch]:
-    """The latest first, each with `drawn` (by the order or the sample), `judged` and `positive` triples."""
+    """Return the latest batch first, each with `drawn` (by order or sample), `judged` and `positive` triples."""
     drawn = Q(items__place__isnull=False) | Q(items__probability__isnull=False)
     return campaign.batches.annotate(
         drawn=Count("items", filter=drawn),

@@ -1,4 +1,4 @@
-"""Batches become items: two slots each, groups in a seeded random order, those of one question together."""
+"""Turn batches into items with two slots each, grouped by question, in a seeded random order."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ class ShownTriples(NamedTuple):
     question: np.ndarray
 
     def of(self, chosen: np.ndarray) -> ShownTriples:
+        """Return the chosen triples, by mask bool[n] or sorted index."""
         return ShownTriples(self.triple_id[chosen], self.question[chosen])
 
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """Triples that are given to people for one reason.
+    """Triples that are to be given to people for one reason.
 
-    place, arm int64[n], -1: none; probability float64[n], nan: none. What it was drawn by is in order and settings.
+    place, arm int64[n], -1: none; probability float64[n], nan: none. order and settings say how they were chosen.
     """
 
     origin: BatchOrigin
@@ -61,7 +62,7 @@ class BatchPlan:
 
 
 def shown_triples(pool: Pool, *conditions: Q) -> ShownTriples:
-    """The pooled triples that meet the conditions, by id."""
+    """Return the pooled triples that meet the conditions, by id."""
     rows = list(
         pool.triples.filter(*conditions).order_by("pk").values_list("pk", "head", "relation", "tail", "provenance")
     )
@@ -72,9 +73,9 @@ def shown_triples(pool: Pool, *conditions: Q) -> ShownTriples:
 
 
 def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | None = None) -> list[Batch]:
-    """A batch of each plan, their items mixed: nobody can read from the sequence why a triple is among them.
+    """Create a batch of each plan, with the items of all mixed, so that the order tells nothing of the reason.
 
-    Groups and places in the order go on after those there are. The caller holds the campaign's lock, or made it.
+    Groups and order continue after the existing ones. The caller holds the campaign's lock, or created it.
     """
     numbers = campaign.batches.aggregate(last=Max("number"))["last"] or 0
     last = campaign.items.aggregate(group=Max("group"), order=Max("order"))
@@ -91,7 +92,7 @@ def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | No
         for number, plan in enumerate(plans, numbers + 1)
     ]
     question = np.concatenate([plan.shown.question for plan in plans])
-    # of the campaign's seed and what is there already, so that each release is another order
+    # seeded by the campaign and what exists, so that each release has another order
     group, order = group_randomly(question, np.random.default_rng([campaign.seed, order_start]))
     chosen = [one for plan, batch in zip(plans, batches, strict=True) for one in _chosen(plan, batch)]
     for start in range(0, len(order), _ROWS):
@@ -109,7 +110,7 @@ def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | No
 
 
 def _add_slots(campaign: Campaign, first: int) -> None:
-    """The two slots of every item from the place `first` on."""
+    """Add two slots to every item whose order is `first` or later."""
     items = campaign.items.filter(order__gte=first).order_by("order").values_list("pk", flat=True)
     free = SlotState.FREE.value
     rows = ((item, number, uuid4().hex, free) for item in items for number in (1, 2))
@@ -117,10 +118,10 @@ def _add_slots(campaign: Campaign, first: int) -> None:
 
 
 def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Groups in random order, and random within: neither system, rank nor score has a part in it.
+    """Order groups at random, and triples within them; system, rank and score play no part.
 
-    question int64[n, 3] -> group int64[n], the place of each triple's question; order int64[n], the triples as
-    they are given out.
+    question int64[n, 3] -> group int64[n], the place of each triple's question; order int64[n], the triples in the
+    order in which they are given out.
     """
     unique, group = np.unique(question, axis=0, return_inverse=True)
     group = rng.permutation(len(unique))[group.reshape(-1)]
@@ -128,9 +129,9 @@ def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.n
 
 
 def split_questions(question: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Places of the triples in parts of `size` or a little more: whole questions in random order.
+    """Split triples into parts of `size` or a little more: whole questions, in random order.
 
-    question int64[n, 3]
+    question int64[n, 3] -> indices of the triples of each part
     """
     group, order = group_randomly(question, rng)
     begins = np.flatnonzero(np.diff(group[order])) + 1  # of every question but the first
@@ -139,14 +140,14 @@ def split_questions(question: np.ndarray, size: int, rng: np.random.Generator) -
 
 
 def refresh_statistics() -> None:
-    """Tell PostgreSQL's planner of the new rows now: until it notices by itself, a claim reads whole tables."""
+    """Update PostgreSQL's statistics now; until it does so itself, claims read whole tables."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"ANALYZE {Item._meta.db_table}, {Slot._meta.db_table}")
 
 
 def _chosen(plan: BatchPlan, batch: Batch) -> Iterator[tuple[Any, ...]]:
-    """What an item takes from its plan: the last of _ITEM_FIELDS."""
+    """Yield what each item takes from its plan: the last of _ITEM_FIELDS."""
     places, chances, arms = (
         [None] * plan.size if column is None else [None if absent(one) else one for one in column.tolist()]
         for column, absent in ((plan.place, _negative), (plan.probability, np.isnan), (plan.arm, _negative))

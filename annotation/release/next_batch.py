@@ -1,7 +1,7 @@
-"""The release of triples to people, in batches that the campaign's order of judging chooses.
+"""Release triples to people, in batches that the campaign's order of judging chooses.
 
-A batch is chosen from what is known at that moment: which triples are items, which of them the order drew, and
-their judgements. So nothing but the rows is needed to choose the next one, after a restart or on another machine.
+A batch follows from the current rows alone: which triples are items, which of them the order drew, and their
+judgements. So the next one can be chosen after a restart or on another machine.
 """
 
 from __future__ import annotations
@@ -40,26 +40,29 @@ from pooling.pools.to_judge import order_pool
 from pooling.scoring.rank_rows import find
 
 PART = 10_000  # triples of an extension in one transaction: about a second, in which nobody else writes to SQLite
-PAUSE = 0.2  # seconds between two; who waits for SQLite looks every 0.1
+PAUSE = 0.2  # seconds between two; a waiting writer tries SQLite every 0.1
 UNRELEASED = Q(reason=FilterReason.NONE, item=None)  # of pooled triples that people judge
 
 
 def unreleased(pool: Pool) -> QuerySet[PooledTriple]:
-    """The triples for people that nobody has been given a place to label yet."""
+    """Return the triples for people that are not items yet."""
     return pool.triples.filter(UNRELEASED)
 
 
 def stop_reason(campaign: Campaign) -> str:
-    """Why no batch is released by itself; empty: nothing stops it."""
+    """Return why no batch is released automatically; empty if nothing stops it."""
     if over := _over_budget(campaign):
         return over
-    # a rule that fails must not keep people from their work; Django logs it
+    # a rule that fails must not stop people's work; Django logs it
     answers = batch_wanted.send_robust(sender=Campaign, campaign=campaign)
     return next((answer for _, answer in answers if answer and isinstance(answer, str)), "")
 
 
 def _over_budget(campaign: Campaign) -> str:
-    """Labels that released triples still want count too: one person who works ahead leaves as many for a second."""
+    """Return why the budget ends releases, or an empty text.
+
+    Labels that released triples still need count too: one person who works ahead leaves as many for a second.
+    """
     if campaign.budget is None:
         return ""
     given = Label.objects.filter(item__campaign=campaign, supersedes=None).count()
@@ -79,7 +82,7 @@ def _over_budget(campaign: Campaign) -> str:
 
 
 def may_release(campaign: Campaign) -> bool:
-    """Whether people who find nothing to label would be given another batch."""
+    """Tell whether people who find nothing to label would be given another batch."""
     return (
         campaign.state == CampaignState.OPEN
         and campaign.batch_size > 0
@@ -89,10 +92,10 @@ def may_release(campaign: Campaign) -> bool:
 
 
 def release_when_short(campaign: Campaign, has_waiting: Callable[[], bool]) -> bool:
-    """For a claim that found too little: whether there is more now.
+    """Release a batch for a claim that found too little; return whether there is more now.
 
-    Of those who come at the same time one releases; `has_waiting`, asked while nobody else can release, tells the
-    others that it was done.
+    If several claims come at once, one releases. `has_waiting` is called under the lock and tells the others that it
+    was done.
     """
     if not may_release(campaign):
         return False
@@ -109,7 +112,7 @@ def release_when_short(campaign: Campaign, has_waiting: Callable[[], bool]) -> b
 
 
 def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
-    """Release the next batch now, whatever would stop it by itself; None when every triple is released.
+    """Release the next batch now, whatever would stop an automatic release; None if all is released.
 
     CampaignError if the campaign is closed.
     """
@@ -128,9 +131,9 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
 
 
 def release_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **kwargs: Any) -> None:
-    """New triples of a pool whose campaign releases everything at once; else they wait for the order.
+    """Release new triples of a pool whose campaign releases everything at once; others wait for the order.
 
-    They come in parts, so that annotators can write in between. What was left by a job that died comes with the next
+    They come in parts, so that annotators can write in between. What a job that died left behind comes with the next
     signal.
     """
     campaign = Campaign.objects.filter(pool=pool).first()
@@ -152,7 +155,7 @@ def release_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **k
 
 
 def _release_part(campaign: Campaign, part: ShownTriples) -> bool:
-    """Release what of it is not released by now; False if the campaign has changed over to batches."""
+    """Release what is still unreleased; return False if the campaign has switched to batches."""
     with transaction.atomic():
         locked = lock_campaign(campaign)
         if locked.batch_size:
@@ -166,13 +169,13 @@ def _release_part(campaign: Campaign, part: ShownTriples) -> bool:
 
 
 def lock_campaign(campaign: Campaign) -> Campaign:
-    """Its row as it is now; until the end of the transaction nobody else releases anything of it."""
+    """Return the current row of a campaign; nobody else releases anything of it before the transaction ends."""
     locked = Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("pool__graph")
     return locked.get(pk=campaign.pk)
 
 
 def refuse_closed(campaign: Campaign) -> None:
-    """CampaignError if the campaign is closed: nothing of it is released."""
+    """Raise CampaignError if the campaign is closed, since then nothing of it is released."""
     if campaign.state == CampaignState.CLOSED:
         raise CampaignError(f"The campaign of {campaign.pool.name} is closed: open it again first.")
 
@@ -181,15 +184,15 @@ def refuse_closed(campaign: Campaign) -> None:
 
 
 def plan_rest(campaign: Campaign, origin: BatchOrigin) -> BatchPlan | None:
-    """Every triple that is not released yet, at once; None: there is none."""
+    """Plan a batch of every triple that is not released yet; None if there is none."""
     shown = shown_triples(campaign.pool, UNRELEASED)
     return BatchPlan(origin, shown) if len(shown.triple_id) else None
 
 
 def plan_next_batch(campaign: Campaign) -> BatchPlan | None:
-    """The next batch of the order; None: every triple is released.
+    """Plan the next batch of the order; None if every triple is released.
 
-    What a sample names that came to people with its question before is marked as drawn, and needs no item.
+    A drawn triple that came to people earlier, with its question, is marked as drawn and needs no item.
     """
     if not campaign.batch_size:
         return plan_rest(campaign, BatchOrigin.ALL)
@@ -226,15 +229,16 @@ def plan_next_batch(campaign: Campaign) -> BatchPlan | None:
 
 
 def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
-    """What is released, drawn and labelled of the triples with these ids, int64[n], sorted.
+    """Return what is released, drawn and labelled among the triples with these ids, int64[n], sorted.
 
-    An item with one label counts by it until a second person has labelled it: an order learns from who works alone.
+    An item with one label counts by that label until it has a second one, so that an order also learns from a person
+    who works alone.
     """
     progress = Progress.start(len(triple_id))
     items = list(campaign.items.order_by().values_list("triple_id", "place", "arm"))
     at = find(triple_id, np.array([row[0] for row in items], dtype=np.int64))
     for i, (_, place, arm) in zip(at.tolist(), items, strict=True):
-        if i >= 0:  # else of an audit sample
+        if i >= 0:  # otherwise it is in an audit sample
             progress.released[i] = True
             progress.drawn[i] = place is not None
             progress.arm[i] = -1 if arm is None else arm
@@ -254,7 +258,10 @@ def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
 
 
 def _note_drawn(triple_id: np.ndarray, pick: Pick, is_item: np.ndarray, place: np.ndarray) -> None:
-    """Of a pick, those that came to people with their question: is_item bool[n], place int64[n] of all triples."""
+    """Mark picked triples that already are items as drawn.
+
+    is_item bool[n] and place int64[n] are of all triples.
+    """
     for i, chance, arm in zip(pick.triple.tolist(), pick.probability.tolist(), pick.arm.tolist(), strict=True):
         if is_item[i]:
             Item.objects.filter(triple=int(triple_id[i])).update(

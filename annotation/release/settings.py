@@ -1,4 +1,4 @@
-"""In which order a campaign judges its pool, in which batches, and when it stops. All of it can be changed later."""
+"""Set in which order a campaign judges its pool, in which batches, and when it stops; all can be changed later."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OrderSettings = dict[str, float | list[float]]
 
 
 def read_settings(lines: Sequence[str]) -> OrderSettings:
-    """Settings of an order from "name = number" or "name = number, number"; CampaignError names the line."""
+    """Read settings of an order from "name = number" or "name = number, number"; CampaignError names a bad line."""
     found: OrderSettings = {}
     for line in lines:
         name, _, text = line.partition("=")
@@ -41,7 +41,7 @@ def read_settings(lines: Sequence[str]) -> OrderSettings:
 
 
 def write_settings(settings: Mapping[str, Any]) -> list[str]:
-    """The lines that `read_settings` reads."""
+    """Return the lines that `read_settings` reads."""
     return [
         f"{name} = {', '.join(f'{number:g}' for number in value) if isinstance(value, list) else f'{value:g}'}"
         for name, value in settings.items()
@@ -49,13 +49,16 @@ def write_settings(settings: Mapping[str, Any]) -> list[str]:
 
 
 def check_seed(seed: int) -> None:
-    """CampaignError for a seed that no column and no generator takes."""
+    """Raise CampaignError for a seed outside the range of column and generator."""
     if not 0 <= seed <= LARGEST_SEED:
         raise CampaignError(f"Seed {seed}: give a whole number from 0 to {LARGEST_SEED}.")
 
 
 def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> OrderSettings:
-    """The settings that differ from those of the order; CampaignError for what the order cannot work with."""
+    """Return the settings that differ from the order's own.
+
+    CampaignError for an order, setting or batch size that cannot be used.
+    """
     if order not in ORDERS:
         raise CampaignError(f"Order {order!r}: choose one of {', '.join(ORDERS)}.")
     if not 0 <= batch_size <= LARGEST:
@@ -87,10 +90,10 @@ def set_order(
     whole_questions: bool | None = None,
     by: User | None = None,
 ) -> list[str]:
-    """From the next batch on; what is released stays so. Batch size 0 releases all that is left, now.
+    """Set the order from the next batch on; return the names of what changed. Batch size 0 releases the rest now.
 
-    `whole_questions` None: as before. The names of what changed; CampaignError as `check_order`, and where all would be
-    released of a closed campaign.
+    `whole_questions` None leaves it as it is. CampaignError as in `check_order`, and if the rest of a closed campaign
+    would be released.
     """
     wanted = {
         "order": order,
@@ -114,7 +117,10 @@ def set_order(
 def set_stopping(
     campaign: Campaign, *, budget: int | None, target_tau: float | None, target_measure: str, by: User | None = None
 ) -> list[str]:
-    """When no further batch is released by itself. The names of what changed; CampaignError for what is none."""
+    """Set when batches are no longer released automatically; return the names of what changed.
+
+    CampaignError for a value out of range.
+    """
     if budget is not None and not 0 <= budget <= LARGEST * 10:
         raise CampaignError(f"A budget of {budget:,} labels: give 0 to {LARGEST * 10:,}, or none.")
     if target_tau is not None and not 0 < target_tau <= 1:

@@ -1,4 +1,4 @@
-"""Simulated people: they answer from a known truth, with seeded errors, through the same moves as anybody."""
+"""Simulate people who answer from a known truth, with seeded errors, through the same functions as real ones."""
 
 import time
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from annotation.judging.label_file import Triple
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, Label, Slot
-from annotation.models.slot import PLACES
+from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.people.accounts import add_person
 from annotation.quality.checks import claim_questions
 from annotation.release.next_batch import unreleased
@@ -39,11 +39,11 @@ class Simulation:
     """How simulated people answer."""
 
     truth: Mapping[Triple, Answer]
-    open_world: bool = True  # what truth does not have: can't tell; else: no
+    open_world: bool = True  # unknown triples get can't tell; otherwise no
     annotators: int = 5
     error_rate: float = 0.05
     seed: int = 0
-    leave: float = 0.0  # share of the items, the last in order, and of the disputes that is left to people
+    leave: float = 0.0  # share of the items (the last ones) and disputes that is left to people
     limit: int | None = None  # labels of simulated people in this campaign, in all
 
 
@@ -55,12 +55,12 @@ class Simulated:
 
 
 def simulate(campaign: Campaign, how: Simulation, tell: Tell | None = None) -> Simulated:
-    """Label until nothing, the limit, or the share to be left is left. Continues where it was stopped."""
+    """Label until nothing is left but the share for people, or to the limit; continues where it was stopped."""
     return _Run(campaign, how, tell or (lambda done, total: None)).run()
 
 
 def simulated_labels(pool: Pool) -> int:
-    """How many of the labels that count are of simulated people, who cannot sign in."""
+    """Count the labels that count and are of simulated people, who cannot sign in."""
     theirs = Q(annotator__username__startswith=NAME) | Q(annotator__username=ADJUDICATOR)
     labels = live_labels().filter(theirs, item__campaign__pool=pool)
     return labels.filter(annotator__password__startswith=UNUSABLE_PASSWORD_PREFIX).count()
@@ -105,7 +105,7 @@ class _Run:
         return 2**62 if self.how.limit is None else max(0, self.how.limit - self.given - self.done)
 
     def _annotate(self, person: User) -> bool:
-        """One batch by one person; whether there was any."""
+        """Label one batch as one person; return whether there was any."""
         with transaction.atomic():
             places = claim_questions(self.campaign, person, _BATCH)
             ours = [place for place in places if isinstance(place, Slot) and place.item.order < self.cutoff]
@@ -117,12 +117,12 @@ class _Run:
         return bool(ours)
 
     def _adjudicate(self) -> int:
-        """All but the share of the disputes that is left to people, counted over settled and waiting ones."""
-        disputes = Slot.objects.filter(item__campaign=self.campaign, number=3).filter(
+        """Decide all disputes, settled ones counted, but the share that is left to people; return how many."""
+        disputes = Slot.objects.filter(item__campaign=self.campaign, number=ADJUDICATION).filter(
             Q(state=SlotState.ANSWERED) | Q(item__state=ItemState.DISPUTED) & ~Q(state=SlotState.WITHDRAWN)
         )
         total = disputes.count()
-        answered = disputes.filter(state="answered").count()
+        answered = disputes.filter(state=SlotState.ANSWERED).count()
         count = 0
         wanted = total - round(total * self.how.leave) - answered
         self.total = self.done + max(0, min(wanted, self._left()))
@@ -141,7 +141,7 @@ class _Run:
         triple = place.asked.triple
         unknown = Answer.CANT_TELL if self.how.open_world else Answer.NO
         answer = self.how.truth.get((triple.head, triple.relation, triple.tail), unknown)
-        # seeded by person and triple, so that neither the order nor a restart changes who errs where
+        # seeded by person and triple, so that neither order nor restart changes the errors
         number = 0 if person == self.adjudicator else 1 + self.people.index(person)
         facts = (triple.head, triple.relation, triple.tail)
         if np.random.default_rng([self.how.seed, number, *facts]).random() < error_rate:
@@ -164,6 +164,6 @@ class _Run:
             self.tell(self.done, max(self.total, self.done))
 
     def _link(self, relation: int, head: int) -> str:
-        """The search for the subject at the first verified source that has one."""
+        """Return the search for the subject at the first verified source that has one."""
         search = next((source.search_url for source in self.sources.of(relation) if source.search_url), "")
         return search.replace("{query}", quote(self.graph.label(head)))
