@@ -1,11 +1,14 @@
 """Who may do what: one line each. Site-wide roles are groups, campaign roles are memberships."""
 
+from collections.abc import Callable
 from typing import TypeGuard
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 
 from annotation.enums import CampaignRole
+from annotation.errors import ConsentNeeded
 from annotation.models import Campaign
 from core.people.permissions import can_evaluate
 
@@ -33,6 +36,16 @@ def has_consented(user: Person, campaign: Campaign) -> bool:
     """Members agree to the use of their data before they label; a campaign without such a text asks nobody."""
     agreed = campaign.members.filter(person_id=user.pk, consented_at__isnull=False)
     return not campaign.personal_data or agreed.exists()
+
+
+def check_may_work(
+    user: Person, campaign: Campaign, allowed: Callable[[Person, Campaign], bool], page: str = ""
+) -> None:
+    """Raise PermissionDenied unless `allowed`, and ConsentNeeded, with the page they came for, before consent."""
+    if not allowed(user, campaign):
+        raise PermissionDenied
+    if not has_consented(user, campaign):
+        raise ConsentNeeded(campaign.pool.name, page)
 
 
 def visible_campaigns(user: Person) -> QuerySet[Campaign]:

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from rest_framework import status
 from rest_framework.response import Response
 
 from annotation.errors import AnswerRefused, ConsentNeeded, EvidenceError, NotYours
 from annotation.models import Campaign
-from annotation.permissions import has_consented, is_adjudicator, is_annotator, is_person, visible_campaigns
+from annotation.permissions import check_may_work, is_adjudicator, is_annotator, is_person, visible_campaigns
 from core.api import base
 from core.api.throttle import ByPerson
 from core.enums import TokenScope
@@ -44,16 +43,10 @@ class Endpoint(base.Endpoint):
         return visible_campaigns(self.request.user)
 
     def campaign(self, pool: str) -> Campaign:
-        """The campaign, if this person may see it (else 404) and work in it (else 403)."""
-        found = self.seen().filter(pool__name=pool).first()
-        if found is None:
-            raise Http404
+        """Return the campaign; Http404 if this person may not see it, PermissionDenied if they may not work in it."""
+        found = get_object_or_404(self.seen(), pool__name=pool)
         self.check_role(found)
         return found
 
     def check_role(self, campaign: Campaign) -> None:
-        allowed = is_adjudicator if self.for_adjudicators else is_annotator
-        if not allowed(self.request.user, campaign):
-            raise PermissionDenied
-        if not has_consented(self.request.user, campaign):
-            raise ConsentNeeded(campaign.pool.name, "")
+        check_may_work(self.request.user, campaign, is_adjudicator if self.for_adjudicators else is_annotator)

@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.rules import LIMITS
 from annotation.enums import CampaignState, EvidenceRule, ItemState
+from annotation.forms.fields import choose_from
 from annotation.messages.flags import MAX_TEXT
-from annotation.models import Campaign
+from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
 
 GOLD_FILE_BYTES = 1_048_576
@@ -91,9 +92,12 @@ class RulesForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        contact = self.fields["contact"]
-        assert isinstance(contact, forms.ModelChoiceField)
-        contact.queryset = managers().order_by("username")
+        choose_from(self, "contact", managers().order_by("username"))
+
+    @classmethod
+    def of(cls, campaign: Campaign, data: Any = None) -> RulesForm:
+        """Return the form with the rules that the campaign has; each field is a field of Campaign."""
+        return cls(data, initial={rule: getattr(campaign, rule) for rule in cls.base_fields})
 
 
 class GoldDrawForm(forms.Form):
@@ -133,8 +137,12 @@ class GoldFileForm(forms.Form):
 
 
 class GoldStateForm(forms.Form):
-    gold = forms.IntegerField(min_value=1)
+    gold = forms.ModelChoiceField(queryset=Gold.objects.none())
     active = forms.TypedChoiceField(choices=[("1", "in"), ("0", "out")], coerce=lambda value: value == "1")
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choose_from(self, "gold", campaign.golds.all())
 
 
 class RecheckForm(forms.Form):
@@ -153,10 +161,8 @@ class RecheckForm(forms.Form):
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        person = self.fields["person"]
-        assert isinstance(person, forms.ModelChoiceField)
         members = User.objects.filter(memberships__campaign=campaign, is_active=True)
-        person.queryset = members.distinct().order_by("username")
+        choose_from(self, "person", members.distinct().order_by("username"))
 
 
 class ReplyForm(forms.Form):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 
 from annotation.enums import CampaignRole, SiteRole
+from annotation.forms.fields import choose_from
+from annotation.models import Campaign, Invitation
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
 PERSONAL_DATA_LENGTH = 20_000
@@ -25,7 +28,7 @@ class PersonForm(forms.Form):
 
 
 class InviteForm(forms.Form):
-    """An invitation to a role of the campaign, or of the site."""
+    """An invitation to a role of a campaign, or of the site."""
 
     use_required_attribute = False
 
@@ -33,25 +36,37 @@ class InviteForm(forms.Form):
     days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
     email = forms.EmailField(label="E-mail", required=False, max_length=254)
 
-    def __init__(self, *args: Any, site: bool = False, sends: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, site: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "invite_%s", **kwargs})
         self.fields["role"].choices = SiteRole.choices if site else CampaignRole.choices  # type: ignore[attr-defined]
         self.fields["email"].help_text = (
             "The link is sent there."
-            if sends
+            if settings.EMAIL_IS_SET
             else "May be left out. This site sends no e-mail: hand the link over yourself."
         )
 
 
 class MemberForm(forms.Form):
-    """A role to be taken away."""
+    """The button that takes a campaign role from a person."""
 
-    person = forms.IntegerField()
-    role = forms.ChoiceField(choices=[*CampaignRole.choices, *SiteRole.choices])
+    person = forms.CharField(required=False)
+    role = forms.CharField(required=False)
 
 
-class RowForm(forms.Form):
-    row = forms.IntegerField()
+class SiteRoleForm(forms.Form):
+    """The button that takes a role of the site from a person."""
+
+    role = forms.ChoiceField(choices=SiteRole.choices)
+
+
+class RevokeForm(forms.Form):
+    """The button that revokes an invitation of a campaign, or of the site."""
+
+    row = forms.ModelChoiceField(queryset=Invitation.objects.none())
+
+    def __init__(self, campaign: Campaign | None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choose_from(self, "row", Invitation.objects.filter(campaign=campaign))
 
 
 class PersonalDataForm(forms.Form):

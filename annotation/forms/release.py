@@ -79,8 +79,21 @@ class OpenForm(OrderForm):
         "0: none; one can be drawn later.",
     )
 
+    def options(self) -> dict[str, Any]:
+        """Return the settings as open_campaign takes them."""
+        asked = self.cleaned_data
+        return {
+            "order": asked["order"],
+            "order_settings": asked["settings"],
+            "batch_size": asked["batch_size"],
+            "whole_questions": not asked["single"],
+            "audit": asked["audit_percent"] / 100,
+        }
+
 
 class StoppingForm(forms.Form):
+    """When batches stop coming by themselves."""
+
     use_required_attribute = False
 
     budget = forms.IntegerField(
@@ -99,6 +112,11 @@ class StoppingForm(forms.Form):
         help_text="No batch comes by itself once the lower end of the 95 % interval of tau reaches it. Empty: none.",
     )
     target_measure = forms.ChoiceField(label="Tau by", choices=TargetMeasure.choices)
+
+    @classmethod
+    def of(cls, campaign: Campaign, data: Any = None) -> StoppingForm:
+        """Return the form with what the campaign has."""
+        return cls(data, initial={name: getattr(campaign, name) for name in cls.base_fields})
 
 
 class AuditForm(forms.Form):

@@ -64,11 +64,9 @@ class ChooseForm(forms.Form):
         self.fields["relations"].choices = [(r.index, r.key) for r in self.shown]  # type: ignore[attr-defined]
         self.fields["sources"].choices = [(s.pk, s.name) for s in sources]  # type: ignore[attr-defined]
 
-    def chosen_relations(self) -> list[int]:
-        if self.cleaned_data["every"]:
-            return [relation.index for relation in self.shown]
-        return list(self.cleaned_data["relations"])
-
-    def chosen_sources(self) -> list[int] | None:
-        """None: all sources."""
-        return None if self.cleaned_data["which"] == ALL else list(self.cleaned_data["sources"])
+    def clean(self) -> dict[str, Any]:
+        """Add `chosen_relations`, their indices, and `chosen_sources`, primary keys or None for all sources."""
+        asked = super().clean() or {}
+        asked["chosen_relations"] = [r.index for r in self.shown] if asked.get("every") else asked.get("relations")
+        asked["chosen_sources"] = None if asked.get("which") == ALL else asked.get("sources")
+        return asked

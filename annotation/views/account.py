@@ -1,4 +1,4 @@
-"""One's own account: e-mail, password, what this browser keeps, own data, erasure; and a forgotten password."""
+"""The own account: e-mail, password, own data, erasure; and the way back after a forgotten password."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.forms.people import EmailForm
 from annotation.people.accounts import unlock_sign_in
 from annotation.people.own_data import own_data
-from annotation.views.find_campaign import link_to
 from annotation.views.people import erase_page
 from core.people.permissions import site_roles
+from core.views.csv_response import text_response
+from core.views.private import link_to, no_store
+from core.views.requests import SignedInRequest
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def account(request: HttpRequest) -> HttpResponse:
-    user: User = request.user  # type: ignore[assignment]  # signed in
+def account(request: SignedInRequest) -> HttpResponse:
+    user = request.user
     form = EmailForm(request.POST or None, initial={"email": user.email})
     if request.method == "POST" and form.is_valid():
         User.objects.filter(pk=user.pk).update(email=form.cleaned_data["email"])
@@ -43,18 +45,15 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def account_data(request: HttpRequest) -> HttpResponse:
-    """Everything that the site knows about the person, as a file."""
-    text = json.dumps(own_data(request.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)  # type: ignore[arg-type]
-    response = HttpResponse(text, content_type="application/json")
-    response["Content-Disposition"] = 'attachment; filename="triplepool-own-data.json"'
-    response["Cache-Control"] = "no-store"
-    return response
+def account_data(request: SignedInRequest) -> HttpResponse:
+    """Send everything that the site knows about the person, as a file."""
+    text = json.dumps(own_data(request.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
+    return no_store(text_response(text, "triplepool-own-data.json"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def account_erase(request: HttpRequest) -> HttpResponse:
-    return erase_page(request, request.user)  # type: ignore[arg-type]  # signed in
+def account_erase(request: SignedInRequest) -> HttpResponse:
+    return erase_page(request, request.user)
 
 
 class PasswordChange(auth.PasswordChangeView):
@@ -67,7 +66,7 @@ class PasswordChange(auth.PasswordChangeView):
 
 
 class Forgotten(auth.PasswordResetView):
-    """Sends a link where the site sends e-mail; else the page says whom to ask, and does nothing."""
+    """Send a link if the site sends e-mail; otherwise the page only says whom to ask."""
 
     template_name = "registration/password_forgotten.html"
     subject_template_name = "registration/password_mail_subject.txt"
@@ -97,7 +96,7 @@ class NewPassword(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("password-new-done")
 
     def get_user(self, uidb64: str) -> User | None:
-        """An account that was switched off after its link was made has no link any more."""
+        """Return the account of a link, None if it was switched off since."""
         user = super().get_user(uidb64)
         return user if isinstance(user, User) and user.is_active else None
 

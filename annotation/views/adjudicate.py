@@ -1,4 +1,4 @@
-"""The adjudication page: both answers side by side, names hidden; its questions come through API v1."""
+"""The adjudication page: both answers side by side without names; its questions come through API v1."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

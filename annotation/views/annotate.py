@@ -1,4 +1,4 @@
-"""The annotation page: a frame; its questions come and go through API v1."""
+"""The annotation page: a frame whose questions come and go through API v1."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from annotation.models import Campaign
 from annotation.permissions import is_annotator
 from annotation.views.find_campaign import find_campaign
 
-# stands in an address for the id that the page puts there
+# the page replaces this id in an address by that of a label
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"
 
 
 def loop_context(request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str) -> dict[str, Any]:
-    """What the template is told, and in `config` the page's script."""
+    """Return the context of the annotation or adjudication page; `config` is for its script."""
     pool = campaign.pool.name
     guidelines = current_guidelines(campaign)
     config = {

@@ -36,7 +36,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 
 
 def _filtered(rows: QuerySet[AuditEntry], act: str, person: str, pool: str) -> QuerySet[AuditEntry]:
-    """Only these three, and only as values of these columns; what fits nothing finds nothing."""
+    """Return the entries of this act, person and pool; none for a value that no entry can have."""
     if act:
         rows = rows.filter(act=act) if act in dict(known_acts()) else rows.none()
     if person:
@@ -48,7 +48,7 @@ def _filtered(rows: QuerySet[AuditEntry], act: str, person: str, pool: str) -> Q
 
 
 def _named() -> QuerySet[Any]:
-    """Ids of all who did something, or to whom something was done."""
+    """Return the ids of all people who did something, or to whom something was done."""
     did = AuditEntry.objects.order_by().filter(person__isnull=False).values("person")
     return did.union(AuditEntry.objects.order_by().filter(subject__isnull=False).values("subject"))
 

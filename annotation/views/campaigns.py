@@ -1,13 +1,14 @@
-"""The people side of a pool for its manager: how far the labels are, what is to do, under which rules."""
+"""The people side of a pool for its manager: how far the labels are, what to do next, and the rules."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.campaigns.opening import open_campaign
@@ -19,15 +20,16 @@ from annotation.forms.release import RELEASE_IN_BROWSER, OpenForm
 from annotation.models import Campaign
 from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
-from annotation.views.find_campaign import find_campaign
-from core.errors import UserError
+from annotation.views.find_campaign import campaign_page, find_campaign
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required, manager_required
+from core.views.acts import attempt, do_act, posted
+from core.views.requests import SignedInRequest
 from pooling.enums import FilterReason
 from pooling.models import Pool
 from pooling.orders import ORDERS
+from pooling.views.find import find_pool
 
-RULES = ("evidence_rule", "lease_minutes", "undo_minutes", "gold_percent", "contact")
 _TOLD = {
     CampaignState.OPEN: "The campaign is open: questions are given out.",
     CampaignState.PAUSED: "The campaign is paused: no new questions are given out.",
@@ -45,120 +47,84 @@ class Step(NamedTuple):
 
 
 @evaluator_required
-def campaign(request: HttpRequest, name: str) -> HttpResponse:
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+def campaign(request: SignedInRequest, name: str) -> HttpResponse:
+    pool = find_pool(name)
     if request.method == "POST" and not can_manage(request.user):
         raise PermissionDenied
     found = Campaign.objects.filter(pool=pool).first()
     if found is None:
-        return _open(request, pool) if request.method == "POST" else _not_open(request, pool)
+        return _open(request, pool)
     found.pool = pool
-    form = StateForm(pool.name, request.POST or None)
+    form = StateForm(pool.name, posted(request))
+    if request.method == "POST" and (told := do_act(request, {"state": _set_state}, {"state": form}, found)):
+        messages.success(request, told)
+        return redirect("campaign", name)
+    counts, people = overview(found), outlook(found)
+    return campaign_page(
+        request,
+        found,
+        "annotation/campaigns/detail.html",
+        overview=counts,
+        outlook=people,
+        steps=_steps(found, counts, people),
+        form=form,
+    )
+
+
+def _set_state(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
+    state = CampaignState(asked["state"])
+    set_state(campaign, state, by=by)
+    return _TOLD[state]
+
+
+def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
+    """Show the page of a pool without a campaign, and open one."""
+    form = OpenForm()
     if request.method == "POST":
-        if request.POST.get("act") != "state":
-            raise Http404
-        if form.is_valid() and _move(request, found, form):
-            return redirect("campaign", name)
-    standing, people = overview(found), outlook(found)
-    context = {
-        "pool": pool,
-        "campaign": found,
-        "overview": standing,
-        "outlook": people,
-        "steps": _steps(found, standing, people),
-        "form": form,
-    }
-    return render(request, "annotation/campaigns/detail.html", context)
-
-
-def _not_open(request: HttpRequest, pool: Pool, form: OpenForm | None = None) -> HttpResponse:
+        # a bare request opens it in the usual way, everything at once
+        form = OpenForm({"order": DEFAULT_ORDER, "batch_size": 0, "audit_percent": 0} | request.POST.dict())
+        if attempt(form, lambda asked: open_campaign(pool, **form.options(), created_by=request.user)):
+            messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
+            return redirect("campaign", pool.name)
     to_people = pool.triples.filter(reason=FilterReason.NONE).count()
     context = {
         "pool": pool,
         "to_people": to_people,
         "in_browser": to_people <= RELEASE_IN_BROWSER,
-        "form": form or OpenForm(),
+        "form": form,
         "orders": ORDERS.values(),
     }
     return render(request, "annotation/campaigns/closed.html", context)
 
 
-def _open(request: HttpRequest, pool: Pool) -> HttpResponse:
-    # a bare request opens it in the usual way, everything at once
-    form = OpenForm({"order": DEFAULT_ORDER, "batch_size": 0, "audit_percent": 0} | request.POST.dict())
-    if not form.is_valid():
-        return _not_open(request, pool, form)
-    asked = form.cleaned_data
-    try:
-        open_campaign(
-            pool,
-            order=asked["order"],
-            order_settings=asked["settings"],
-            batch_size=asked["batch_size"],
-            whole_questions=not asked["single"],
-            audit=asked["audit_percent"] / 100,
-            created_by=request.user,  # type: ignore[arg-type]  # signed in
-        )
-    except UserError as error:
-        form.add_error(None, str(error))
-        return _not_open(request, pool, form)
-    messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
-    return redirect("campaign", pool.name)
-
-
-def _move(request: HttpRequest, campaign: Campaign, form: StateForm) -> bool:
-    state = CampaignState(form.cleaned_data["state"])
-    try:
-        set_state(campaign, state, by=request.user)  # type: ignore[arg-type]  # a manager
-    except UserError as error:
-        form.add_error(None, str(error))
-        return False
-    messages.success(request, _TOLD[state])
-    return True
-
-
-def _steps(campaign: Campaign, standing: Overview, people: Outlook) -> list[Step]:
-    """What is to do, what stops the work first."""
+def _steps(campaign: Campaign, counts: Overview, people: Outlook) -> list[Step]:
+    """Return what to do next; what stops the work comes first."""
     pool = campaign.pool.name
     add = ("Add people", reverse("campaign-people", args=[pool]))
     steps = []
-    if campaign.state != CampaignState.CLOSED and standing.left:
+    if campaign.state != CampaignState.CLOSED and counts.left:
         if people.annotators < 2:
             missing = "two annotators" if not people.annotators else "another annotator"
             steps.append(Step(f"Add {missing}: each item needs labels by two people.", *add))
         elif people.stuck:
-            steps.append(
-                Step(
-                    f"{_items(people.stuck)} cannot be finished: everybody here has labelled "
-                    f"{'it' if people.stuck == 1 else 'them'}, or sent it back. Add an annotator.",
-                    *add,
-                    True,
-                )
-            )
-    if campaign.state != CampaignState.CLOSED and standing.disputed:
+            them = "it" if people.stuck == 1 else "them"
+            why = f"everybody here has labelled {them}, or sent it back. Add an annotator."
+            steps.append(Step(f"{_items(people.stuck)} cannot be finished: {why}", *add, True))
+    if campaign.state != CampaignState.CLOSED and counts.disputed:
         if not people.adjudicators:
-            steps.append(Step(f"{_disputes(standing.disputed)} for an adjudicator, and there is none.", *add))
+            steps.append(Step(f"{_disputes(counts.disputed)} for an adjudicator, and there is none.", *add))
         elif people.stuck_disputes:
-            steps.append(
-                Step(
-                    f"{_disputes(people.stuck_disputes)} in vain: every adjudicator has labelled "
-                    f"{'it' if people.stuck_disputes == 1 else 'them'}. Add an adjudicator.",
-                    *add,
-                    True,
-                )
-            )
-    if standing.reports:
-        text = (
-            "1 report waits for an answer."
-            if standing.reports == 1
-            else f"{standing.reports:,} reports wait for an answer."
-        )
-        steps.append(Step(text, "Answer reports", reverse("inbox", args=[pool])))
-    if standing.unreleased and not standing.left:
-        reason = stop_reason(campaign)
-        text = f"All that is released is judged or in hand; {standing.unreleased:,} triples are not released yet."
-        steps.append(Step(f"{text} {reason}".strip(), "See the order", reverse("campaign-order", args=[pool])))
-    elif not standing.left and not standing.disputed:
+            them = "it" if people.stuck_disputes == 1 else "them"
+            why = f"every adjudicator has labelled {them}. Add an adjudicator."
+            steps.append(Step(f"{_disputes(people.stuck_disputes)} in vain: {why}", *add, True))
+    if counts.reports:
+        wait = "1 report waits" if counts.reports == 1 else f"{counts.reports:,} reports wait"
+        steps.append(Step(f"{wait} for an answer.", "Answer reports", reverse("inbox", args=[pool])))
+    if counts.unreleased and not counts.left:
+        text = f"All that is released is judged or in hand; {counts.unreleased:,} triples are not released yet."
+        text = f"{text} {stop_reason(campaign)}".strip()
+        steps.append(Step(text, "See the order", reverse("campaign-order", args=[pool])))
+    elif not counts.left and not counts.disputed:
         steps.append(Step("All items are judged.", "See the evaluation", reverse("evaluation", args=[pool])))
     return steps
 
@@ -172,18 +138,11 @@ def _disputes(n: int) -> str:
 
 
 @manager_required
-def rules(request: HttpRequest, name: str) -> HttpResponse:
+def rules(request: SignedInRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
-    initial = {rule: getattr(campaign, rule) for rule in RULES}
-    form = RulesForm(request.POST if request.method == "POST" else None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            changed = set_rules(campaign, **form.cleaned_data, by=request.user)  # type: ignore[arg-type]
-        except UserError as error:
-            form.add_error(None, str(error))
-        else:
-            told = f"Saved: {', '.join(changed)}." if changed else "Nothing was different."
-            messages.success(request, told)
-            return redirect("campaign-rules", name)
-    context = {"pool": campaign.pool, "campaign": campaign, "form": form}
-    return render(request, "annotation/campaigns/rules.html", context)
+    form = RulesForm.of(campaign, posted(request))
+    changed = attempt(form, lambda asked: set_rules(campaign, **asked, by=request.user))
+    if changed is not None:
+        messages.success(request, f"Saved: {', '.join(changed)}." if changed else "Nothing was different.")
+        return redirect("campaign-rules", name)
+    return campaign_page(request, campaign, "annotation/campaigns/rules.html", form=form)

@@ -1,8 +1,7 @@
-"""What a member agrees to before the first question."""
+"""The text on personal data that a member agrees to before the first question."""
 
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -12,17 +11,18 @@ from annotation.people.consent import consent as agree
 from annotation.people.consent import consented_at, fingerprint
 from annotation.permissions import has_consented, is_adjudicator, is_annotator
 from annotation.views.find_campaign import find_campaign
+from core.views.requests import SignedInRequest
 
-# where people may have been on their way to; the first is where those go who came by themselves
+# pages that send people here and get them back; the first also gets those who came by themselves
 NEXT = ("annotate", "adjudicate", "my-labels", "messages")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def consent(request: HttpRequest, pool: str) -> HttpResponse:
+def consent(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool)
     if not is_annotator(request.user, campaign):
         raise PermissionDenied
-    user: User = request.user  # type: ignore[assignment]  # a member is signed in
+    user = request.user
     asked = not has_consented(user, campaign)
     form = AgreeForm(request.POST or None, fingerprint=fingerprint(campaign)) if asked else None
     if request.method == "POST" and (form is None or form.is_valid()):

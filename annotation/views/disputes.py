@@ -1,9 +1,8 @@
-"""The queue of an adjudicator: which disputes wait, and what for."""
+"""The disputes that an adjudicator may decide, and what the later ones wait for."""
 
 from __future__ import annotations
 
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.labelling.disputes import blocked_disputes, describe_disputes, disputes_in_hand, open_disputes
@@ -11,15 +10,15 @@ from annotation.messages.inbox import reports_as_shown
 from annotation.permissions import is_adjudicator
 from annotation.views.find_campaign import find_campaign
 from core.views.pagination import page_of
+from core.views.requests import SignedInRequest
 
 
-def disputes(request: HttpRequest, pool: str) -> HttpResponse:
+def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_adjudicator)
-    user: User = request.user  # type: ignore[assignment]  # an adjudicator
-    held = list(disputes_in_hand(campaign, user))
-    page = page_of(request, open_disputes(campaign, user))
+    held = list(disputes_in_hand(campaign, request.user))
+    page = page_of(request, open_disputes(campaign, request.user))
     rows = describe_disputes(campaign, [*held, *page])
-    waiting = blocked_disputes(campaign, user)
+    waiting = blocked_disputes(campaign, request.user)
     context = {
         "campaign": campaign,
         "page": page,

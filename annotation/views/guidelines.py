@@ -1,13 +1,11 @@
-"""The guidelines of a campaign: for all who may see it, and the page on which a manager writes them."""
+"""The guidelines of a campaign: a page to read them, and one on which a manager writes them."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.errors import CampaignError
 from annotation.forms.guidelines import GuidelinesForm
 from annotation.messages.guidelines import (
     current_guidelines,
@@ -17,33 +15,36 @@ from annotation.messages.guidelines import (
     save_guidelines,
 )
 from annotation.models import Campaign, GuidelineVersion
-from annotation.views.find_campaign import find_campaign
+from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import manager_required
+from core.views.acts import attempt, posted
 from core.views.pagination import page_of
+from core.views.requests import SignedInRequest
 
 SIZE = 20
 
 
-def guidelines(request: HttpRequest, pool: str) -> HttpResponse:
-    """The newest version or ?version=, and what changed in it ?since= another one."""
+def guidelines(request: SignedInRequest, pool: str) -> HttpResponse:
+    """Show the newest version or ?version=, with what changed in it ?since= another one."""
     campaign = find_campaign(request, pool)
     newest = current_guidelines(campaign)
     shown = _asked_version(request, campaign, "version") or newest
     since = _asked_version(request, campaign, "since")
-    context = {
-        "campaign": campaign,
-        "pool": campaign.pool,
-        "newest": newest,
-        "shown": shown,
-        "since": since,
-        "previous": _before(campaign, shown),
-        "html": render_markdown(shown.text) if shown and not since else "",
-        "lines": diff_lines(since.text, shown.text) if shown and since else [],
-    }
-    return render(request, "annotation/messages/guidelines_page.html", context)
+    older = campaign.guideline_versions.filter(version__lt=shown.version) if shown else None
+    return campaign_page(
+        request,
+        campaign,
+        "annotation/messages/guidelines_page.html",
+        newest=newest,
+        shown=shown,
+        since=since,
+        previous=older.order_by("-version").first() if older is not None else None,
+        html=render_markdown(shown.text) if shown and not since else "",
+        lines=diff_lines(since.text, shown.text) if shown and since else [],
+    )
 
 
-def _asked_version(request: HttpRequest, campaign: Campaign, parameter: str) -> GuidelineVersion | None:
+def _asked_version(request: SignedInRequest, campaign: Campaign, parameter: str) -> GuidelineVersion | None:
     asked = request.GET.get(parameter, "")
     if not asked:
         return None
@@ -52,15 +53,9 @@ def _asked_version(request: HttpRequest, campaign: Campaign, parameter: str) -> 
     return get_object_or_404(campaign.guideline_versions, version=int(asked))
 
 
-def _before(campaign: Campaign, version: GuidelineVersion | None) -> GuidelineVersion | None:
-    if version is None:
-        return None
-    return campaign.guideline_versions.filter(version__lt=version.version).order_by("-version").first()
-
-
 @manager_required
-def write(request: HttpRequest, name: str) -> HttpResponse:
-    """Write a new version with a preview; below it all versions, and what changed between any two."""
+def write(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show the newest version to change, with a preview, and all versions; save a new one."""
     campaign = find_campaign(request, name)
     if request.method == "POST" and request.GET.get("part") == "preview":
         form = GuidelinesForm(request.POST)
@@ -68,11 +63,8 @@ def write(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "annotation/messages/guidelines_preview.html", {"html": html, "form": form})
     newest = current_guidelines(campaign)
     number = newest.version if newest else 0
-    form = GuidelinesForm(
-        request.POST if request.method == "POST" else None,
-        initial={"text": newest.text if newest else "", "after": number},
-    )
-    if request.method == "POST" and form.is_valid() and (saved := _save(request, campaign, form)):
+    form = GuidelinesForm(posted(request), initial={"text": newest.text if newest else "", "after": number})
+    if saved := attempt(form, lambda asked: save_guidelines(campaign, **asked, by=request.user), "text"):
         if saved.version == number:
             messages.info(request, f"Nothing changed: version {number} stays.")
         else:
@@ -81,24 +73,14 @@ def write(request: HttpRequest, name: str) -> HttpResponse:
     versions = campaign.guideline_versions.select_related("created_by").order_by("-version")
     page = page_of(request, versions.defer("text"), SIZE)
     labels = labels_by_version(campaign, list(page))
-    context = {
-        "pool": campaign.pool,
-        "campaign": campaign,
-        "form": form,
-        "after": number,
-        "html": render_markdown(form["text"].value() or ""),
-        "page": page,
-        "rows": [{"version": one, "labels": labels[one.version]} for one in page],
-        "numbers": list(versions.values_list("version", flat=True)),
-    }
-    return render(request, "annotation/messages/guidelines_write.html", context)
-
-
-def _save(request: HttpRequest, campaign: Campaign, form: GuidelinesForm) -> GuidelineVersion | None:
-    assert isinstance(request.user, User)  # manager_required
-    asked = form.cleaned_data
-    try:
-        return save_guidelines(campaign, asked["text"], by=request.user, after=asked["after"])
-    except CampaignError as error:
-        form.add_error("text", str(error))
-        return None
+    return campaign_page(
+        request,
+        campaign,
+        "annotation/messages/guidelines_write.html",
+        form=form,
+        after=number,
+        html=render_markdown(form["text"].value() or ""),
+        page=page,
+        rows=[{"version": one, "labels": labels[one.version]} for one in page],
+        numbers=list(versions.values_list("version", flat=True)),
+    )

@@ -3,91 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.forms import Form
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from annotation.forms.people import MemberForm, PersonalDataForm, PersonForm
+from annotation.errors import PersonError
+from annotation.forms.people import InviteForm, MemberForm, PersonalDataForm, PersonForm, RevokeForm
 from annotation.messages.guidelines import render_markdown
 from annotation.models import Campaign
-from annotation.people.accounts import add_person, missing_people, take_role
+from annotation.people.accounts import ROLES, add_person, missing_people, take_role
 from annotation.people.consent import set_personal_data
 from annotation.people.invitations import open_invitations
 from annotation.people.members import members_of
-from annotation.views.find_campaign import no_store
-from annotation.views.invitations import act_on_invitations
-from core.errors import UserError
+from annotation.views.find_campaign import campaign_page, find_campaign
+from annotation.views.invitations import SecretLink, invite, revoke, show_link
 from core.views.access import manager_required
+from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
+from core.views.private import no_store
+from core.views.requests import SignedInRequest
+
+
+class NewAccount(NamedTuple):
+    """The password of a new account, shown this once."""
+
+    new_name: str
+    new_password: str
 
 
 @manager_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def campaign_people(request: HttpRequest, name: str) -> HttpResponse:
-    campaign = get_object_or_404(Campaign.objects.select_related("pool__graph"), pool__name=name)
-    done = act_on_invitations(request, campaign, "campaign-people", name)
-    if isinstance(done, HttpResponse):
-        return done
-    if request.method == "POST" and request.POST.get("act") not in ("invite", "revoke"):
-        told = _act(request, campaign)
-        if isinstance(told, HttpResponse):
-            return told
-        done |= told
+def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
+    campaign = find_campaign(request, name)
+    forms = _forms(campaign, partial(posted, request))
+    shown: dict[str, Any] = {}
+    if request.method == "POST":
+        buttons = {"take": MemberForm(request.POST), "revoke": RevokeForm(campaign, request.POST)}
+        done = do_act(request, _ACTS, forms, campaign, buttons)
+        if isinstance(done, str):
+            messages.success(request, done)
+        if isinstance(done, str) or request.POST["act"] in buttons:
+            return redirect("campaign-people", name)
+        if done is not None:
+            forms = _forms(campaign, lambda act: None)
+            shown = {"invited": show_link(request, done)} if isinstance(done, SecretLink) else done._asdict()
     members = members_of(campaign)
-    context = {
-        "pool": campaign.pool,
-        "campaign": campaign,
-        "page": page_of(request, members),
-        "missing": missing_people(role for one in members if one.person.is_active for role in one.roles),
-        "invitations": open_invitations(campaign),
-        "sends": settings.EMAIL_IS_SET,
-        "person_form": PersonForm(),
-        "text_form": PersonalDataForm(initial={"text": campaign.personal_data}),
-        "text": render_markdown(campaign.personal_data),
-        "agreed": sum(member.consented_at is not None for member in members if member.roles),
-        "num_members": sum(bool(member.roles) for member in members),
-        **done,
+    page = campaign_page(
+        request,
+        campaign,
+        "annotation/people/member_list.html",
+        page=page_of(request, members),
+        missing=missing_people(role for one in members if one.person.is_active for role in one.roles),
+        invitations=open_invitations(campaign),
+        sends=settings.EMAIL_IS_SET,
+        text=render_markdown(campaign.personal_data),
+        agreed=sum(member.consented_at is not None for member in members if member.roles),
+        num_members=sum(bool(member.roles) for member in members),
+        **shown | {f"{act}_form": form for act, form in forms.items()},
+    )
+    return no_store(page)
+
+
+def _forms(campaign: Campaign, data: Callable[[str], Any]) -> dict[str, Form]:
+    return {
+        "person": PersonForm(data("person")),
+        "text": PersonalDataForm(data("text"), initial={"text": campaign.personal_data}),
+        "invite": InviteForm(data("invite")),
     }
-    return no_store(render(request, "annotation/people/member_list.html", context))
 
 
-def _act(request: HttpRequest, campaign: Campaign) -> HttpResponse | dict[str, Any]:
-    """Where to go, or what the page shows: a form to correct, or the password of a new account, this once."""
-    act = request.POST.get("act", "")
-    if act not in _ACTS:
-        raise Http404
-    make_form, do = _ACTS[act]
-    form = make_form(request.POST)
-    if form.is_valid():
-        try:
-            told = do(campaign, form.cleaned_data, request.user)  # type: ignore[arg-type]  # signed in
-        except UserError as error:
-            form.add_error(None, str(error))
-        else:
-            if isinstance(told, dict):
-                return told
-            messages.success(request, told)
-            return redirect("campaign-people", campaign.pool.name)
-    if act == "take":  # its form is a button: there is nothing to correct
-        messages.error(request, " ".join(map(str, form.non_field_errors())) or "There is no such role to take away.")
-        return redirect("campaign-people", campaign.pool.name)
-    return {f"{act}_form": form}
-
-
-def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> dict[str, str] | str:
+def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> NewAccount | str:
     person, password = add_person(asked["username"], asked["role"], campaign, by=by)
-    if password is not None:
-        return {"new_name": person.username, "new_password": password}
-    return f"{person.username} is {asked['role']} now."
+    return f"{person.username} is {asked['role']} now." if password is None else NewAccount(person.username, password)
 
 
 def _take(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
+    if not asked["person"].isdecimal() or asked["role"] not in ROLES:
+        raise PersonError("There is no such role to take away.")
     person = User.objects.filter(pk=asked["person"]).first()
     if person is None or not take_role(person, asked["role"], campaign, by=by):
         return "That role was gone already."
@@ -101,9 +100,10 @@ def _text(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return f"The text is saved. {people} {'person is' if people == 1 else 'people are'} asked again before they go on."
 
 
-_Act = Callable[[Campaign, dict[str, Any], User], dict[str, str] | str]
-_ACTS: dict[str, tuple[type[forms.Form], _Act]] = {
-    "person": (PersonForm, _add),
-    "take": (MemberForm, _take),
-    "text": (PersonalDataForm, _text),
+_ACTS: dict[str, Handler[SecretLink | NewAccount | str]] = {
+    "person": _add,
+    "take": _take,
+    "text": _text,
+    "invite": invite,
+    "revoke": revoke,
 }

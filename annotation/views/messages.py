@@ -1,9 +1,8 @@
-"""Own reports of a member, and what they were told."""
+"""A member's own reports, with the answers to them."""
 
 from __future__ import annotations
 
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -12,12 +11,12 @@ from annotation.messages.inbox import NEW_FOR, reports_as_shown
 from annotation.permissions import is_annotator
 from annotation.views.find_campaign import find_campaign
 from core.views.pagination import page_of
+from core.views.requests import SignedInRequest
 
 
-def own_messages(request: HttpRequest, pool: str) -> HttpResponse:
+def own_messages(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
-    user: User = request.user  # type: ignore[assignment]  # a member
-    page = page_of(request, own_flags(user, campaign), 20)
+    page = page_of(request, own_flags(request.user, campaign), 20)
     context = {
         "campaign": campaign,
         "page": page,

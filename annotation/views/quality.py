@@ -1,12 +1,10 @@
-"""Quality of the labels for managers: agreement, annotators, hours. Researchers see agreement without names."""
+"""Quality of the labels: agreement, without names for researchers; annotators and their hours for managers."""
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET, require_safe
 
 from annotation.models import Campaign
@@ -20,31 +18,30 @@ from annotation.quality.reports import (
     agreement_report,
     annotator_numbers,
 )
-from annotation.views.find_campaign import find_campaign
+from annotation.views.find_campaign import campaign_page, find_campaign
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required, manager_required
+from core.views.csv_response import text_response
+from core.views.private import no_store
+from core.views.requests import SignedInRequest
 
 
 @require_safe
 @evaluator_required
-def quality(request: HttpRequest, name: str) -> HttpResponse:
-    """Agreement; ?cant_tell=category counts can't tell as an answer like the others."""
+def quality(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show the agreement; ?cant_tell=category counts can't tell as an answer like the others."""
     campaign = find_campaign(request, name)
     with_cant_tell = request.GET.get("cant_tell") == "category"
     report = agreement_report(campaign, categories=WITH_CANT_TELL if with_cant_tell else YES_NO)
-    context = {
-        "campaign": campaign,
-        "pool": campaign.pool,
-        "report": report,
-        "with_cant_tell": with_cant_tell,
-        "pairs": _pairs(request, campaign, report),
-    }
-    return _private(render(request, "annotation/quality/agreement.html", context))
+    pairs, template = _pairs(request.user, campaign, report), "annotation/quality/agreement.html"
+    return no_store(
+        campaign_page(request, campaign, template, report=report, with_cant_tell=with_cant_tell, pairs=pairs)
+    )
 
 
-def _pairs(request: HttpRequest, campaign: Campaign, report: AgreementReport) -> list[tuple[str, str, PairAgreement]]:
-    """Pairs by user name for managers; by number for researchers, who compare systems and not people."""
-    if can_manage(request.user):
+def _pairs(person: User, campaign: Campaign, report: AgreementReport) -> list[tuple[str, str, PairAgreement]]:
+    """Return pairs by user name for managers, by number for researchers, who compare systems and not people."""
+    if can_manage(person):
         people = {pk for pair in report.pairs for pk in (pair.one, pair.other)}
         names = dict(User.objects.filter(pk__in=people).values_list("pk", "username"))
         return [(names[pair.one], names[pair.other], pair) for pair in report.pairs]
@@ -60,34 +57,26 @@ def _pairs(request: HttpRequest, campaign: Campaign, report: AgreementReport) ->
 
 @require_safe
 @manager_required
-def annotator_list(request: HttpRequest, name: str) -> HttpResponse:
+def annotator_list(request: SignedInRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
-    context = {"campaign": campaign, "pool": campaign.pool, "rows": annotators(campaign)}
-    return _private(render(request, "annotation/quality/annotators.html", context))
+    template = "annotation/quality/annotators.html"
+    return no_store(campaign_page(request, campaign, template, rows=annotators(campaign)))
 
 
 @require_safe
 @manager_required
-def annotator(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+def annotator(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     campaign = find_campaign(request, name)
     person = get_object_or_404(User, pk=pk)
     if not took_part(campaign, person):
         raise Http404
-    context = {"campaign": campaign, "pool": campaign.pool, "detail": annotator_detail(campaign, person), "last": LAST}
-    return _private(render(request, "annotation/quality/annotator.html", context))
+    detail, template = annotator_detail(campaign, person), "annotation/quality/annotator.html"
+    return no_store(campaign_page(request, campaign, template, detail=detail, last=LAST))
 
 
 @require_GET
 @manager_required
-def hours(request: HttpRequest, name: str) -> HttpResponse:
-    """The hours of all people as CSV."""
+def hours(request: SignedInRequest, name: str) -> HttpResponse:
+    """Send the hours of all people as CSV."""
     campaign = find_campaign(request, name)
-    text = hours_csv(campaign, by=cast(User, request.user))
-    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{campaign.pool.name}-hours.csv"'
-    return _private(response)
-
-
-def _private(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(text_response(hours_csv(campaign, by=request.user), f"{campaign.pool.name}-hours.csv"))

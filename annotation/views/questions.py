@@ -1,4 +1,4 @@
-"""The words in which people are asked: one template for each relation of a pool, with a live preview."""
+"""The question templates of a pool's relations: a list to edit with a live preview, and their versions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
@@ -29,8 +28,10 @@ from annotation.questions.templates import current_template, save_template, text
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required
 from core.views.pagination import page_of
+from core.views.requests import SignedInRequest
 from pooling.models import Pool, Relation
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
+from pooling.views.find import find_pool
 
 SIZE = 20
 MAX_LENGTH = 500
@@ -40,7 +41,7 @@ ORDERS = ("triples", "name")
 
 @dataclass(frozen=True)
 class Card:
-    """The three texts of a relation as they are saved or typed, and how they read with real names."""
+    """One relation in the list: its three texts, saved or typed, and how they read with real names."""
 
     relation: Relation
     template: QuestionTemplate  # the newest saved one
@@ -56,14 +57,14 @@ class Card:
 
     @property
     def next_offset(self) -> int:
-        """Of the examples after these; 0 where these are all there are."""
+        """Return the offset of the examples after these; 0 if there are no more."""
         return self.offset + 1 if self.triples > EXAMPLES else 0
 
 
 @evaluator_required
-def questions(request: HttpRequest, name: str) -> HttpResponse:
-    """The list (?q= ?made= ?order= ?page= ?offset=); a part of it for the preview; POST saves one relation."""
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+def questions(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show the list (?q= ?made= ?order= ?page= ?offset=), or one relation's preview; POST saves one relation."""
+    pool = find_pool(name)
     if request.GET.get("part") == "preview":
         card = _typed(pool, request.GET)
         return render(request, "annotation/questions/preview.html", {"pool": pool, "card": card})
@@ -93,18 +94,14 @@ def questions(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @evaluator_required
-def history(request: HttpRequest, name: str, index: int) -> HttpResponse:
-    """Every version of the questions of one relation, with what was asked under it."""
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+def history(request: SignedInRequest, name: str, index: int) -> HttpResponse:
+    """Show every version of the questions of one relation, with what was asked under it."""
+    pool = find_pool(name)
     relation = get_object_or_404(pool.graph.relations, index=index)
     current_template(relation)  # made now if nobody has looked yet
     triples = num_triples_asked(pool).get(index, 0)
-    context = {
-        "pool": pool,
-        "relation": relation,
-        "triples": triples,
-        "page": page_of(request, versions(pool, relation), SIZE),
-    }
+    page = page_of(request, versions(pool, relation), SIZE)
+    context = {"pool": pool, "relation": relation, "triples": triples, "page": page}
     return render(request, "annotation/questions/history.html", context)
 
 
@@ -114,7 +111,7 @@ def _chosen(data: QueryDict) -> tuple[str, str, str]:
 
 
 def _kept(data: QueryDict) -> str:
-    """What was chosen, so that saving or other examples come back to the same list."""
+    """Return the chosen filters as a query, so that saving or other examples come back to the same list."""
     kept = {key: data[key] for key in ("q", "made", "order", "page") if data.get(key)}
     return f"?{urlencode(kept)}" if kept else ""
 
@@ -143,11 +140,10 @@ def _cards(pool: Pool, asked: list[AskedRelation], offset: int, refused: Card | 
     if refused is None:
         return cards
     others = [card for card in cards if card.relation != refused.relation]
-    return [refused, *others]  # first, whatever the filter says: what was typed is not lost
+    return [refused, *others]  # first, whatever the filter says: what was typed must not get lost
 
 
-def _save(request: HttpRequest, pool: Pool, card: Card) -> HttpResponse:
-    assert isinstance(request.user, User)  # a manager
+def _save(request: SignedInRequest, pool: Pool, card: Card) -> HttpResponse:
     try:
         saved = save_template(card.relation, *card.texts, request.user, pool=pool)
         messages.success(request, f"Questions of {card.relation.key} saved as version {saved.version}.")
@@ -158,7 +154,7 @@ def _save(request: HttpRequest, pool: Pool, card: Card) -> HttpResponse:
 
 
 def _typed(pool: Pool, data: QueryDict) -> Card:
-    """What was typed for one relation, with what is wrong with it."""
+    """Return the card of what was typed for one relation, with what is wrong with it."""
     index = data.get("relation", "")
     if not index.isdecimal() or len(index) > 9:
         raise Http404

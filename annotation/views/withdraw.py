@@ -1,41 +1,38 @@
-"""Taking back the labels of one person, knowing what follows."""
+"""Withdraw the labels of one person, after a preview of what follows."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 
 from annotation.campaigns.items import people_who_answered
 from annotation.forms.campaigns import WithdrawForm
 from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, withdraw_labels
-from annotation.views.find_campaign import find_campaign
+from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import manager_required
+from core.views.acts import posted
+from core.views.requests import SignedInRequest
 
 
 @manager_required
-def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+def withdraw(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     campaign = find_campaign(request, name)
     person = get_object_or_404(people_who_answered(campaign), pk=pk)
-    form = WithdrawForm(person.username, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        done = withdraw_labels(
-            campaign,
-            person,
-            by=request.user,  # type: ignore[arg-type]  # a manager
-            reason=form.cleaned_data["reason"],
-        )
+    form = WithdrawForm(person.username, posted(request))
+    if form.is_valid():
+        done = withdraw_labels(campaign, person, by=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, _told(person.username, done))
         return redirect("withdraw", name, pk)
-    context = {
-        "pool": campaign.pool,
-        "campaign": campaign,
-        "person": person,
-        "form": form,
-        "preview": preview_withdrawal(campaign, person),
-        "is_member": campaign.members.filter(person=person).exists(),
-    }
-    return render(request, "annotation/labelling/withdraw_confirm.html", context)
+    return campaign_page(
+        request,
+        campaign,
+        "annotation/labelling/withdraw_confirm.html",
+        person=person,
+        form=form,
+        preview=preview_withdrawal(campaign, person),
+        is_member=campaign.members.filter(person=person).exists(),
+    )
 
 
 def _told(name: str, done: Withdrawal) -> str:

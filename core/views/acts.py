@@ -42,11 +42,16 @@ def attempt(form: BaseForm, do: Callable[[dict[str, Any]], T], field: str | None
 
 
 def do_act(
-    request: SignedInRequest, handlers: Mapping[str, Handler[T]], forms: Mapping[str, BaseForm], subject: Any
+    request: SignedInRequest,
+    handlers: Mapping[str, Handler[T]],
+    forms: Mapping[str, BaseForm],
+    subject: Any = None,
+    buttons: Mapping[str, BaseForm] | None = None,
 ) -> T | None:
     """Do the posted act to `subject` and return the handler's result; None if it was refused.
 
-    A refusal is shown at the act's form, or as a message if the act has none. Raise Http404 for an unknown act.
+    A refusal is shown at the act's form. An act in `buttons`, whose form has nothing to correct, and an act without
+    any form is refused by a message. Raise Http404 for an unknown act, and for a button with wrong values.
     """
     act = request.POST.get("act", "")
     if act not in handlers:
@@ -54,8 +59,11 @@ def do_act(
     handler = handlers[act]
     if act in forms:
         return attempt(forms[act], lambda asked: handler(subject, asked, request.user))
+    button = (buttons or {}).get(act)
+    if button is not None and not button.is_valid():
+        raise Http404
     try:
-        return handler(subject, {}, request.user)
+        return handler(subject, button.cleaned_data if button else {}, request.user)
     except UserError as error:
         messages.error(request, str(error))
         return None

@@ -1,4 +1,4 @@
-"""Files that come with a form, as files on the disk."""
+"""Put files that come with a form on the disk."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from django.core.files.uploadedfile import UploadedFile
 
 
 @contextmanager
-def kept_file(file: UploadedFile[Any] | None) -> Iterator[Path | None]:
-    """The path of what was sent, for the length of the block; None where nothing was.
+def kept_file(file: UploadedFile[Any] | None, name: str = "") -> Iterator[Path | None]:
+    """Write an upload to a temporary file for the length of the block and give its path; None if nothing was sent.
 
-    It is called as the sender called it, since messages name it; of that name only the last part is used.
+    Without `name` it is called as the sender called it, since messages name it: the last part of that name.
     """
     if file is None:
         yield None
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / (Path(str(file.name)).name or "file")
+        path = Path(folder) / (name or Path(str(file.name)).name or "file")
         path.write_bytes(file.read())
         yield path

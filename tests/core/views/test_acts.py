@@ -48,7 +48,7 @@ def grow(subject: str, asked: dict[str, Any], by: User) -> str:
 def shrink(subject: str, asked: dict[str, Any], by: User) -> str:
     if subject == "p":
         raise UserError("p is small")
-    return f"shrunk {subject}"
+    return f"shrunk {subject} {asked}"
 
 
 ACTS = {"grow": grow, "shrink": shrink}
@@ -57,7 +57,8 @@ ACTS = {"grow": grow, "shrink": shrink}
 def asked(**data: str) -> tuple[str | None, SizeForm, list[str]]:
     request = post(**data)
     form = SizeForm(posted(request, "grow"))
-    told = do_act(request, ACTS, {"grow": form}, data.get("of", "p"))
+    buttons = {"shrink": SizeForm(posted(request, "shrink"))} if "button" in data else None
+    told = do_act(request, ACTS, {"grow": form}, data.get("of", "p"), buttons)
     return told, form, [str(message) for message in request._messages._queued_messages]
 
 
@@ -74,7 +75,20 @@ def test_act_is_done_to_the_subject_by_the_person():
 
 
 def test_act_without_a_form_needs_none():
-    assert asked(act="shrink", of="q")[0] == "shrunk q"
+    assert asked(act="shrink", of="q")[0] == "shrunk q {}"
+
+
+def test_button_gives_what_its_form_holds_and_with_wrong_values_is_404():
+    assert asked(act="shrink", of="q", button="1", size="3")[0] == "shrunk q {'size': 3}"
+    with pytest.raises(Http404):
+        asked(act="shrink", of="q", button="1", size="10")
+
+
+@pytest.mark.parametrize("button", [{}, {"button": "1", "size": "3"}])
+def test_refusal_of_an_act_without_a_form_to_correct_is_a_message(button: dict[str, str]):
+    told, form, said = asked(act="shrink", **button)
+    assert (told, said) == (None, ["p is small"])
+    assert not form.is_bound
 
 
 @pytest.mark.parametrize("act", ["", "melt"])
@@ -97,12 +111,6 @@ def test_refusal_is_shown_at_the_form_one_line_each():
 
 def test_refusal_that_names_its_field_is_shown_there():
     assert asked(act="grow", size="8")[1].errors == {"size": ["not eight"]}
-
-
-def test_refusal_of_an_act_without_a_form_is_a_message():
-    told, form, said = asked(act="shrink")
-    assert (told, said) == (None, ["p is small"])
-    assert not form.is_bound
 
 
 def test_attempt_shows_a_refusal_at_the_field_that_it_is_given():
