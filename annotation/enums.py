@@ -2,17 +2,8 @@
 
 from django.db import models
 
-
-class SiteRole(models.TextChoices):
-    """Django groups: site-wide, and never labelling (DESIGN decision 5)."""
-
-    MANAGER = "manager"
-    RESEARCHER = "researcher"
-
-
-class CampaignRole(models.TextChoices):
-    ANNOTATOR = "annotator"
-    ADJUDICATOR = "adjudicator"
+from core.people.roles import CampaignRole as CampaignRole
+from core.people.roles import SiteRole as SiteRole
 
 
 class CampaignState(models.TextChoices):
@@ -22,7 +13,7 @@ class CampaignState(models.TextChoices):
 
 
 class BatchOrigin(models.TextChoices):
-    """Why triples were given to people."""
+    """Reasons why triples were given to people."""
 
     ALL = "all", "everything at once"
     ORDER = "order", "next in the order of judging"
@@ -31,7 +22,7 @@ class BatchOrigin(models.TextChoices):
 
 
 class TargetMeasure(models.TextChoices):
-    """By which the order of systems can be said to be known well enough to stop."""
+    """Measures whose order of systems may be the reason to stop judging."""
 
     MICRO_MRR = "micro_mrr", "micro MRR"
     MICRO_HITS = "micro_hits@10", "micro Hits@10"
@@ -58,7 +49,7 @@ class SlotState(models.TextChoices):
     FREE = "free"
     LEASED = "leased"
     ANSWERED = "answered"
-    WITHDRAWN = "withdrawn"  # its label counts no more; another slot has its number
+    WITHDRAWN = "withdrawn"  # its label is discarded; another slot has its number
 
 
 class Answer(models.TextChoices):
@@ -81,7 +72,7 @@ class JudgementOrigin(models.TextChoices):
 
 
 class CheckKind(models.TextChoices):
-    """Why a person is asked what enters no judgement."""
+    """Reasons to ask a question whose answer enters no judgement."""
 
     GOLD = "gold", "the answer is known"
     RECHECK = "recheck", "a final judgement is judged again"
@@ -94,6 +85,8 @@ class GoldOrigin(models.TextChoices):
 
 
 class SurplusReason(models.TextChoices):
+    """Reasons why an answer is kept apart and counts for nothing."""
+
     LATE = "late", "its slot had gone to somebody else"
     TWICE = "twice", "this person had answered already"
     CLOSED = "closed", "the campaign was closed"
@@ -101,7 +94,7 @@ class SurplusReason(models.TextChoices):
 
 
 class FlagKind(models.TextChoices):
-    """What a person reports of a question without answering it."""
+    """Kinds of report about a question that is not answered."""
 
     QUESTION = "question", "The question makes no sense"
     NAME = "name", "A name is missing or unclear"

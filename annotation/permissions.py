@@ -1,4 +1,4 @@
-"""Who may do what: one line each. Site-wide roles are groups, campaign roles are memberships."""
+"""What a person may do in a campaign, by the table of roles in core/people/roles.py."""
 
 from collections.abc import Callable
 from typing import TypeGuard
@@ -7,10 +7,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 
-from annotation.enums import CampaignRole
 from annotation.errors import ConsentNeeded
 from annotation.models import Campaign
 from core.people.permissions import can_evaluate
+from core.people.roles import Right, roles_with
 
 Person = User | AnonymousUser
 
@@ -19,21 +19,24 @@ def is_person(user: Person) -> TypeGuard[User]:
     return user.is_authenticated and user.is_active
 
 
-def has_role(user: Person, campaign: Campaign, *roles: str) -> bool:
-    return is_person(user) and campaign.members.filter(person=user, role__in=roles).exists()
+def _has_right(user: Person, campaign: Campaign, right: Right) -> bool:
+    """Return whether a role in the campaign gives the right; people who may evaluate never label."""
+    if can_evaluate(user) or not is_person(user):
+        return False
+    return campaign.members.filter(person=user, role__in=roles_with(right)).exists()
 
 
 def is_annotator(user: Person, campaign: Campaign) -> bool:
-    """Adjudicators may annotate too, never the same item: its slots see to that."""
-    return not can_evaluate(user) and has_role(user, campaign, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR)
+    """Return whether the person may annotate, as adjudicators may too."""
+    return _has_right(user, campaign, Right.ANNOTATE)
 
 
 def is_adjudicator(user: Person, campaign: Campaign) -> bool:
-    return not can_evaluate(user) and has_role(user, campaign, CampaignRole.ADJUDICATOR)
+    return _has_right(user, campaign, Right.ADJUDICATE)
 
 
 def has_consented(user: Person, campaign: Campaign) -> bool:
-    """Members agree to the use of their data before they label; a campaign without such a text asks nobody."""
+    """Return whether the person agreed to the campaign's text on personal data, or it has none."""
     agreed = campaign.members.filter(person_id=user.pk, consented_at__isnull=False)
     return not campaign.personal_data or agreed.exists()
 
@@ -49,7 +52,7 @@ def check_may_work(
 
 
 def visible_campaigns(user: Person) -> QuerySet[Campaign]:
-    """Every look-up of a campaign starts here: what is not in it is a 404 for this person."""
+    """Return the campaigns that the person may know of; every look-up starts here, so that others are a 404."""
     campaigns = Campaign.objects.select_related("pool__graph")
     if not is_person(user):
         return campaigns.none()

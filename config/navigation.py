@@ -1,77 +1,80 @@
-"""What each person is offered at the top of every page."""
+"""The links at the top of every page, for each person by their roles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
-from annotation.enums import CampaignRole
 from annotation.models import Membership
-from core.people.permissions import can_evaluate, can_manage
+from core.people.permissions import has_right
+from core.people.roles import RIGHTS, Right
 
-# pages that belong to a link of the navigation: every URL name below it; to Pools all whose address begins so
-_WITHIN = {
-    "pools": ("pools", "test-set-import"),
-    "graphs": ("graphs", "graph", "graph-delete"),
-    "systems-all": ("systems-all", "systems", "system", "system-delete", "runs"),
-    "people": ("people", "person", "person-erase", "audit"),
-    "jobs": ("jobs", "job"),
-}
+# label, URL name, right that it needs, URL names of the pages that belong to it
+SITE = (
+    ("Home", "home", None, ("home",)),
+    ("Pools", "pools", Right.EVALUATE, ("pools", "test-set-import")),  # and all pages below its address
+    ("Graphs", "graphs", Right.EVALUATE, ("graphs", "graph", "graph-delete")),
+    ("Systems", "systems-all", Right.EVALUATE, ("systems-all", "systems", "system", "system-delete", "runs")),
+    ("People", "people", Right.MANAGE, ("people", "person", "person-erase", "audit")),
+    ("Jobs", "jobs", Right.MANAGE, ("jobs", "job")),
+)
+# label, URL name, right that it needs in the campaign
+CAMPAIGN = (
+    ("Adjudicate", "adjudicate", Right.ADJUDICATE),
+    ("Annotate", "annotate", Right.ANNOTATE),
+    ("My labels", "my-labels", Right.ANNOTATE),
+    ("Guidelines", "guidelines", Right.ANNOTATE),
+)
 
 
 @dataclass(frozen=True)
 class Link:
     label: str
-    url: str  # empty: no link, but the name of what the next ones belong to
+    url: str  # empty: no link, but the name of the campaign that the next ones belong to
     current: bool
 
 
-def _links(request: HttpRequest) -> list[Link]:
-    person = request.user
-    if not person.is_authenticated:
-        return []
-    here = request.resolver_match.url_name if request.resolver_match else None
-
-    def site(label: str, name: str) -> Link:
-        url = reverse(name)
-        below = name == "pools" and request.path.startswith(f"{url}/")
-        return Link(label, url, below or here in _WITHIN.get(name, (name,)))
-
-    def campaign(label: str, name: str, pool: str) -> Link:
-        url = reverse(name, args=[pool])
-        return Link(label, url, request.path == url)
-
-    links = [site("Home", "home")]
-    if can_evaluate(person):
-        links += [site("Pools", "pools"), site("Graphs", "graphs"), site("Systems", "systems-all")]
-    if can_manage(person):
-        links += [site("People", "people"), site("Jobs", "jobs")]
-    if can_evaluate(person):
-        return links  # who sees what systems proposed never labels
-    roles: dict[str, set[str]] = {}
-    for pool, role in Membership.objects.filter(person_id=person.pk).values_list("campaign__pool__name", "role"):
-        roles.setdefault(pool, set()).add(role)
-    if len(roles) > 1:  # those of the one campaign that the page belongs to; home lists all
-        at = request.resolver_match.kwargs.get("pool") if request.resolver_match else None
-        roles = {pool: given for pool, given in roles.items() if pool == at}
-        links += [Link(pool, "", False) for pool in roles]
-    for pool, given in roles.items():
-        if CampaignRole.ADJUDICATOR in given:
-            links.append(campaign("Adjudicate", "adjudicate", pool))
-        links.append(campaign("Annotate", "annotate", pool))  # adjudicators may annotate too
-        links.append(campaign("My labels", "my-labels", pool))
-        links.append(campaign("Guidelines", "guidelines", pool))
-    return links
-
-
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Lazy: a partial that shows no navigation asks the database nothing for it."""
+    """Return the context of every page. It is lazy: a partial without navigation makes no query for it."""
     return {"navigation": SimpleLazyObject(lambda: _links(request)), "roles": SimpleLazyObject(lambda: _roles(request))}
 
 
 def _roles(request: HttpRequest) -> dict[str, bool]:
-    return {"manage": can_manage(request.user), "evaluate": can_evaluate(request.user)}
+    return {right.name.lower(): has_right(request.user, right) for right in (Right.MANAGE, Right.EVALUATE)}
+
+
+def _links(request: HttpRequest) -> list[Link]:
+    person = request.user
+    if not isinstance(person, User):
+        return []
+    here = request.resolver_match.url_name if request.resolver_match else None
+    links = []
+    for label, name, right, pages in SITE:
+        if right is None or has_right(person, right):
+            url = reverse(name)
+            below = name == "pools" and request.path.startswith(f"{url}/")
+            links.append(Link(label, url, below or here in pages))
+    # people who see what systems proposed never label
+    return links if has_right(person, Right.EVALUATE) else [*links, *_campaign_links(request, person)]
+
+
+def _campaign_links(request: HttpRequest, person: User) -> list[Link]:
+    rights: dict[str, set[Right]] = {}
+    for pool, role in Membership.objects.filter(person=person).values_list("campaign__pool__name", "role"):
+        rights.setdefault(pool, set()).update(RIGHTS[role])
+    links = []
+    if len(rights) > 1:  # those of the one campaign that the page belongs to; home lists all
+        at = request.resolver_match.kwargs.get("pool") if request.resolver_match else None
+        rights = {pool: given for pool, given in rights.items() if pool == at}
+        links += [Link(pool, "", False) for pool in rights]
+    for pool, given in rights.items():
+        for label, name, right in CAMPAIGN:
+            if right in given:
+                url = reverse(name, args=[pool])
+                links.append(Link(label, url, request.path == url))
+    return links

@@ -8,34 +8,33 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
+from core.people.permissions import has_right
+from core.people.roles import Right
 from pooling.models import Pool
 
 register = template.Library()
 
-# key, label, URL name; a row is there as soon as its page is
+# key, label, URL name, right that it needs
 TABS = (
-    ("campaign", "Overview", "campaign"),
-    ("people", "People", "campaign-people"),
-    ("rules", "Rules", "campaign-rules"),
-    ("order", "Order", "campaign-order"),
-    ("sources", "Sources", "campaign-sources"),
-    ("guidelines", "Guidelines", "campaign-guidelines"),
-    ("inbox", "Inbox", "inbox"),
-    ("triples", "Triples", "campaign-triples"),
-    ("quality", "Agreement", "quality"),
-    ("annotators", "Annotators", "annotators"),
-    ("checks", "Checks", "checks"),
+    ("campaign", "Overview", "campaign", Right.EVALUATE),
+    ("people", "People", "campaign-people", Right.MANAGE),
+    ("rules", "Rules", "campaign-rules", Right.MANAGE),
+    ("order", "Order", "campaign-order", Right.MANAGE),
+    ("sources", "Sources", "campaign-sources", Right.MANAGE),
+    ("guidelines", "Guidelines", "campaign-guidelines", Right.MANAGE),
+    ("inbox", "Inbox", "inbox", Right.MANAGE),
+    ("triples", "Triples", "campaign-triples", Right.MANAGE),
+    ("quality", "Agreement", "quality", Right.EVALUATE),
+    ("annotators", "Annotators", "annotators", Right.MANAGE),
+    ("checks", "Checks", "checks", Right.MANAGE),
 )
-
-
-FOR_RESEARCHERS = ("campaign", "quality")  # the others are a manager's
 
 
 @register.inclusion_tag("partials/tabs.html", takes_context=True)
 def campaign_tabs(context: Context, pool: Pool, current: str) -> dict[str, Any]:
     tabs = [
         {"key": key, "label": label, "url": reverse(name, args=[pool.name])}
-        for key, label, name in TABS
-        if key in FOR_RESEARCHERS or context["roles"]["manage"]
+        for key, label, name, right in TABS
+        if has_right(context["request"].user, right)
     ]
     return {"tabs": tabs, "of": f"Campaign of {pool.name}", "current": current}

@@ -1,25 +1,24 @@
-"""How often a person may ask, by role."""
+"""How many requests a minute a person may send to the API, by role."""
 
 from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from core.people.permissions import MANAGER, RESEARCHER, Person, site_roles
-
-ANNOTATOR = "annotator"
+from core.people.permissions import Person, site_roles
+from core.people.roles import CampaignRole
 
 
 class ByPerson(SimpleRateThrottle):
-    """One count a person, or a token of theirs; settings.API_RATES has the rates."""
+    """Count the requests of each person, or of each of their tokens; settings.API_RATES has the rates."""
 
-    scope = ANNOTATOR
+    scope = CampaignRole.ANNOTATOR.value
 
     def __init__(self) -> None:  # the rate is known when the person is
         pass
 
     def rate_of(self, person: Person) -> str:
-        return str(settings.API_RATES[ANNOTATOR])
+        return str(settings.API_RATES[CampaignRole.ANNOTATOR])
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         self.rate = self.rate_of(request.user)
@@ -32,9 +31,9 @@ class ByPerson(SimpleRateThrottle):
 
 
 class ByRole(ByPerson):
-    """The annotation page asks for no roles: its people have none that are of the whole site."""
+    """Take the rate of the person's role of the site. The annotation page saves this query: nobody there has one."""
 
     def rate_of(self, person: Person) -> str:
         roles = site_roles(person)
-        role = next((role for role in (MANAGER, RESEARCHER) if role in roles), ANNOTATOR)
-        return str(settings.API_RATES[role])
+        rates = (rate for role, rate in settings.API_RATES.items() if role in roles)
+        return str(next(rates, super().rate_of(person)))

@@ -1,17 +1,16 @@
-"""Site-wide roles are Django groups: who may see and who may change what no annotator sees."""
+"""What a person may do on the whole site, by the table of roles; rights in a campaign: annotation/permissions.py."""
 
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 
-Person = AbstractBaseUser | AnonymousUser
+from core.people.roles import RIGHTS, Right, SiteRole
 
-MANAGER = "manager"
-RESEARCHER = "researcher"
+Person = AbstractBaseUser | AnonymousUser
 
 
 def site_roles(person: Person) -> frozenset[str]:
-    """Names of the groups of a person, read once a request and kept on the person; a superuser is a manager."""
+    """Return the names of a person's groups, read once a request and kept on the person; a superuser is a manager."""
     roles: frozenset[str] | None = getattr(person, "_site_roles", None)
     if roles is None:
         roles = frozenset(_groups(person))
@@ -23,27 +22,24 @@ def _groups(person: Person) -> list[str]:
     if not (person.is_authenticated and person.is_active):
         return []
     names = Group.objects.filter(user=person.pk).values_list("name", flat=True)
-    return [*names, *([MANAGER] if getattr(person, "is_superuser", False) else [])]
+    return [*names, *([SiteRole.MANAGER] if getattr(person, "is_superuser", False) else [])]
 
 
-def is_manager(person: Person) -> bool:
-    return MANAGER in site_roles(person)
-
-
-def is_researcher(person: Person) -> bool:
-    return RESEARCHER in site_roles(person)
+def has_right(person: Person, right: Right) -> bool:
+    """Return whether a role of the site gives the person this right."""
+    return any(right in RIGHTS.get(role, ()) for role in site_roles(person))
 
 
 def can_manage(person: Person) -> bool:
-    """May change: import, train, build, cancel."""
-    return is_manager(person)
+    """Return whether the person may change things: import, train, build, cancel."""
+    return has_right(person, Right.MANAGE)
 
 
 def can_evaluate(person: Person) -> bool:
-    """May read what annotators never see: provenance, systems, measures."""
-    return is_manager(person) or is_researcher(person)
+    """Return whether the person may read what annotators never see: provenance, systems, measures."""
+    return has_right(person, Right.EVALUATE)
 
 
 def can_bring_runs(person: Person) -> bool:
-    """Researchers bring their own: a run changes no figure of another system."""
-    return can_evaluate(person)
+    """Return whether the person may add own runs, which change no figure of another system."""
+    return has_right(person, Right.BRING_RUNS)

@@ -13,7 +13,8 @@ from core.enums import CoreAct, TokenScope
 from core.errors import UserError
 from core.models import ApiToken
 from core.people.audit_log import record
-from core.people.permissions import can_evaluate, can_manage
+from core.people.permissions import has_right
+from core.people.roles import Right
 
 MOST_DAYS = 365
 MOST_TOKENS = 20  # of one person
@@ -23,11 +24,12 @@ class TokenError(UserError):
     """A token cannot be made or revoked as asked."""
 
 
+_NEEDS = {TokenScope.READ: Right.EVALUATE, TokenScope.RUN: Right.BRING_RUNS, TokenScope.MANAGE: Right.MANAGE}
+
+
 def scopes_for(person: User) -> list[TokenScope]:
-    """What the tokens of a person can be for; who evaluates never labels."""
-    if can_manage(person):
-        return [TokenScope.READ, TokenScope.RUN, TokenScope.MANAGE]
-    return [TokenScope.READ, TokenScope.RUN] if can_evaluate(person) else [TokenScope.LABEL]
+    """Return the scopes that tokens of the person can have; those of people without a role of the site only label."""
+    return [scope for scope, right in _NEEDS.items() if has_right(person, right)] or [TokenScope.LABEL]
 
 
 def create_token(person: User, name: str, scopes: Collection[str], days: int) -> tuple[ApiToken, str]:

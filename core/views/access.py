@@ -1,4 +1,4 @@
-"""Pages that only managers, or only managers and researchers, may open: anybody else gets a 403."""
+"""Decorators of pages that need a right on the whole site."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 
-from core.people.permissions import Person, can_evaluate, can_manage
+from core.people.permissions import has_right
+from core.people.roles import Right
 
 View = Callable[..., HttpResponseBase]
 
 
-def _required(allowed: Callable[[Person], bool]) -> Callable[[View], View]:
+def right_required(right: Right) -> Callable[[View], View]:
+    """Return a decorator that answers 403 to people without the right."""
+
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not allowed(request.user):
+            if not has_right(request.user, right):
                 raise PermissionDenied
             return view(request, *args, **kwargs)
 
@@ -27,5 +30,5 @@ def _required(allowed: Callable[[Person], bool]) -> Callable[[View], View]:
     return decorate
 
 
-manager_required = _required(can_manage)
-evaluator_required = _required(can_evaluate)
+manager_required = right_required(Right.MANAGE)
+evaluator_required = right_required(Right.EVALUATE)
