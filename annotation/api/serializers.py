@@ -166,27 +166,18 @@ def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     return {"today": today, "total": total, "items": asked + campaign.golds.count()}
 
 
+# fields of a campaign that are no rules, or that everybody in it is told
+_NOT_RULES = ("id", "pool", "state", "evidence_rule", "lease_minutes", "personal_data", "contact")
+
+
 class RulesData(serializers.ModelSerializer[Campaign]):
-    """How triples come to people: nothing of this is told to them."""
+    """How triples come to people, for those who do not label: people who label are told nothing of this."""
 
     graph = serializers.CharField(source="pool.graph.name")
 
     class Meta:
         model = Campaign
-        fields = (
-            "graph",
-            "undo_minutes",
-            "gold_percent",
-            "order",
-            "order_settings",
-            "seed",
-            "batch_size",
-            "whole_questions",
-            "budget",
-            "target_tau",
-            "target_measure",
-            "created_at",
-        )
+        fields = ("graph", *(f.name for f in Campaign._meta.fields if f.name not in _NOT_RULES))
 
 
 class CampaignData(serializers.ModelSerializer[Campaign]):

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.enums import AnnotationAct, CampaignState, EvidenceRule
+from annotation.enums import AnnotationAct, CampaignState
 from annotation.errors import CampaignError
 from annotation.judging.transitions import move_campaign
 from annotation.models import Campaign
 from annotation.people.accounts import managers
 from core.people.audit_log import record
 
-# rule: lowest and highest value
-LIMITS = {"lease_minutes": (1, 1440), "undo_minutes": (0, 1440), "gold_percent": (0, 50)}
-_TOLD = {
-    "lease_minutes": "A question is held for {} to {} minutes.",
-    "undo_minutes": "A label can be changed for {} to {} minutes.",
-    "gold_percent": "Gold items come with {} to {} of a hundred questions.",
+# rule: its lowest and highest value, and the sentence that says so
+LIMITS = {
+    "lease_minutes": (1, 1440, "A question is held for {} to {} minutes."),
+    "undo_minutes": (0, 1440, "A label can be changed for {} to {} minutes."),
+    "gold_percent": (0, 50, "Gold items come with {} to {} of a hundred questions."),
 }
 _MOVED = {CampaignState.PAUSED: "paused", CampaignState.CLOSED: "closed", CampaignState.OPEN: "opened again"}
 
 
-def set_rules(
-    campaign: Campaign,
-    *,
-    evidence_rule: str,
-    lease_minutes: int,
-    undo_minutes: int,
-    gold_percent: int,
-    contact: User | None,
-    by: User | None = None,
-) -> list[str]:
-    """Set rules that hold from the next answer on; return the names of what changed. Existing labels stay.
+def set_rules(campaign: Campaign, *, by: User | None = None, **rules: Any) -> list[str]:
+    """Set rules (fields of Campaign) that hold from the next answer on; return the names of what changed.
 
-    CampaignError for a rule outside its limits, and for a contact who is not a manager.
+    Existing labels stay. CampaignError for a rule outside its limits or choices, and a contact who is not a manager.
     """
-    wanted: dict[str, str | int | None] = {
-        "evidence_rule": evidence_rule,
-        "lease_minutes": lease_minutes,
-        "undo_minutes": undo_minutes,
-        "gold_percent": gold_percent,
-        "contact_id": contact.pk if contact else None,
-    }
-    _check(evidence_rule, wanted)
+    for name, value in rules.items():
+        _check(name, value)
+    contact = rules.get("contact")
+    wanted = {Campaign._meta.get_field(name).attname: value for name, value in rules.items()}  # type: ignore[union-attr]
+    if "contact_id" in wanted:
+        wanted["contact_id"] = contact.pk if contact else None
     with transaction.atomic():
         before = Campaign.objects.select_for_update().get(pk=campaign.pk)
         changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
@@ -61,7 +51,7 @@ def set_rules(
                 subject=contact if "contact_id" in changed else None,
                 **details,
             )
-    campaign.refresh_from_db(fields=[name.removesuffix("_id") for name in wanted])
+    campaign.refresh_from_db(fields=list(rules))
     return [_plain(name) for name in changed]
 
 
@@ -82,12 +72,14 @@ def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool
     return moved
 
 
-def _check(evidence_rule: str, wanted: dict[str, str | int | None]) -> None:
-    if evidence_rule not in EvidenceRule.values:
-        raise CampaignError(f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}.")
-    for name, (least, most) in LIMITS.items():
-        if not least <= int(wanted[name] or 0) <= most:
-            raise CampaignError(f"{_TOLD[name].format(least, most)} You gave {wanted[name]}.")
+def _check(name: str, value: Any) -> None:
+    choices = [choice for choice, _ in Campaign._meta.get_field(name).flatchoices]  # type: ignore[union-attr]
+    if choices and value not in choices:
+        raise CampaignError(f"{_plain(name).capitalize()} {value!r}: choose one of {', '.join(choices)}.")
+    if name in LIMITS:
+        least, most, told = LIMITS[name]
+        if not least <= value <= most:
+            raise CampaignError(f"{told.format(least, most)} You gave {value}.")
 
 
 def _plain(name: str) -> str:

@@ -55,7 +55,14 @@ class StateForm(_Named):
         return super().clean_typed() if self.cleaned_data.get("state") == CampaignState.CLOSED else ""
 
 
+def _limited(rule: str, label: str, help_text: str) -> forms.IntegerField:
+    least, most, _ = LIMITS[rule]
+    return forms.IntegerField(label=label, min_value=least, max_value=most, help_text=help_text)
+
+
 class RulesForm(forms.Form):
+    """The rules of a campaign; each field is a field of Campaign."""
+
     use_required_attribute = False
 
     evidence_rule = forms.ChoiceField(
@@ -63,24 +70,21 @@ class RulesForm(forms.Form):
         choices=EvidenceRule.choices,
         help_text="An answer without a link is refused where one is required; never for can't tell.",
     )
-    lease_minutes = forms.IntegerField(
-        label="Minutes a question is held",
-        min_value=LIMITS["lease_minutes"][0],
-        max_value=LIMITS["lease_minutes"][1],
-        help_text="Activity on the page renews them. After that, somebody else may be given the question.",
+    lease_minutes = _limited(
+        "lease_minutes",
+        "Minutes a question is held",
+        "Activity on the page renews them. After that, somebody else may be given the question.",
     )
-    undo_minutes = forms.IntegerField(
-        label="Minutes a label can be changed",
-        min_value=LIMITS["undo_minutes"][0],
-        max_value=LIMITS["undo_minutes"][1],
-        help_text="Each person can change their last ten labels for so long. A dispute is given to adjudicators "
-        "only after that. 0: no label can be changed.",
+    undo_minutes = _limited(
+        "undo_minutes",
+        "Minutes a label can be changed",
+        "Each person can change their last ten labels for so long. A dispute is given to adjudicators only after that. "
+        "0: no label can be changed.",
     )
-    gold_percent = forms.IntegerField(
-        label="Gold items, percent",
-        min_value=LIMITS["gold_percent"][0],
-        max_value=LIMITS["gold_percent"][1],
-        help_text="After a hundred questions given to a person, about so many gold items were among them. 0: none.",
+    gold_percent = _limited(
+        "gold_percent",
+        "Gold items, percent",
+        "After a hundred questions given to a person, about so many gold items were among them. 0: none.",
     )
     contact = forms.ModelChoiceField(
         label="Contact",
@@ -96,7 +100,7 @@ class RulesForm(forms.Form):
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> RulesForm:
-        """Return the form with the rules that the campaign has; each field is a field of Campaign."""
+        """Return the form with the rules that the campaign has."""
         return cls(data, initial={rule: getattr(campaign, rule) for rule in cls.base_fields})
 
 

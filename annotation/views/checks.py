@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 
 from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm
 from annotation.models import Campaign
-from annotation.quality.check_list import recheck_supply, gold_rows
+from annotation.quality.check_list import gold_rows, recheck_supply
 from annotation.quality.checks import GoldAdded, draw_recheck, gold_from_file, gold_from_pool, set_gold_active
 from annotation.quality.reports import recheck_report
 from annotation.views.find_campaign import campaign_page, find_campaign

@@ -12,7 +12,7 @@ from annotation.campaigns.overview import open_reports
 from annotation.enums import Answer, FlagKind
 from annotation.forms.campaigns import ReplyForm
 from annotation.messages.flags import answer_flag
-from annotation.messages.inbox import ShownReport, reports_as_shown, comments, reports
+from annotation.messages.inbox import ShownReport, comments, reports, reports_as_shown
 from annotation.models import Campaign, Label
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import campaign_page, find_campaign

@@ -3,6 +3,7 @@ import pytest
 from annotation.campaigns.rules import set_rules, set_state
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
+from annotation.forms.campaigns import RulesForm
 from annotation.labelling.own_labels import changeable_tickets
 from annotation.labelling.queue import claim
 from annotation.models import Campaign, SurplusLabel
@@ -112,3 +113,10 @@ def test_move_that_is_none(world, state, message) -> None:
     with pytest.raises(CampaignError, match=message):
         set_state(world.campaign, state)
     assert Campaign.objects.get().state == "closed"
+
+
+def test_form_and_domain_read_one_list_of_rules(world) -> None:
+    rules = RulesForm.of(world.campaign).initial
+    assert set(rules) == set(RULES)
+    assert set_rules(world.campaign, **rules) == []
+    assert set_rules(world.campaign, gold_percent=5) == ["gold percent"]
