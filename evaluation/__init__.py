@@ -1,4 +1,4 @@
-"""Evaluation: what labels say about systems. `from evaluation import …` is the door for notebooks (docs/notebooks.md).
+"""Say what labels tell about systems. `from evaluation import …` is the door for notebooks (docs/notebooks.md).
 
 What stands here is imported when it is first asked for: Django loads this package at every start and needs none of it.
 """

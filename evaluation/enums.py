@@ -1,4 +1,4 @@
-"""Closed lists of the evaluation app."""
+"""Define the closed lists of the evaluation app."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ class QrelsOrigin(models.TextChoices):
 
 
 class EvaluationAct(models.TextChoices):
-    """Acts of this app in the audit log."""
+    """Name the acts of this app in the audit log."""
 
     STUDY_DELETED = "study-deleted", "deleted an open-world study"
     QRELS_FROZEN = "qrels-frozen", "froze qrels"
@@ -18,7 +18,7 @@ class EvaluationAct(models.TextChoices):
 
 
 class EvaluationJob(models.TextChoices):
-    """Kinds of job of this app; evaluation/jobs.py says what each needs."""
+    """Name the kinds of job of this app; evaluation/jobs.py says what each needs."""
 
     EVALUATE = "evaluate", "compute figures"
     EXPORT = "export", "export test set"

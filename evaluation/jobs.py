@@ -1,4 +1,4 @@
-"""Kinds of job that compute figures, write test sets and run studies."""
+"""List the kinds of job that compute figures, write test sets and run studies."""
 
 from core.jobs.registry import JobType
 from evaluation.enums import EvaluationAct, EvaluationJob

@@ -1,4 +1,4 @@
-"""Accumulation: what the labels said while they came in."""
+"""Build the page Accumulation: what the labels said while they came in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evaluation.sections.section import (
     evaluated,
     label_caption,
 )
-from evaluation.statistics.growth import AccumulationCurve, accumulation_curve
+from evaluation.statistics.growth import LabelGrowth, accumulation_curve
 
 AXIS = "judgements"
 
@@ -94,7 +94,7 @@ def by_labels(context: Context) -> list[Section]:
     ]
 
 
-def _settled(context: Context, curve: AccumulationCurve) -> str:
+def _settled(context: Context, curve: LabelGrowth) -> str:
     first, judged = context.measures[0], int(curve.labels[-1])
     at = settled_from(curve.tau_to_full[first.name])
     if at is None or judged == 0:
@@ -107,7 +107,7 @@ def _settled(context: Context, curve: AccumulationCurve) -> str:
     return f"By {first.label} the order is the present one from {int(curve.labels[at]):,} of {judged:,} judgements on."
 
 
-def _yield(context: Context, curve: AccumulationCurve, caption: str) -> Section:
+def _yield(context: Context, curve: LabelGrowth, caption: str) -> Section:
     seeds = int(curve.positives[0])
     found = (curve.positives - seeds).tolist()
     rows: list[list[Cell]] = []

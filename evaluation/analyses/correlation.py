@@ -1,4 +1,4 @@
-"""Correlation: how much two label sets, or two measures, agree on the order of the systems."""
+"""Build the page Correlation: how much two label sets, or two measures, agree on the order of the systems."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from evaluation.statistics.bootstrap import bootstrap_correlations
 
 
 def between_sets(context: Context) -> list[Section]:
-    """The two chosen label sets: coefficients of every measure, and the slope chart of the first."""
+    """Compare the two chosen label sets: coefficients of every measure, and the slope chart of the first."""
     names, assumed = context.settings.measures, context.settings.assumed_is_judged
     found, before = context.labels.values(names, assumed), context.against.values(names, assumed)
     one, other = ({name: question_sums(of[name]) for name in names} for of in (before, found))

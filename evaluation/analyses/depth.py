@@ -1,4 +1,4 @@
-"""Depth: what a shallower pool would have said."""
+"""Build the page Pool depth: what a shallower pool would have said."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.sections.growth_curves import (
     values_table,
 )
 from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated, label_caption
-from evaluation.statistics.growth import DepthCurve, depth_curve
+from evaluation.statistics.growth import DepthGrowth, depth_curve
 
 AXIS = "pool depth"
 STEP = Column(
@@ -26,7 +26,7 @@ STEP = Column(
 
 
 def by_depth(context: Context) -> list[Section]:
-    """EvaluationError for the full test set, whose triples were not found at a depth."""
+    """Build the sections by depth; EvaluationError for the full test set, whose triples were not found at a depth."""
     chosen, settings = context.labels, context.settings
     if chosen.key == "full-test":
         raise EvaluationError("The full test set has no pool depth: choose other labels.")
@@ -86,7 +86,7 @@ def by_depth(context: Context) -> list[Section]:
     ]
 
 
-def _grown(curve: DepthCurve, deepest: int) -> str:
+def _grown(curve: DepthGrowth, deepest: int) -> str:
     seeds, full = int(curve.positives[0]), int(curve.positives[-1])
     if deepest == 0:
         return "These labels are of seeds only: there is no depth to look at."
@@ -96,7 +96,7 @@ def _grown(curve: DepthCurve, deepest: int) -> str:
     )
 
 
-def _moved(context: Context, curve: DepthCurve) -> str:
+def _moved(context: Context, curve: DepthGrowth) -> str:
     first = context.measures[0]
     tau = curve.tau_to_seeds[first.name][-1]
     if tau != tau:
@@ -105,7 +105,7 @@ def _moved(context: Context, curve: DepthCurve) -> str:
     return f"By {first.label} the order at the full depth has a tau of {written} with that at depth 0."
 
 
-def _settled(context: Context, curve: DepthCurve) -> str:
+def _settled(context: Context, curve: DepthGrowth) -> str:
     first = context.measures[0]
     at = settled_from(curve.tau_to_full[first.name])
     if at is None:

@@ -1,4 +1,4 @@
-"""Discriminative power: which pairs of systems a measure can tell apart."""
+"""Build the page Discriminative power: which pairs of systems a measure can tell apart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def by_measure(context: Context) -> list[Section]:
 
 
 def of_full_test(context: Context) -> list[Section]:
-    """The same of the test set as it was published, beside the pool."""
+    """Build all sections for the published test set, beside those of the pool."""
     return beside([*by_measure(context), *by_permutations(context)], "full-test")
 
 
@@ -85,7 +85,7 @@ def _curve(context: Context, found: Tested) -> Section:
 
 
 def _line(i: int, name: str, tests: PairTests) -> Json:
-    curve = tests.curve()
+    curve = tests.descending()
     return {"measure": i, "name": name, "x": list(range(1, len(curve) + 1)), "y": numbers(curve)}
 
 
@@ -107,7 +107,7 @@ def _row(measure: Measure, tests: PairTests, test: str, alpha: float, reason: st
 
 
 def _finding(context: Context, found: Tested) -> str:
-    """The measures that tell most and fewest pairs apart."""
+    """Say which measures tell most and fewest pairs apart."""
     alpha = context.settings.alpha
     shares = {m.label: found.main[m.name].share_below(alpha, "holm") for m in context.measures}
     defined = {label: share for label, share in shares.items() if np.isfinite(share)}
@@ -163,7 +163,7 @@ def _matrix(context: Context, found: Tested) -> Section:
 
 
 def _square(tests: PairTests, p: np.ndarray, systems: int) -> np.ndarray:
-    """[systems, systems], symmetric, nan on the diagonal."""
+    """Return p-values as a symmetric matrix [systems, systems], nan on the diagonal."""
     square = np.full((systems, systems), np.nan)
     square[tests.first, tests.second] = square[tests.second, tests.first] = p
     return square

@@ -1,4 +1,4 @@
-"""The first of the chosen measures against each other one, on the same labels: a piece of the page Correlation."""
+"""Compare the first chosen measure with each other one on the same labels, for the page Correlation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evaluation.statistics.bootstrap import bootstrap_correlations
 
 
 def against_first(context: Context) -> list[Section]:
-    """Coefficients of the first measure with each other one, and its slope chart with the second; [] for one only."""
+    """Return the coefficients of each pair, and the slope chart with the second measure; [] for one measure only."""
     chosen, settings = context.labels, context.settings
     if len(context.measures) < 2:
         return []

@@ -1,4 +1,4 @@
-"""The job that computes a heavy part of an analysis."""
+"""Run the job that computes a heavy part of an analysis."""
 
 from urllib.parse import parse_qs
 

@@ -1,4 +1,4 @@
-"""Tau between every two of many orders: of all measures under one label set, of all label sets by one measure."""
+"""Compare many orders pairwise by tau: all measures under one label set, all label sets by one measure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALWAYS = ("seeds", "current", "full-test")  # label sets that are compared whate
 
 
 def between_measures(context: Context) -> list[Section]:
-    """Every measure with every other, under `labels`."""
+    """Compare every measure with every other under `labels`."""
     found = context.labels.values(context.settings.measures, context.settings.assumed_is_judged)
     merits = np.array([merit(found[m.name].mean(), m.higher_is_better) for m in context.measures])
     return [
@@ -46,7 +46,7 @@ def between_measures(context: Context) -> list[Section]:
 
 
 def between_many_sets(context: Context) -> list[Section]:
-    """Label sets with each other, by the first measure."""
+    """Compare label sets with each other by the first measure."""
     measure = context.measures[0]
     sets = {chosen.key: chosen for chosen in distinct_sets(context)}
     means = [
@@ -76,7 +76,7 @@ def between_many_sets(context: Context) -> list[Section]:
 
 
 def distinct_sets(context: Context) -> list[LabelSet]:
-    """Seeds, the two chosen ones, the current labels and the full test, each once."""
+    """Return the seeds, the two chosen label sets, the current labels and the full test, each once."""
     asked = {one.key: one for one in (context.against, context.labels)}
     return [
         asked.get(key) or label_set(context.pool, context.table, key, context.settings.questions)
@@ -87,7 +87,7 @@ def distinct_sets(context: Context) -> list[LabelSet]:
 def _matrix(
     context: Context, key: str, title: str, text: str, caption: str, names: Sequence[tuple[str, str]], merits: Floats
 ) -> Section:
-    """`merits` [names, systems]."""
+    """Build the section of one matrix of taus from merits [names, systems]."""
     labels = [label for _, label in names]
     tau = kendall_tau(merits[:, None], merits[None, :]) if len(names) else np.zeros((0, 0))  # [names, names]
     rows: list[list[Cell]] = [
@@ -108,7 +108,7 @@ def _matrix(
 
 
 def _least(labels: Sequence[str], tau: Floats) -> str:
-    """The two that agree least."""
+    """Say which two orders agree least."""
     pairs = [(tau[i, j], i, j) for i in range(len(labels)) for j in range(i + 1, len(labels)) if np.isfinite(tau[i, j])]
     if not pairs:
         return ""

@@ -1,4 +1,4 @@
-"""Measures: every system by every measure under two label sets, and what changes between them."""
+"""Build the page Measures: every system by every measure under two label sets, and what changes between them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from evaluation.sections.wording import (
     words,
 )
 
-Found = Mapping[str, Values]
+ByName = Mapping[str, Values]  # of measures
 NAMED = 6  # measures that a sentence lists by name
 UNITS = "n counts answers for micro measures and questions for macro and list measures."
 SYSTEM = Column("system", "System", "system")
@@ -52,7 +52,7 @@ def all_values(context: Context) -> list[Section]:
     ]
 
 
-def _under(context: Context, key: str, chosen: LabelSet, found: Found) -> Section:
+def _under(context: Context, key: str, chosen: LabelSet, found: ByName) -> Section:
     title = f"Under {chosen.name}"
     rows: list[list[Cell]] = [[system] for system in context.systems]
     best: list[tuple[int, int]] = []
@@ -83,8 +83,8 @@ def _under(context: Context, key: str, chosen: LabelSet, found: Found) -> Sectio
     )
 
 
-def _leaders(context: Context, chosen: LabelSet, found: Found) -> str:
-    """Who is best by how many of the measures."""
+def _leaders(context: Context, chosen: LabelSet, found: ByName) -> str:
+    """Say which system is best by how many of the measures."""
     wins: dict[str, list[str]] = {}
     for measure in context.measures:
         for i in best_of(found[measure.name].mean(), measure):
@@ -106,8 +106,8 @@ def _count(measures: int) -> str:
     return f"{measures} measures" if measures > 1 else "the measure"
 
 
-def _change(context: Context, before: Found, found: Found) -> Section:
-    """From `against` to `labels`: values and places."""
+def _change(context: Context, before: ByName, found: ByName) -> Section:
+    """Build the section of changes from `against` to `labels`: values and places."""
     title = f"From {context.against.name} to {context.labels.name}"
     rows: list[list[Cell]] = [[system] for system in context.systems]
     movers = {}
@@ -159,8 +159,8 @@ def _moves(context: Context, movers: Mapping[str, int]) -> str:
     return f"Of {len(context.systems)} systems these change their place: {'; '.join(moving)}{none}."
 
 
-def _values_chart(context: Context, measure: Measure, before: Found, found: Found) -> Chart:
-    """The values by one measure, from `against` on the left to `labels` on the right."""
+def _values_chart(context: Context, measure: Measure, before: ByName, found: ByName) -> Chart:
+    """Draw the values by one measure, from `against` on the left to `labels` on the right."""
     old, new = before[measure.name].mean(), found[measure.name].mean()
     names = [context.against.name, context.labels.name]
     return Chart(
@@ -177,8 +177,8 @@ def _values_chart(context: Context, measure: Measure, before: Found, found: Foun
     )
 
 
-def _by_side(context: Context, found: Found) -> Section:
-    """Tail questions and head questions apart, under `labels`."""
+def _by_side(context: Context, found: ByName) -> Section:
+    """Build the section that separates tail questions from head questions, under `labels`."""
     title = f"By side, under {context.labels.name}"
     rows: list[list[Cell]] = [[system] for system in context.systems]
     columns, foot, best = [SYSTEM], list[Cell](["n"]), list[tuple[int, int]]()
@@ -219,7 +219,7 @@ def _by_side(context: Context, found: Found) -> Section:
 
 
 def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> str:
-    """`mean` [systems, sides]."""
+    """Say which system is best on each side; `mean` [systems, sides]."""
     leaders = [words([systems[i] for i in best_of(mean[:, side], measure)]) for side in range(len(SIDES))]
     if not all(leaders):
         return ""

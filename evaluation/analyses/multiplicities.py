@@ -1,4 +1,4 @@
-"""Answers per question: how many entities answer one, in the graph's files and under two label sets of the pool."""
+"""Build the page Answers per question, for the graph's files and for two label sets of the pool."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_QUESTION = "no question of this side has an answer"
 
 @dataclass(frozen=True)
 class Distribution:
-    """Questions of a side, or of both, by how many answers they have; `counts` has one number a bin of BIN_LABELS."""
+    """Count the questions of a side, or of both, by their number of answers; `counts` has one entry per BIN_LABELS."""
 
     side: str
     counts: tuple[int, ...]
@@ -46,7 +46,7 @@ class Distribution:
 
     @property
     def shares(self) -> list[float | None]:
-        """Of all questions of the side, a bin each."""
+        """Return each bin's share of the questions of the side."""
         return [count / self.questions if self.questions else None for count in self.counts]
 
 
@@ -56,7 +56,7 @@ _graphs: OrderedDict[str, tuple[OfGraph, ...]] = OrderedDict()  # by checksum: f
 
 
 def distribution(side: str, answers: np.ndarray) -> Distribution:
-    """Of the numbers of answers int[n] of questions that mask one side, or of all."""
+    """Summarise the numbers of answers int[n] of questions that mask one side, or of all."""
     n = len(answers)
     mean, sd, median = (float(answers.mean()), float(answers.std()), float(np.median(answers))) if n else (None,) * 3
     return Distribution(side, tuple(bin_counts(answers).tolist()), n, mean, sd, median, int(answers.max(initial=0)))
@@ -68,7 +68,7 @@ def both_sides(side: np.ndarray, answers: np.ndarray) -> Sides:
 
 
 def under_labels(chosen: LabelSet) -> Sides:
-    """The questions that have an answer under a label set; known facts are no answers of a pool."""
+    """Count answers under a label set, for questions that have one; known facts are no answers of a pool."""
     table = chosen.prepared.table
     answers = positive(chosen.state)[table.triple]
     if chosen.asked is not None:
@@ -79,7 +79,7 @@ def under_labels(chosen: LabelSet) -> Sides:
 
 
 def in_graph(graph: GraphArrays) -> tuple[OfGraph, ...]:
-    """What the splits of a graph say, whatever the labels."""
+    """Count answers in the splits of a graph, independent of labels."""
     known = np.concatenate([graph.train, graph.valid])
     every = np.concatenate([known, graph.test])
     tests, facts, knowns = (questions_of(triples)[0] for triples in (graph.test, every, known))
@@ -143,7 +143,7 @@ def _of_graph(name: str, sides: Sides) -> str:
 
 
 def _grown(sets: dict[str, LabelSet], found: dict[str, Sides]) -> str:
-    """How the mean number of answers differs between the two label sets."""
+    """Say how the mean number of answers differs between the two label sets."""
     old, new = sets["against"], sets["labels"]
     said = [
         f"{before.mean:.2f} to {after.mean:.2f} for {after.side} questions"

@@ -1,4 +1,4 @@
-"""The t-tests of all pairs of systems, which the sections of Discriminative power share."""
+"""Run the t-tests of all pairs of systems, for the sections of Discriminative power."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tests = dict[str, PairTests]
 
 @dataclass(frozen=True)
 class Tested:
-    """t-tests of the measures: as a reader should take them, and for micro measures also without clusters."""
+    """Hold the t-tests to rely on (`main`) and, for micro measures, those without clusters (`plain`)."""
 
     values: Mapping[str, Values]
     main: Tests
@@ -36,7 +36,7 @@ def tested(context: Context) -> Tested:
 
 
 def why(values: Values, tests: PairTests) -> str:
-    """Why there is no p-value, for where there is none."""
+    """Say why there is no p-value; "" where there is one."""
     if not tests.first.size:
         return "one system only: there is no pair"
     if tests.n < 2:

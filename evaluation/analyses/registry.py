@@ -1,4 +1,4 @@
-"""The pages of the evaluation, one module each. A new one is a module here and its entry in ANALYSES."""
+"""List the pages of the evaluation, one module each: a new one is a module here and its entry in ANALYSES."""
 
 from evaluation.analyses import (
     accumulation,
@@ -29,7 +29,7 @@ ANALYSES: tuple[Analysis, ...] = (
 
 
 def get_analysis(key: str) -> Analysis:
-    """EvaluationError when there is none of that name."""
+    """Return the analysis of that name; EvaluationError names the known ones."""
     for analysis in ANALYSES:
         if analysis.key == key:
             return analysis

@@ -1,4 +1,4 @@
-"""Relations: what one measure says by relation category, by popularity of the answer and relation by relation."""
+"""Build the page Relations: one measure by relation category, by popularity of the answer, by relation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.measures.groups import boxes, by_relation
 from evaluation.measures.registry import Measure, parse_measure
-from evaluation.sections.relation_groups import Side, by_bands, by_categories, caption, group_table
+from evaluation.sections.relation_groups import ValuesUnder, by_bands, by_categories, caption, group_table
 from evaluation.sections.relation_shares import relation_shares, reweighting
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, number
 from evaluation.sections.wording import signed
@@ -17,7 +17,7 @@ from evaluation.sections.wording import signed
 def all_relations(context: Context) -> list[Section]:
     measure = parse_measure(context.settings.measure)
     old, new = (
-        Side(key, chosen, chosen.values([measure.name], context.settings.assumed_is_judged)[measure.name])
+        ValuesUnder(key, chosen, chosen.values([measure.name], context.settings.assumed_is_judged)[measure.name])
         for key, chosen in (("against", context.against), ("labels", context.labels))
     )
     return [
@@ -32,8 +32,8 @@ def all_relations(context: Context) -> list[Section]:
 # -- relation by relation ---------------------------------------------------------------------------------------
 
 
-def _distribution(context: Context, measure: Measure, old: Side, new: Side) -> Section:
-    """Quartiles over relations of each system under the two label sets."""
+def _distribution(context: Context, measure: Measure, old: ValuesUnder, new: ValuesUnder) -> Section:
+    """Build the section of quartiles over relations, for each system under the two label sets."""
     groups = by_relation(context.table.ranks, context.table.graph.relations)
     title = f"{measure.label} relation by relation"
     drawn, rows, medians = [], list[list[Cell]](), []
@@ -94,8 +94,10 @@ def _distribution(context: Context, measure: Measure, old: Side, new: Side) -> S
     )
 
 
-def _medians(systems: Sequence[str], medians: Sequence[float], old: Side, new: Side, measure: Measure) -> str:
-    """Where the median of the relations moved most."""
+def _medians(
+    systems: Sequence[str], medians: Sequence[float], old: ValuesUnder, new: ValuesUnder, measure: Measure
+) -> str:
+    """Say where the median of the relations moved most."""
     change = np.array(medians[len(systems) :]) - np.array(medians[: len(systems)])
     if not np.isfinite(change).any() or old.labels.key == new.labels.key:
         return ""

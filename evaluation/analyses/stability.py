@@ -1,4 +1,4 @@
-"""Stability: how much of the labels, or of the questions, the order of the systems needs."""
+"""Build the page Stability: how much of the labels, or of the questions, the order of the systems needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.sections.section import (
     number,
     numbers,
 )
-from evaluation.statistics.stability import StabilityCurve, half_curve, question_stability, stability_curve
+from evaluation.statistics.stability import Stability, half_curve, question_stability, stability_curve
 
 REPEATS = 50
 NO_DISJOINT = "two disjoint subsets of this size do not exist"
@@ -79,12 +79,12 @@ def by_labels(context: Context) -> list[Section]:
 
 
 def of_full_test(context: Context) -> list[Section]:
-    """The same of the test set as it was published, beside the pool."""
+    """Build all sections for the published test set, beside those of the pool."""
     return beside([*by_questions(context), *by_labels(context)], "full-test")
 
 
 def _section(
-    context: Context, key: str, title: str, curve: StabilityCurve, halves: StabilityCurve, of: str, text: str
+    context: Context, key: str, title: str, curve: Stability, halves: Stability, of: str, text: str
 ) -> Section:
     series, rows = [], []
     for i, measure in enumerate(context.measures):
@@ -142,8 +142,8 @@ def _section(
     )
 
 
-def _left_out(*curves: StabilityCurve) -> str:
-    """Of how many subsets a mean is at least, where not every subset defines tau; "" where every one does."""
+def _left_out(*curves: Stability) -> str:
+    """Say how many subsets every mean has at least, where some have no tau; "" where all have one."""
     defined = [np.isfinite(tau).sum(axis=1)[curve.triples > 0] for curve in curves for tau in curve.tau.values()]
     counts = np.concatenate(defined) if defined else np.zeros(0, dtype=np.int64)
     if not (counts < REPEATS).any():
@@ -154,7 +154,7 @@ def _left_out(*curves: StabilityCurve) -> str:
 
 
 def _least(series: list[dict[str, Any]]) -> float:
-    """Where the axis begins: at 0, or below what is drawn."""
+    """Return where the axis begins: at 0, or below the lowest point."""
     drawn = [
         y - (spread or 0.0)
         for one in series

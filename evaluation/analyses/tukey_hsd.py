@@ -1,4 +1,4 @@
-"""Randomised Tukey HSD: the part of Discriminative power that a job computes."""
+"""Build the heavy part of Discriminative power: the randomised Tukey HSD."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _shares(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests])
 
 
 def _shares_chart(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Chart:
-    """Three bars a measure; colours that no system and no measure has."""
+    """Draw three bars per measure, in colours that no system and no measure has."""
     alpha, names = context.settings.alpha, [m.name for m in context.measures]
     shares = {
         "HSD": ("--accent", [hsd[name].share_below(alpha) for name in names]),
@@ -122,7 +122,7 @@ def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTes
 
 
 def _agreed(tests: PairTests, hsd: RandomisedTests, measure: Measure, alpha: float) -> str:
-    """How many pairs are told apart by the strictest of the tests, in words."""
+    """Say how many pairs the strictest of the tests tell apart."""
     defined = int(np.isfinite(hsd.p).sum())
     if not defined:
         return ""

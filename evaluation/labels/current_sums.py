@@ -1,4 +1,4 @@
-"""Sums of the current labels, kept in memory: after a label only its two questions are computed again."""
+"""Keep the sums of the current labels in memory: after a label only its two questions are computed again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _lock = threading.Lock()
 def live_sums(
     prepared: Prepared, state: np.ndarray, names: Sequence[str], assumed_is_judged: bool
 ) -> dict[str, QuestionSums]:
-    """What `question_sums` of `values` gives, faster when the labels differ little from those of the last call.
+    """Return the question sums of measures, fast where the labels differ little from those of the last call.
 
     Measures that were not asked for before are computed for all questions, beside those that were.
     """

@@ -1,4 +1,4 @@
-"""What frozen qrels know of each triple: its state, how that came about, who found it, which labels counted.
+"""Keep what frozen qrels know of each triple: its state and its origin, the systems that found it, its labels.
 
 All of it is written when they are frozen, so that an export of later says the same, whatever has been labelled,
 withdrawn or pooled in the meantime. Labels are append-only: their ids are enough.
@@ -34,7 +34,7 @@ REASONS = tuple(FilterReason.values)
 
 
 class Ragged(NamedTuple):
-    """Several values a triple: those of triple i are values[indptr[i]:indptr[i + 1]]."""
+    """Hold several values per triple: those of triple i are values[indptr[i]:indptr[i + 1]]."""
 
     values: np.ndarray
     indptr: np.ndarray  # int64[n + 1]
@@ -43,18 +43,18 @@ class Ragged(NamedTuple):
         return self.values[self.indptr[triple] : self.indptr[triple + 1]]
 
     def keep(self, kept: np.ndarray) -> Ragged:
-        """The same of some triples, bool[n]."""
+        """Keep some triples, bool[n]."""
         lengths = np.diff(self.indptr)
         return Ragged(self.values[np.repeat(kept, lengths)], _indptr(lengths[kept]))
 
     @property
     def triple(self) -> np.ndarray:
-        """The triple of each value, int64."""
+        """Return the triple of each value, int64."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
 
 class Frozen(NamedTuple):
-    """n triples, seeds first: int32[n, 3]; state int8[n] (LabelState); settled, reason int8[n], indices into SETTLED
+    """Hold n triples, seeds first: int32[n, 3]; state int8[n]; settled, reason int8[n], indices into SETTLED
     and REASONS; depth int32[n], 0 where no system found it; findings: PROVENANCE records; labels, imported: ids of
     Label and ImportedLabel, ascending within a triple. `about`: the pool as it was."""
 
@@ -69,7 +69,7 @@ class Frozen(NamedTuple):
     about: dict[str, Any]
 
     def keep(self, kept: np.ndarray) -> Frozen:
-        """The same of some triples, bool[n]."""
+        """Keep some triples, bool[n]."""
         return Frozen(
             self.triples[kept],
             self.state[kept],
@@ -84,7 +84,7 @@ class Frozen(NamedTuple):
 
 
 def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:
-    """What is known now of these triples int32[n, 3], seeds and pooled ones, beside their states int8[n]."""
+    """Collect what is known now of triples int32[n, 3], seeds and pooled ones, with states int8[n]."""
     graph = open_graph(pool.graph)
     codes = triple_codes(triples, graph)
     order = np.argsort(codes)
@@ -160,7 +160,7 @@ def _by_triple(n: int, of_id: dict[int, int], rows: Any) -> Ragged:
 
 
 def _ragged(n: int, triple: np.ndarray, values: np.ndarray) -> Ragged:
-    """Values in their order, by triple."""
+    """Group values by triple, in their order."""
     order = np.argsort(triple, kind="stable")
     return Ragged(values[order], _indptr(np.bincount(triple, minlength=n)))
 
@@ -173,7 +173,7 @@ def _indptr(lengths: np.ndarray) -> np.ndarray:
 
 
 def frozen_table(frozen: Frozen) -> pa.Table:
-    """The columns of a qrels file beside those that each has (qrels.py)."""
+    """Return the columns that frozen qrels add to those of every qrels file (qrels.py)."""
     table = pa.table(
         {
             "settled": _named(frozen.settled, SETTLED),
@@ -188,13 +188,13 @@ def frozen_table(frozen: Frozen) -> pa.Table:
 
 
 def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
-    """The same from the columns of a qrels file."""
+    """Read `Frozen` back from the columns of a qrels file."""
     findings = _arrays(column_of(path, "findings"))
     return Frozen(
         triples,
         state,
-        indices(column_of(path, "settled"), _places(SETTLED)),
-        indices(column_of(path, "reason"), _places(REASONS)),
+        indices(column_of(path, "settled"), _index(SETTLED)),
+        indices(column_of(path, "reason"), _index(REASONS)),
         column_of(path, "depth").to_numpy(),
         findings._replace(values=findings.values.astype("<u4", copy=False).view(PROVENANCE)),
         _arrays(column_of(path, "labels")),
@@ -204,13 +204,13 @@ def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
 
 
 def column_of(path: pq.ParquetFile, name: str) -> pa.ChunkedArray:
-    """One column; read one after the other, a million rows never stand in memory twice."""
+    """Read one column; columns read one after the other need the memory of one."""
     words = ["state", "settled", "reason"]  # as numbers of a few distinct ones
     return pq.read_table(path, columns=[name], read_dictionary=words, use_threads=False)[name]
 
 
-def _places(names: Iterable[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(names)}
+def _index(names: Iterable[str]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(names)}
 
 
 def _named(index: np.ndarray, names: Iterable[str]) -> pa.Array:
@@ -218,7 +218,7 @@ def _named(index: np.ndarray, names: Iterable[str]) -> pa.Array:
 
 
 def indices(column: pa.ChunkedArray, values: dict[str, Any]) -> np.ndarray:
-    """The number of each text, int8[n]; without a Python object a row."""
+    """Return the number of each text, int8[n], without a Python object per row."""
     words = column.combine_chunks().dictionary_encode()
     numbers = np.array([int(values[word]) for word in words.dictionary.to_pylist()], dtype=np.int8)
     return numbers[words.indices.to_numpy()] if len(numbers) else np.zeros(0, np.int8)

@@ -1,4 +1,4 @@
-"""Qrels made elsewhere: TSV of triples and labels, or TREC qrels of the topics that export_topics writes."""
+"""Import qrels made elsewhere: TSV of triples and labels, or TREC qrels of the topics that export_topics writes."""
 
 import gzip
 import hashlib
@@ -76,7 +76,7 @@ def import_qrels(
 
 
 def lost_in_trec(judged: dict[Triple, Judged], what: str) -> list[str]:
-    """A sentence where TREC qrels call triples negative that may be assumed negatives; `what` they are."""
+    """Return a sentence where TREC qrels call triples negative that may be assumed negatives; `what` names them."""
     n = sum(of.state == LabelState.NEGATIVE for of in judged.values())
     if not n:
         return []
@@ -95,7 +95,7 @@ def keep_judgements(
     user: User | None,
     more: Sequence[str] = (),
 ) -> Qrels:
-    """The second half of import_qrels, of a file that was read; `more` is noted too."""
+    """Write the judgements of a file that was read as new qrels; `more` are further notes."""
     triples, state, notes = _placed(pool, judged, file_name)
     notes += more
     with transaction.atomic():
@@ -105,7 +105,7 @@ def keep_judgements(
 
 
 def read_judgements(raw: bytes, file_name: str, format: str, graph: GraphArrays) -> dict[Triple, Judged]:
-    """Triple -> what the file says of it and in which line first."""
+    """Return what a file says of each triple, and in which line first; EvaluationError lists the wrong lines."""
     found: dict[Triple, Judged] = {}
     problems = []
     for line in FORMATS[format](_unpacked(raw, file_name), file_name, graph):
@@ -140,7 +140,7 @@ def _unpacked(raw: bytes, file_name: str) -> bytes:
 
 
 def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
-    """head, relation, tail, label. A first line of names says where label (or state), depth and filter are."""
+    """Read head, relation, tail, label. A first line of names says where label (or state), depth and filter are."""
     label, depth, reason = 3, -1, -1
     for number, fields in tsv_lines(text, file_name):
         if number == 1 and fields[:3] == ["head", "relation", "tail"]:
@@ -166,7 +166,7 @@ def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
 
 
 def _trec(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
-    """question id, any word, entity, relevance; 1 positive, 0 negative, -1 unjudged."""
+    """Read question id, any word, entity, relevance; 1 positive, 0 negative, -1 unjudged."""
     questions: dict[str, tuple[int, int, int] | None] = {}
     for number, fields in tsv_lines(text, file_name):
         words = " ".join(fields).split()
@@ -199,7 +199,7 @@ def _trec_line(
 
 
 def _question(text: str, graph: GraphArrays) -> tuple[int, int, int] | None:
-    """Side, relation and given entity of a question id; None if it is none of this graph's."""
+    """Return side, relation and given entity of a question id; None if this graph does not have it."""
     try:
         code, entity = divmod(parse_question_id(text, graph), graph.num_entities)
     except (KeyError, ValueError):
@@ -211,7 +211,7 @@ FORMATS: dict[str, Callable[[bytes, str, GraphArrays], Iterator[Line]]] = {"tsv"
 
 
 def _placed(pool: Pool, judged: dict[Triple, Judged], file_name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Seeds, then pooled triples, int32[n, 3]; their states, int8[n]; and what is odd."""
+    """Return seeds, then pooled triples, int32[n, 3]; their states, int8[n]; and notes."""
     seeds: list[Triple] = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
     pooled: list[Triple] = list(pool.triples.order_by("id").values_list("head", "relation", "tail"))
     inside = {*seeds, *pooled}
@@ -230,7 +230,7 @@ def _placed(pool: Pool, judged: dict[Triple, Judged], file_name: str) -> tuple[n
 def _notes(
     seeds: list[Triple], pooled: list[Triple], judged: dict[Triple, Judged], outside: Counter[bool]
 ) -> list[str]:
-    """What a reader should know of an import, a sentence each; `outside` counts by whether they are test triples."""
+    """Say what a reader should know of an import, a sentence each; `outside` counts by test triple or not."""
     notes = []
     if n := outside[False]:
         notes.append(f"{_count(n)} not in the pool: {_they(n)} no rank rows and {_stay(n)} out.")

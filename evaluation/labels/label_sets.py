@@ -1,4 +1,4 @@
-"""Label sets: the labels that an evaluation uses, as one state for each triple of the pool's table."""
+"""Read label sets: the labels that an evaluation uses, as one state for each triple of the pool's table."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ _STATES = {
 
 
 class QuestionCounts(NamedTuple):
-    """Of the questions with an answer: all, those with a judged negative, those with one or an assumed one."""
+    """Count the questions with an answer: all, those with a judged negative, those with one or an assumed one."""
 
     answered: int
     with_negative: int
@@ -48,10 +48,10 @@ class QuestionCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelSet:
-    """`state` int8[triples] (LabelState); `prepared` holds the positions that these labels are read against.
+    """Hold `state` int8[triples] (LabelState) of a label set; `prepared` has the positions that it is read against.
 
-    `asked` bool[questions]: the questions that are evaluated, where they have an answer; None: all. `note` says
-    what a reader might not expect of it, and is empty otherwise.
+    `asked` bool[questions]: the evaluated questions, where they have an answer; None: all. `note` warns the reader
+    where the set holds a surprise.
     """
 
     key: str
@@ -62,7 +62,7 @@ class LabelSet:
     note: str = ""
 
     def counts(self) -> dict[str, int]:
-        """Triples by state, over seeds and pooled triples (for the full test set: test triples)."""
+        """Count triples by state, over seeds and pooled triples (for the full test set: test triples)."""
         return {
             "positive": int((self.state == LabelState.POSITIVE).sum()),
             "negative": int((self.state == LabelState.NEGATIVE).sum()),
@@ -86,14 +86,14 @@ class LabelSet:
         )
 
     def values(self, names: Iterable[str], assumed_is_judged: bool = True) -> dict[str, Values]:
-        """Per-unit values of the named measures, for the questions that are asked."""
+        """Return per-unit values of the named measures, for the evaluated questions."""
         found = values(self.prepared, self.state, names, assumed_is_judged)
         if self.asked is None:
             return found
         return {name: value.keep(self.asked) for name, value in found.items()}
 
     def sums(self, names: Iterable[str], assumed_is_judged: bool = True) -> dict[str, QuestionSums]:
-        """The same, summed by question; for the current labels from what was computed before the last label."""
+        """Return `values` summed by question; for the current labels only what changed is computed again."""
         if self.key != "current":
             return {name: question_sums(value) for name, value in self.values(names, assumed_is_judged).items()}
         found = live_sums(self.prepared, self.state, tuple(names), assumed_is_judged)
@@ -101,7 +101,7 @@ class LabelSet:
 
 
 def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") -> LabelSet:
-    """The label set that `key` names; EvaluationError says which there are.
+    """Return the label set that `key` names; EvaluationError says which there are.
 
     `questions`: "grown", every question with an answer under these labels; or "original", of these only the tail and
     head questions of the seed triples. The full test set brings its own questions: for it both are the same.
@@ -126,12 +126,12 @@ def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") 
 
 
 def original_questions(table: PoolTable) -> np.ndarray:
-    """Whether a question of the rank table is the tail or head question of a seed triple, bool [questions]."""
+    """Tell which questions are the tail or head question of a seed triple, bool [questions]."""
     return questions_asked(table, table.is_seed)
 
 
 def questions_asked(table: PoolTable, seeds: np.ndarray) -> np.ndarray:
-    """Whether a question of the rank table is the tail or head question of one of these, bool[triples]."""
+    """Tell which questions are the tail or head question of one of these triples, bool[triples]: bool [questions]."""
     rows = rows_of(table.triples[seeds])
     keys = question_keys(rows, table.graph.num_entities, table.graph.num_relations)
     return np.isin(table.question_keys, keys)
@@ -188,7 +188,7 @@ def _annotator(pool: Pool, table: PoolTable, number: int) -> LabelSet:
 
 
 def parse_time(text: str) -> datetime:
-    """An ISO time that has come, in UTC; one without a zone is UTC."""
+    """Return an ISO time of the past, in UTC; without a zone it is UTC. EvaluationError otherwise."""
     try:
         when = datetime.fromisoformat(text)
         when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
@@ -205,24 +205,24 @@ def parse_time(text: str) -> datetime:
 
 
 def current_state(pool: Pool, table: PoolTable) -> np.ndarray:
-    """State of every triple under the labels of this moment, int8[triples]. A label beats a filter."""
+    """Return the current state of every triple, int8[triples]. A label beats a filter."""
     ids, verdicts, _ = current_verdicts(pool)
     return state_of(table, ids.tolist(), verdicts.tolist())
 
 
 def state_of(table: PoolTable, triple_ids: Sequence[int], verdicts: Sequence[str]) -> np.ndarray:
-    """State of every triple when these pooled triples have these verdicts and the others none, int8[triples]."""
+    """Return the state of every triple when only these pooled triples have verdicts, int8[triples]."""
     state = np.full(len(table.triples), LabelState.NOT_POOLED, dtype=np.int8)
     state[table.pooled_id > 0] = LabelState.UNJUDGED
     state[table.filtered] = LabelState.ASSUMED_NEGATIVE
-    places = [table.position_of[i] for i in triple_ids]
-    state[places] = [_STATES[Verdict(verdict)] for verdict in verdicts]
+    at = [table.position_of[i] for i in triple_ids]
+    state[at] = [_STATES[Verdict(verdict)] for verdict in verdicts]
     state[table.is_seed] = LabelState.POSITIVE
     return state
 
 
 def to_depth(state: np.ndarray, table: PoolTable, depth: int) -> np.ndarray:
-    """The same without the labels and filters of triples that only a deeper pool holds, int8[triples]."""
+    """Return `state` without labels and filters of triples that only a deeper pool holds, int8[triples]."""
     return np.where((table.depth > depth) & (state != LabelState.NOT_POOLED), LabelState.UNJUDGED, state).astype(
         np.int8
     )
@@ -232,7 +232,7 @@ def to_depth(state: np.ndarray, table: PoolTable, depth: int) -> np.ndarray:
 
 
 class LabelChoice(NamedTuple):
-    """An entry of a select box."""
+    """Hold one entry of a select box."""
 
     key: str
     name: str
@@ -240,9 +240,9 @@ class LabelChoice(NamedTuple):
 
 
 def label_sets(pool: Pool, person: User | AnonymousUser) -> list[LabelChoice]:
-    """The label sets of a pool for a person who may evaluate; managers see names of annotators beside their numbers.
+    """List the label sets of a pool for an evaluator; managers see annotators' names beside their numbers.
 
-    Those of a time ("until") are endless and not among them.
+    Label sets of a time ("until") are endless and left out.
     """
     choices = [
         LabelChoice("seeds", "seeds only", "Labels"),

@@ -1,4 +1,4 @@
-"""The rank table of a pool: every pooled and test triple on both its sides, under every system that has a run."""
+"""Build the rank table of a pool: every pooled and test triple on both its sides, under every system with a run."""
 
 import hashlib
 import threading
@@ -31,12 +31,12 @@ _lock = threading.RLock()
 
 
 class EvaluationError(UserError):
-    """An evaluation cannot be made as asked."""
+    """Raised where an evaluation cannot be made as asked."""
 
 
 @dataclass(frozen=True)
 class PoolTable:
-    """n distinct triples (seeds, pooled, test; ordered), and what is known of them without any label.
+    """Hold n distinct triples (seeds, pooled, test; ordered), and what is known of them without any label.
 
     triples int32[n, 3]; is_seed, is_test bool[n]; pooled_id int64[n], 0 where not pooled; depth int[n], 0 for seeds;
     filtered bool[n]. question_keys int64, sorted: the questions of the rank tables. `systems` name the rows of the
@@ -57,11 +57,11 @@ class PoolTable:
 
     @cached_property
     def pool(self) -> Prepared:
-        """Positions among the pool's candidates: unsampled test answers are known facts, and gone."""
+        """Return positions among the pool's candidates: unsampled test answers are known facts, and removed."""
         return prepare(without_known(self.ranks, self.is_test & ~self.is_seed))
 
     def pool_of(self, seeds: np.ndarray) -> Prepared:
-        """The same as when these, bool[n], were the seeds: qrels that are older than a seed stay as they were."""
+        """Return `pool` as if these triples, bool[n], were the seeds: older qrels stay as they were."""
         if np.array_equal(seeds, self.is_seed):
             return self.pool
         return remembered(
@@ -74,34 +74,34 @@ class PoolTable:
 
     @cached_property
     def full_test(self) -> Prepared:
-        """Positions among E without train and valid, for the full test set; rows of its own triples only."""
+        """Return positions among all entities without train and valid, for test triples only."""
         return prepare(self.ranks).only(self.is_test)
 
     @cached_property
     def position_of(self) -> dict[int, int]:
-        """Place of each PooledTriple id in `triples`."""
-        places = np.flatnonzero(self.pooled_id)
-        return dict(zip(self.pooled_id[places].tolist(), places.tolist(), strict=True))
+        """Return the index in `triples` of each PooledTriple id."""
+        at = np.flatnonzero(self.pooled_id)
+        return dict(zip(self.pooled_id[at].tolist(), at.tolist(), strict=True))
 
 
 def ranks_version(pool: Pool) -> str:
-    """Changes when a run changes, a system is added or archived, triples are pooled or filtered anew."""
+    """Return a version that changes with runs, systems, pooled triples and filters."""
     runs = Run.objects.filter(system__in=shown_systems(pool)).order_by("system_id").values_list("sha256", flat=True)
     return hashlib.sha256(f"{list(runs)} {contents_version(pool)}".encode()).hexdigest()[:16]
 
 
 def version(pool: Pool) -> str:
-    """Everything that a figure of this pool rests on: its labels and its ranks."""
+    """Return a version that changes with the labels and the ranks of a pool."""
     return f"{labels_version(pool)}/{ranks_version(pool)}"
 
 
 def pool_table(pool: Pool) -> PoolTable:
-    """The table, from memory while no run and no pooled triple has changed."""
+    """Return the table of a pool, from memory while no run and no pooled triple has changed."""
     return remembered(_tables, (pool.pk, ranks_version(pool)), lambda: _build(pool))
 
 
 def evaluated(pool: Pool) -> list[str]:
-    """Systems with all rank rows of the pool; labels can be taken away without any."""
+    """Return the systems with all rank rows of the pool; [] where there is none."""
     try:
         return pool_table(pool).systems
     except RunError:
@@ -109,7 +109,7 @@ def evaluated(pool: Pool) -> list[str]:
 
 
 def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made]) -> Made:
-    """From memory, or made and kept; what was asked for longest ago goes. Who comes second waits for the first."""
+    """Return what memory holds for a key, or make and keep it; the least recently used goes. One thread makes it."""
     with _lock:
         found = memory[key] if key in memory else make()
         memory[key] = found
@@ -120,7 +120,7 @@ def remembered(memory: OrderedDict[Key, Made], key: Key, make: Callable[[], Made
 
 
 def triple_codes(triples: np.ndarray, graph: GraphArrays) -> np.ndarray:
-    """One number int64[n] a triple int[n, 3]; they sort as head, relation, tail do."""
+    """Return one number per triple int[n, 3], int64[n]; they sort as head, relation, tail do."""
     codes = triples[:, 0].astype(np.int64)
     codes *= graph.num_relations
     codes += triples[:, 1]
@@ -163,7 +163,7 @@ def _build(pool: Pool) -> PoolTable:
 
 
 def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questions, list[str], list[str], RankTable]:
-    """Rank rows of both sides of the triples, ordered by question."""
+    """Read the rank rows of both sides of the triples, ordered by question."""
     questions, tail_question, head_question = questions_of(triples)
     question = np.concatenate([tail_question, head_question])
     order = np.argsort(question, kind="stable")

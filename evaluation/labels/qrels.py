@@ -1,4 +1,4 @@
-"""Qrels: judgements under a name, in a file that never changes: frozen here, or imported (import_qrels.py)."""
+"""Write and read qrels: judgements under a name, in a file that never changes, frozen here or imported."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ STATE_NAMES = {
 
 
 def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
-    """Seeds, then pooled triples: int32[n, 3], and their states now, int8[n]. Needs no runs."""
+    """Return seeds, then pooled triples, int32[n, 3], and their current states, int8[n]. It needs no runs."""
     rows = list(pool.triples.order_by("id").values_list("id", "head", "relation", "tail", "reason"))
     seeds = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
     triples = np.array([*seeds, *[row[1:4] for row in rows]], dtype=np.int32).reshape(-1, 3)
@@ -50,7 +50,7 @@ def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def state_counts(state: np.ndarray) -> dict[str, int]:
-    """positive, negative, assumed_negative, unjudged; they add up to the number of triples."""
+    """Count positive, negative, assumed_negative and unjudged; they add up to the number of triples."""
     return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
 
 
@@ -73,7 +73,7 @@ def freeze_qrels(pool: Pool, name: str, user: User | None = None, *, licence: st
 
 
 def _systems(pool: Pool) -> list[str] | None:
-    """Those with complete runs; None, not known, where a file of a run is damaged: labels do not wait for it."""
+    """Return the systems with complete runs; None (not known) where a file of a run is damaged."""
     try:
         return evaluated(pool)
     except ArtifactError:
@@ -132,7 +132,7 @@ def write_qrels(
             **said,
         },
     )
-    if not made:  # somebody else was faster
+    if not made:  # another request was faster
         raise _taken(qrels)
     qrels.artifact = f"qrels/{qrels.pk}.parquet"
     path = artifact_path(qrels.artifact)
@@ -144,7 +144,7 @@ def write_qrels(
 
 
 def get_qrels(pool: Pool, name: str, origin: QrelsOrigin = QrelsOrigin.FROZEN) -> Qrels:
-    """EvaluationError that names those that there are."""
+    """Return the qrels of that name; EvaluationError lists the names that there are."""
     there = pool.qrels.filter(origin=origin)
     qrels = there.filter(name=name).first()
     if qrels is None:
@@ -155,13 +155,13 @@ def get_qrels(pool: Pool, name: str, origin: QrelsOrigin = QrelsOrigin.FROZEN) -
 
 
 def read_qrels(qrels: Qrels) -> tuple[np.ndarray, np.ndarray]:
-    """Triples int32[n, 3] and states int8[n] of qrels; the checksum is checked."""
+    """Return triples int32[n, 3] and states int8[n] of qrels, after checking the checksum."""
     path = _file(qrels)
     return _triples(path), _states(path)
 
 
 def read_frozen(qrels: Qrels) -> Frozen:
-    """All that was frozen. Qrels of an earlier version know triples and states only: the rest is that of now."""
+    """Return all that was frozen. Earlier qrels hold triples and states only: the rest is then current."""
     path = _file(qrels)
     triples, state = _triples(path), _states(path)
     if "settled" in pq.read_schema(path).names:
@@ -188,7 +188,7 @@ def _states(path: Path) -> np.ndarray:
 
 
 def qrels_state(table: PoolTable, qrels: Qrels) -> np.ndarray:
-    """State of every triple of the table under qrels, int8[triples]."""
+    """Return the state of every triple of the table under qrels, int8[triples]."""
     triples, state = read_qrels(qrels)
     result = np.full(len(table.triples), LabelState.NOT_POOLED, dtype=np.int8)
     codes = triple_codes(table.triples, table.graph)

@@ -1,7 +1,4 @@
-"""Means by side, relation, relation category and popularity of the answer, and what relations weigh.
-
-Source: spec/metrics.md §2 (groups, relation shares; [IR] table 4).
-"""
+"""Average by side, relation, relation category and popularity of the answer, and reweigh relations."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ SIDES = ("tail", "head")  # by the number that a rank table gives a side
 
 @dataclass(frozen=True)
 class Groups:
-    """A group for each unit: micro measures read `of_row` [rows], macro measures `of_question` [questions].
+    """Give each unit a group: micro measures read `of_row` [rows], macro measures `of_question` [questions].
 
     -1 leaves a unit out. Without `of_row` the answers have the group of their question.
     """
@@ -32,7 +29,7 @@ class Groups:
     of_row: NDArray[np.int64] | None = None
 
     def of_units(self, values: Values) -> NDArray[np.int64]:
-        """[n] for the units of a measure."""
+        """Return the group of each unit of a measure, [n]."""
         if values.unit_row is not None and self.of_row is not None:
             return self.of_row[values.unit_row]
         return self.of_question[values.unit_question]
@@ -116,7 +113,7 @@ def by_category(table: RankTable, category: Ints, names: Sequence[str]) -> Group
 
 
 def by_side_and_category(table: RankTable, category: Ints, names: Sequence[str]) -> Groups:
-    """The groups "tail 1-1", …, "head 1-1", …: side * categories + category."""
+    """Group questions into "tail 1-1", …, "head 1-1", …: side * categories + category."""
     both = tuple(f"{side} {name}" for side in SIDES for name in names)
     return Groups(both, side_by_category(table.side, category[table.relation], len(names)))
 
@@ -223,7 +220,7 @@ def relation_counts(prepared: Prepared, counted: Flags, relations: int) -> NDArr
 
 @dataclass(frozen=True)
 class Reweighted:
-    """`value` [systems]; `dropped` is the share of the weight that lies on relations without a unit."""
+    """Hold `value` [systems]; `dropped` is the share of the weight that lies on relations without a unit."""
 
     value: Floats
     dropped: float
@@ -268,7 +265,7 @@ def reweighted(by_relation: GroupMeans, weight: Floats) -> Reweighted:
 
 @dataclass(frozen=True)
 class Boxes:
-    """What a box plot of per-relation values shows, one entry per system; nan where no relation counts."""
+    """Hold what a box plot of per-relation values shows, one entry per system; nan where no relation counts."""
 
     low: Floats  # whisker: the smallest value within 1.5 interquartile ranges of the box
     q1: Floats

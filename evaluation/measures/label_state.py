@@ -1,6 +1,6 @@
-"""What is known about a triple: one small integer each, and the sets that measures derive from it.
+"""Name what is known about a triple, one small integer each, and derive the sets that measures need.
 
-Not pooled, pooled but unjudged, and judged negative are three different things (spec/metrics.md §1).
+Not pooled, pooled but unjudged, and judged negative are three different things.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ class LabelState(IntEnum):
 
 
 def positive(state: States) -> Flags:
-    """The triples that are answers on both their sides."""
+    """Flag the triples that are answers on both their sides."""
     return np.equal(state, LabelState.POSITIVE)
 
 
 def nonrelevant(state: States, assumed_is_judged: bool = True) -> Flags:
-    """The triples that count as judged and wrong; filtered ones only if `assumed_is_judged`."""
+    """Flag the triples that count as judged and wrong; filtered ones only if `assumed_is_judged`."""
     judged = state == LabelState.NEGATIVE
     return judged | (state == LabelState.ASSUMED_NEGATIVE) if assumed_is_judged else judged
 
 
 def unjudged(state: States, assumed_is_judged: bool = True) -> Flags:
-    """The triples in the pool that carry no judgement: trec_eval's -1, infAP needs them."""
+    """Flag the triples in the pool without a judgement: trec_eval's -1, which infAP needs."""
     waiting = state == LabelState.UNJUDGED
     return waiting if assumed_is_judged else waiting | (state == LabelState.ASSUMED_NEGATIVE)
 
 
 def without_labels(state: States, dropped: Flags) -> States:
-    """A copy of `state` in which the `dropped` triples that are in the pool have become UNJUDGED."""
+    """Return a copy of `state` in which the `dropped` triples of the pool are UNJUDGED."""
     ignored = dropped & (state != LabelState.NOT_POOLED)
     return np.where(ignored, LabelState.UNJUDGED, state).astype(np.int8)

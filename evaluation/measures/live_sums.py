@@ -1,4 +1,4 @@
-"""Measures that follow the labels: after a label only its two questions are computed again.
+"""Follow labels that change: after a label only its two questions are computed again.
 
 A unit's value depends on the labels of its own question alone, so the sums of every other question stay what they were.
 Only measures adjusted for chance are computed again in full: their chance level is that of all answers. The rank table
@@ -24,7 +24,7 @@ MANY = 0.5  # share of the questions touched from which all are computed again
 
 
 def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Order]:
-    """Some questions (ascending) of a sorted table as a table of their own, without sorting again; its rows' triples.
+    """Cut some questions (ascending) out of a sorted table without sorting again; also return its rows' triples.
 
     Question j of the result is questions[j]. Each row becomes a triple of its own, since the other row of a
     triple may lie in a question that is not here: the state to use with it is state[triples].
@@ -127,13 +127,13 @@ class LiveSums:
         return int(touched.size)
 
     def sums(self) -> dict[str, QuestionSums]:
-        """Of every measure, over the questions that have a unit now."""
+        """Return the sums of every measure, over the questions that have a unit now."""
         if not self._handed:
             self._handed = {name: self._of(name) for name in self.names}
         return dict(self._handed)
 
     def means(self) -> dict[str, Floats]:
-        """Mean [systems] of every measure; nan where it is undefined."""
+        """Return the mean [systems] of every measure; nan where it is undefined."""
         return {name: sums.mean() for name, sums in self.sums().items()}
 
     def _all(self, names: tuple[str, ...]) -> None:
@@ -162,5 +162,5 @@ class LiveSums:
 
 
 def _whole(name: str) -> bool:
-    """Whether a unit's value also depends on the answers of other questions, through the chance level."""
+    """Tell whether a unit's value also depends on the answers of other questions, through the chance level."""
     return parse_measure(name).chance is not None

@@ -1,8 +1,8 @@
-"""A rank table sorted once, and the answers of one label state read from it without sorting again.
+"""Sort a rank table once, and read the answers of any label state from it without sorting again.
 
 Thousands of label subsets (stability, depth, bootstrap) share one `Prepared`; each costs a few passes over
 the rows. All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf
-<= k is false, which is what spec/metrics.md §1 asks for.
+<= k is false, so an answer that was not returned counts as a miss.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class Prepared:
 
     @cached_property
     def tied_rows(self) -> tuple[Order, Order] | None:
-        """First and last place of the rows with the same score, 2 x [systems, rows]; None if none are tied."""
+        """Return the first and last place of the rows with the same score, 2 x [systems, rows]; None without ties."""
         optimistic = np.take_along_axis(self.table.optimistic, self.score_order, axis=1)
         same = np.zeros(optimistic.shape, dtype=bool)
         same[:, 1:] = (optimistic[:, 1:] == optimistic[:, :-1]) & (self.table.question[1:] == self.table.question[:-1])
         return tie_span(same) if same.any() else None
 
     def only(self, triples: Flags) -> Prepared:
-        """The same for the rows of some triples, bool [triples]: faster where no other can be an answer."""
+        """Keep the rows of some triples, bool [triples]: faster where no other triple can be an answer."""
         return prepare(keep_rows(self.table, triples[self.table.triple]))
 
 
@@ -103,7 +103,7 @@ def prepare(table: RankTable) -> Prepared:
 
 
 def _refuse_impossible(table: RankTable, strict: Floats) -> None:
-    """Two entities at one position, or a position outside its tie, would quietly make ranks below 1."""
+    """Raise ValueError for positions that would quietly make ranks below 1."""
     repeated = (strict[:, 1:] == strict[:, :-1]) & (table.question[1:] == table.question[:-1])
     if np.any(repeated & (strict[:, 1:] > 0)):
         raise ValueError("two entities of a question share a strict position")
@@ -114,7 +114,7 @@ def _refuse_impossible(table: RankTable, strict: Floats) -> None:
 
 
 class FilteredRanks(NamedTuple):
-    """Ranks with the question's other answers filtered out, each [systems, n]; inf where not returned."""
+    """Hold ranks with the question's other answers filtered out, each [systems, n]; inf where not returned."""
 
     optimistic: Floats
     realistic: Floats
@@ -122,7 +122,7 @@ class FilteredRanks(NamedTuple):
 
 
 class Labelled:
-    """The answers of one label state (int8 [triples], LabelState) under every system.
+    """Hold the answers of one label state (int8 [triples], LabelState) under every system.
 
     n answers (every positive triple once on each side) lie in e evaluated questions (those with an answer).
     An array "by position" has the n answers grouped by question and, inside it, in the order of the system
@@ -152,37 +152,37 @@ class Labelled:
 
     @cached_property
     def answers_above(self) -> Order:
-        """How many answers of the question stand before each position, [n], the same for every system."""
+        """Count the answers of the question before each position, [n], the same for every system."""
         return np.arange(self.answer_row.size) - np.repeat(self.start, self.count)
 
     @cached_property
     def _strict_at(self) -> Order:
-        """Where the answers stand in strict_order, flat indices [systems, n]."""
+        """Find the answers in strict_order: flat indices [systems, n]."""
         return np.flatnonzero(self._is_answer[self.prepared.strict_order]).reshape(self.shape)
 
     @cached_property
     def _score_at(self) -> Order:
-        """Where the answers stand in score_order, flat indices [systems, n]."""
+        """Find the answers in score_order: flat indices [systems, n]."""
         return np.flatnonzero(self._is_answer[self.prepared.score_order]).reshape(self.shape)
 
     @cached_property
     def strict(self) -> Floats:
-        """Strict positions [systems, n] by position: ascending within each question, inf if not returned."""
+        """Return strict positions [systems, n] by position: ascending within each question, inf if not returned."""
         return self.prepared.strict.ravel()[self._strict_at]
 
     @cached_property
     def first(self) -> Floats:
-        """Strict position of the best answer, [systems, e]."""
+        """Return the strict position of the best answer, [systems, e]."""
         return self.strict[:, self.start]
 
     @cached_property
     def _realistic(self) -> Floats:
-        """Realistic positions [systems, n] in the order of the score, nothing filtered."""
+        """Return realistic positions [systems, n] in the order of the score, nothing filtered."""
         return self.prepared.realistic.ravel()[self._score_at]
 
     @cached_property
     def _tied_answers(self) -> tuple[Order, Order] | None:
-        """First and last place of the answers with the same score, 2 x [systems, n]; None if none are tied."""
+        """Return the first and last place of the answers with the same score, 2 x [systems, n]; None without ties."""
         realistic = self._realistic
         tied = np.zeros(self.shape, dtype=bool)
         tied[:, 1:] = realistic[:, 1:] == realistic[:, :-1]
@@ -190,7 +190,7 @@ class Labelled:
         return tie_span(tied) if tied.any() else None
 
     def _by_answer(self, by_score: Floats) -> Floats:
-        """[systems, n] in the order of the score to the order of answer_row."""
+        """Move [systems, n] from the order of the score to the order of answer_row."""
         place = np.cumsum(self._is_answer) - 1  # row -> its index in answer_row
         to = place[self.prepared.score_order.ravel()[self._score_at]]
         to += np.arange(self.table.systems)[:, None] * self.shape[1]
@@ -200,7 +200,7 @@ class Labelled:
 
     @cached_property
     def micro_rank(self) -> Floats:
-        """Realistic rank with the other answers filtered out, [systems, n] in the order of answer_row."""
+        """Return the realistic rank with the other answers filtered out, [systems, n] in the order of answer_row."""
         above: Order | Floats = self.answers_above
         if self._tied_answers is not None:
             first, last = self._tied_answers
@@ -208,7 +208,7 @@ class Labelled:
         return self._by_answer(self._realistic - above)
 
     def filtered_ranks(self) -> FilteredRanks:
-        """All three ranks of PyKEEN, [systems, n] in the order of answer_row; measures need the realistic one."""
+        """Return PyKEEN's three ranks, [systems, n] in the order of answer_row; measures need the realistic one."""
         rows = self.answer_row
         returned = self.table.strict[:, rows] > 0
         higher: Order = np.broadcast_to(self.answers_above, self.shape)
@@ -224,7 +224,7 @@ class Labelled:
         )
 
     def count_above(self, flagged: Flags) -> Ints:
-        """Flagged triples (bool [triples]) above each answer in its question, [systems, n] by position."""
+        """Count the flagged triples (bool [triples]) above each answer in its question, [systems, n] by position."""
         flag = flagged[self.table.triple]
         counted = np.cumsum(flag[self.prepared.strict_order], axis=1, dtype=np.int32).ravel()[self._strict_at]
         before = np.concatenate(([0], np.cumsum(flag)))[self.table.start[self.answer_question]]
@@ -232,16 +232,16 @@ class Labelled:
 
     @cached_property
     def nonrelevant_above(self) -> Ints:
-        """Judged negatives above each answer, [systems, n] by position."""
+        """Count the judged negatives above each answer, [systems, n] by position."""
         return self.count_above(self.nonrelevant)
 
     def count_in_question(self, flagged: Flags) -> Order:
-        """Flagged triples (bool [triples]) per evaluated question, ranked or not, [e]."""
+        """Count the flagged triples (bool [triples]) of each evaluated question, ranked or not, [e]."""
         asked = self.table.question[flagged[self.table.triple]]
         return np.bincount(asked, minlength=self.table.questions)[self.question]
 
     def sum_by_question(self, by_position: Floats | Flags) -> Floats:
-        """[systems, n] by position to [systems, e]."""
+        """Sum [systems, n] by position to [systems, e]."""
         if self.start.size == 0:
             return np.zeros((self.table.systems, 0))
         return np.add.reduceat(by_position.astype(np.float64, copy=False), self.start, axis=1)
@@ -260,7 +260,7 @@ class Labelled:
 
 
 class Condensed(Labelled):
-    """The same answers in lists from which the unjudged candidates were removed (evaluation/measures/condensed.py)."""
+    """Hold the answers in lists from which the unjudged candidates were removed (evaluation/measures/condensed.py)."""
 
     def __init__(self, whole: Labelled) -> None:
         super().__init__(whole.prepared, whole.state, whole.assumed_is_judged)
@@ -275,7 +275,7 @@ class Condensed(Labelled):
 
     @cached_property
     def micro_rank(self) -> Floats:
-        """1 + negatives with a higher score + half of those with the same score; no other answer is left."""
+        """Return 1 + negatives with a higher score + half of those with the same score; no other answer is left."""
         whole = self._whole
         at, line = whole._score_at, np.arange(self.table.systems)[:, None]
         flag = whole.nonrelevant[self.table.triple]

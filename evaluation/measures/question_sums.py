@@ -1,7 +1,7 @@
-"""Values of a measure summed by question: all that means, resampling of questions and live updates need.
+"""Sum the values of a measure by question: enough for means, resampled questions and live updates.
 
 A micro measure has several units (answers) in a question, a macro measure one. A resample of questions is then one
-product of a weight matrix with `sums`, whatever the measure (spec/metrics.md §4).
+product of a weight matrix with `sums`, whatever the measure.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class QuestionSums:
         return int(self.counts.sum())
 
     def mean(self) -> Floats:
-        """[systems]; nan where a unit is undefined or there is none."""
+        """Return the mean [systems]; nan where a unit is undefined or there is none."""
         if not self.question.size:
             return np.full(self.sums.shape[0], np.nan)
         # rows in order, and no matrix product: the last digit is then the same on every machine and way here
@@ -68,7 +68,7 @@ class QuestionSums:
         return self.finish(mean) if self.finish else mean
 
     def weighted_mean(self, times: Floats) -> Floats:
-        """Means [draws, systems] when question j counts times[:, j] times; `times` [draws, e], 0 leaves it out.
+        """Return means [draws, systems] when question j counts times[:, j] times; `times` [draws, e], 0 leaves it out.
 
         Every draw of an adjusted rank is adjusted by the chance level of all questions here; `keep` has its own.
         """
@@ -78,7 +78,7 @@ class QuestionSums:
         return self.finish(mean) if self.finish else mean
 
     def keep(self, questions: Flags) -> QuestionSums:
-        """The same for some of the questions of the rank table, bool [questions]; chance is that among these."""
+        """Keep some questions of the rank table, bool [questions]; chance is then that among these."""
         kept = questions[self.question]
         sums, counts, chance = self.sums[:, kept], self.counts[kept], None
         if self.chance:

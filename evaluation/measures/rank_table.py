@@ -1,7 +1,6 @@
-"""Rank rows as arrays: where each system puts each pooled or test triple, on both its sides.
+"""Hold rank rows as arrays: the position of each pooled or test triple in each system's lists, on both sides.
 
-A label never touches a model. Every measure under every label state is arithmetic on these integers
-(spec/metrics.md §1, "Rank rows").
+A label never touches a model. Every measure under every label state is arithmetic on these integers.
 """
 
 from __future__ import annotations
@@ -91,19 +90,19 @@ class RankTable:
 
     @cached_property
     def start(self) -> Order:
-        """First row of each question and, last, the number of rows: [questions + 1]."""
+        """Return the first row of each question and, last, the number of rows: [questions + 1]."""
         return np.searchsorted(self.question, np.arange(self.questions + 1))
 
 
 def order_within_question(table: RankTable, ranks: Ranks) -> Order:
-    """Row indices [systems, rows] by (question, rank), what a system did not return last in its question."""
+    """Sort row indices [systems, rows] by (question, rank); what a system did not return comes last in its question."""
     width = max(int(ranks.max(initial=0)), 1) + 1
     keys = table.question.astype(np.int64) * (width + 1) + np.where(ranks > 0, ranks, width)
     return np.argsort(keys, axis=1, kind="stable")
 
 
 def keep_rows(table: RankTable, kept: Flags) -> RankTable:
-    """The same positions for fewer rows, bool [rows]. Nothing is subtracted; questions keep their indices."""
+    """Keep some rows, bool [rows], with their positions. Nothing is subtracted; questions keep their indices."""
     return replace(
         table,
         question=table.question[kept],
@@ -139,7 +138,7 @@ def without_known(table: RankTable, known: Flags) -> RankTable:
 
 
 def tie_span(same_as_previous: Flags) -> tuple[Order, Order]:
-    """First and last index [..., n] of the run of equal values in which each position stands."""
+    """Return the first and last index [..., n] of the run of equal values around each position."""
     n = same_as_previous.shape[-1]
     index = np.arange(n)
     first = np.maximum.accumulate(np.where(same_as_previous, 0, index), axis=-1)
@@ -153,7 +152,7 @@ def tie_span(same_as_previous: Flags) -> tuple[Order, Order]:
 def _counts_above(
     table: RankTable, order: Order, ranks: Ranks, flag: Flags
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flagged rows of the same question with a smaller, and a smaller or equal rank: 2 x [systems, rows]."""
+    """Count flagged rows of the question with a smaller, and a smaller or equal rank: 2 x [systems, rows]."""
     ranked = np.take_along_axis(ranks, order, axis=1)
     same = np.zeros(ranked.shape, dtype=bool)
     same[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (table.question[1:] == table.question[:-1])

@@ -1,4 +1,4 @@
-"""All measures of all systems under one label state: the door to the measure kernels."""
+"""Compute the measures of all systems under one label state."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Values:
         return self.per_unit.shape[1]
 
     def mean(self) -> Floats:
-        """[systems]; nan where a unit is undefined or there is none, never inf. `reasons` says why."""
+        """Return the mean [systems]; nan where a unit is undefined or there is none, never inf. `reasons` says why."""
         mean = self.per_unit.mean(axis=1) if self.n else np.full(self.per_unit.shape[0], np.nan)
         return self.finish(mean) if self.finish else mean
 
     def reasons(self) -> list[str]:
-        """Per system why its mean is undefined, "" where it is defined."""
+        """Return why each system's mean is undefined, "" where it is defined."""
         systems = self.per_unit.shape[0]
         if self.n == 0:
             return [NO_ANSWER] * systems
@@ -73,7 +73,7 @@ class Values:
         return [self.missing.format(missing=count, n=self.n) if count else "" for count in missing]
 
     def keep(self, questions: Flags) -> Values:
-        """The same for some of the questions of the rank table, bool [questions]; chance is that among these."""
+        """Keep some questions of the rank table, bool [questions]; chance is then that among these."""
         kept = questions[self.unit_question]
         per_unit = self.per_unit[:, kept]
         chance = self.chance.keep(kept) if self.chance else None
@@ -86,11 +86,11 @@ class Values:
         )
 
     def mean_by(self, group: Ints, groups: int) -> GroupMeans:
-        """Means per group of questions: `group` [questions] gives each a group, -1 to leave it out."""
+        """Return means per group of questions: `group` [questions] gives each a group, -1 leaves it out."""
         return self.mean_by_unit(group[self.unit_question], groups)
 
     def mean_by_unit(self, group: Ints, groups: int) -> GroupMeans:
-        """Means per group of units: `group` [n], -1 to leave one out. Chance is that within each group."""
+        """Return means per group of units: `group` [n], -1 leaves one out. Chance is that within each group."""
         kept = group >= 0
         count = np.bincount(group[kept], minlength=groups)
         sums = [np.bincount(group[kept], row[kept], minlength=groups) for row in self.per_unit]
@@ -103,7 +103,7 @@ class Values:
 
 @dataclass(frozen=True)
 class GroupMeans:
-    """`mean` [systems, groups] (nan for an empty group) and `count` [groups], the units in each."""
+    """Hold `mean` [systems, groups] (nan for an empty group) and `count` [groups], the units in each."""
 
     mean: Floats
     count: NDArray[np.int64]
@@ -197,5 +197,5 @@ def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_ju
 
 
 def side_by_category(side: Ints, category: Ints, categories: int) -> NDArray[np.int64]:
-    """Groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is."""
+    """Return groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is."""
     return np.where(category >= 0, side.astype(np.int64) * categories + category, -1)

@@ -1,3 +1,5 @@
+"""Store qrels, exports, computed figures and open-world studies."""
+
 from evaluation.models.export import Export
 from evaluation.models.figure import Figure
 from evaluation.models.qrels import Qrels

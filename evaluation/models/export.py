@@ -1,4 +1,4 @@
-"""An export: the archive of frozen qrels with some options; the same bytes whenever it is written."""
+"""Store exports: the archive of frozen qrels with some options; the same bytes whenever it is written."""
 
 from django.conf import settings
 from django.db import models

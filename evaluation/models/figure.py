@@ -1,4 +1,4 @@
-"""A computed figure (sections of a page, an overview) of a pool, kept until what it rests on changes."""
+"""Store computed figures of a pool (sections of a page, an overview) until labels or ranks change."""
 
 from django.db import models
 from django.utils import timezone

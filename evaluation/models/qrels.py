@@ -1,4 +1,4 @@
-"""Qrels: a versioned set of judgements, frozen here or imported; never changed once written."""
+"""Store qrels: a versioned set of judgements, frozen here or imported; never changed once written."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""An open-world study: graphs of the same facts at several densities, and systems whose checkpoints are evaluated."""
+"""Store open-world studies: graphs of the same facts at several densities, and the systems trained on them."""
 
 from django.conf import settings
 from django.db import models
@@ -21,7 +21,7 @@ class Study(models.Model):
 
 
 class StudyRun(models.Model):
-    """One system on the graph of one density: the ranks of its checkpoints are a file."""
+    """Store one system on the graph of one density; the ranks of its checkpoints are a file."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="runs")
     graph = models.ForeignKey(Graph, on_delete=models.PROTECT, related_name="study_runs")

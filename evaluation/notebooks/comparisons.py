@@ -1,4 +1,4 @@
-"""The door for notebooks: measures, tests and correlations of runs as DataFrames, without Django or a database.
+"""Give notebooks measures, tests and correlations of runs as DataFrames, without Django or a database.
 
 `from evaluation import …` gives these functions; docs/notebooks.md shows them.
 """

@@ -1,4 +1,4 @@
-"""Small data for the examples in docstrings: three systems, four questions, and labels of five candidates each."""
+"""Make small data for the examples in docstrings: three systems, four questions, labels of five candidates each."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""DataFrames of runs and labels as a rank table: what notebooks give, checked, with the row that is wrong named."""
+"""Turn DataFrames of runs and labels into a rank table; errors name the row that is wrong."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RankedRuns:
     candidates: NDArray[np.object_]  # [rows]
 
     def relabelled(self, qrels: pd.DataFrame) -> RankedRuns:
-        """The same positions under other labels; what `qrels` does not name counts as not pooled.
+        """Put other labels on the same positions; a candidate that `qrels` does not name counts as not pooled.
 
         ValueError if it names a candidate that the table has no position of.
         """
@@ -164,7 +164,7 @@ def rank_table(
 
 
 def _positions(lists: Keys, score: NDArray[np.float64], tie: Ints) -> tuple[Keys, Keys, Keys]:
-    """Strict, optimistic and pessimistic position of each line in its list."""
+    """Return strict, optimistic and pessimistic position of each line in its list."""
     order = np.lexsort((tie, -score, lists))
     its_list, its_score = lists[order], score[order]
     same_list = np.zeros(order.shape, dtype=bool)
@@ -179,7 +179,7 @@ def _positions(lists: Keys, score: NDArray[np.float64], tie: Ints) -> tuple[Keys
 
 
 def _at(row_key: Keys, system: Keys, key: Keys, position: Keys, systems: int) -> Ranks:
-    """Positions [systems, rows] of the labelled candidates; 0 where the system's list has none."""
+    """Return positions [systems, rows] of the labelled candidates; 0 where the system's list has none."""
     sorter = np.argsort(row_key)
     place = np.searchsorted(row_key, key, sorter=sorter)
     row = sorter[np.minimum(place, row_key.size - 1)] if row_key.size else np.zeros(key.shape, dtype=np.intp)
@@ -192,7 +192,7 @@ def _at(row_key: Keys, system: Keys, key: Keys, position: Keys, systems: int) ->
 def _sizes(
     given: int | Mapping[object, int] | None, questions: pd.Index, least: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Candidates of each question, at least as many as its runs and labels name."""
+    """Return the candidates of each question, at least as many as its runs and labels name."""
     if given is None:
         return least.astype(np.int32)
     if isinstance(given, Mapping):
@@ -213,7 +213,7 @@ def _sizes(
 
 
 def _check_runs(runs: pd.DataFrame) -> bool:
-    """Whether the runs are given by rank, not by score."""
+    """Check the runs; tell whether they are given by rank, not by score."""
     _check_keys(runs, "runs", ["system", "question", "candidate"])
     given = [column for column in ("score", "rank") if column in runs.columns]
     if len(given) != 1:
@@ -253,7 +253,7 @@ def _refuse(bad: NDArray[np.bool_], frame: pd.DataFrame, name: str, reason: str)
 
 
 def _row(frame: pd.DataFrame, place: np.intp) -> str:
-    """The row, for a message: its label in the index and what it holds."""
+    """Describe a row for a message: its label in the index and its content."""
     held = ", ".join(f"{column} {_plain(value)!r}" for column, value in frame.iloc[int(place)].items())
     return f"row {_plain(frame.index[int(place)])!r} ({held})"
 

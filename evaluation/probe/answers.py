@@ -12,7 +12,7 @@ from evaluation.labels.label_sets import LabelSet
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.values import NO_ANSWER
 from evaluation.probe.kernel import probe_surface
-from evaluation.sections.relation_groups import Side, caption
+from evaluation.sections.relation_groups import ValuesUnder, caption
 from evaluation.sections.section import Cell, Context, cell
 from evaluation.sections.wording import words
 from pooling.graphs.kernels.degrees import entity_degree
@@ -29,7 +29,7 @@ MRR = (1.0, 0.0)  # the sharpness and robustness at which PROBE is MRR, but for 
 class ProbeAnswers:
     """One of the two label sets: filtered ranks [systems, n] and the training triples of each answer, [n]."""
 
-    side: Side
+    side: ValuesUnder
     ranks: Floats
     popularity: Ints
     entities: int
@@ -62,7 +62,7 @@ def probe_answers(context: Context, key: str, chosen: LabelSet) -> ProbeAnswers:
     assert values.unit_row is not None  # micro: a unit is an answer
     entity = chosen.prepared.table.entity[values.unit_row]
     return ProbeAnswers(
-        Side(key, chosen, values),
+        ValuesUnder(key, chosen, values),
         np.where(np.isnan(values.per_unit), np.inf, values.per_unit),
         entity_degree(graph.train, graph.num_entities)[entity],
         graph.num_entities,
@@ -86,7 +86,7 @@ def missing_notes(context: Context, *sides: ProbeAnswers) -> list[str]:
     return notes
 
 
-def with_scores(side: Side, scores: Floats) -> Side:
+def with_scores(side: ValuesUnder, scores: Floats) -> ValuesUnder:
     """The same answers with other values, higher is better, that are there for all of them."""
     values = replace(side.values, per_unit=scores, higher_is_better=True, missing="")
     return replace(side, values=values)

@@ -1,4 +1,4 @@
-"""How the page Correlation shows two orders: coefficients with their intervals, and a slope chart of the places."""
+"""Show how two orders compare: coefficients with their intervals, and a slope chart of the places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Means = Mapping[str, tuple[Floats, Floats]]  # {measure: means [systems] of both
 
 
 def resampled(seed: int) -> str:
-    """What a caption says of the intervals."""
+    """Say in a caption how intervals were made."""
     return (
         f"Brackets and bars: {100 * LEVEL:g} % percentile interval of {RESAMPLES:,} bootstrap resamples of the"
         f" questions, seed {seed}; a drawn question brings all its answers."
@@ -37,7 +37,7 @@ def coefficient_table(
     both: str = "under both label sets",
     either: str = "under either label set",
 ) -> Table:
-    """A row for each measure; `both` and `either` say which the two sides are."""
+    """Build a table with a row for each measure; `both` and `either` name the two orders in notes."""
     rows: list[list[Cell]] = []
     for measure in measures:
         systems = compared(*means[measure.name])
@@ -58,7 +58,7 @@ def coefficient_table(
 
 
 def resample_notes(intervals: Intervals) -> list[str]:
-    """How many resamples an interval is of at least, where some tie all systems."""
+    """Say how many resamples intervals have at least, where some resamples tie all systems."""
     least = min(
         (one.defined for row in intervals.values() for one in row.values() if np.isfinite(one.value)), default=RESAMPLES
     )
@@ -70,7 +70,7 @@ def resample_notes(intervals: Intervals) -> list[str]:
 
 
 def coefficient_points(label: str, measures: Mapping[int, Measure], intervals: Intervals) -> Chart:
-    """A group of points for each coefficient, in it the measures beside each other; `measures` by their colour."""
+    """Draw a group of points for each coefficient, its measures side by side; `measures` by their colour."""
     series: list[dict[str, Any]] = []
     for at, (i, measure) in enumerate(measures.items()):
         found = [intervals[measure.name][name] for name in CORRELATIONS]
@@ -120,7 +120,7 @@ def with_interval(found: Interval) -> str:
 def slope(
     label: str, sides: tuple[str, str], systems: Sequence[str], left: Sequence[int | None], right: Sequence[int | None]
 ) -> Chart:
-    """The places of the systems on two sides, which `sides` names; a system without a place has no line."""
+    """Draw the places of the systems in two orders, named by `sides`; a system without a place has no line."""
     left_row, right_row = rows_without_overlap(left, right), rows_without_overlap(right, left)
     return Chart(
         "slope",
@@ -145,7 +145,7 @@ def slope(
 
 
 def turned(left: Sequence[int | None], right: Sequence[int | None]) -> str:
-    """How many pairs of systems change their order."""
+    """Say how many pairs of systems change their order."""
     defined = [(a, b) for a, b in zip(left, right, strict=True) if a is not None and b is not None]
     pairs = [(one, other) for i, one in enumerate(defined) for other in defined[i + 1 :]]
     if not pairs:

@@ -1,4 +1,4 @@
-"""A table of the evaluation as CSV."""
+"""Write a table of the evaluation as CSV."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from core.files.csv_cells import csv_of
 
 
 def csv_text(table: dict[str, Any]) -> str:
-    """A table of a section as CSV: a column more for low, high, sd where cells have them.
+    """Write a table of a section as CSV, with columns for low, high, sd where cells have them.
 
     The foot stays out: a reader would take it for a system called n. It is in the JSON of the page.
     """

@@ -168,7 +168,7 @@ def kept_part_figure(pool: Pool, analysis: Analysis, part: Part, settings: Setti
 
 
 class PartState(NamedTuple):
-    """A part of a page with its figure, which is old where labels or ranks have changed since."""
+    """Hold a part of a page with its figure, which is old where labels or ranks have changed since."""
 
     part: Part
     figure: Figure | None

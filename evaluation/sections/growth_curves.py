@@ -1,4 +1,4 @@
-"""What the pages Depth and Accumulation share: curves of values and taus while labels are added."""
+"""Show values and taus while labels are added, for the pages Depth and Accumulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_ORDER = "fewer than two systems have a value, or one of the two orders ties t
 
 
 def asked_rows(chosen: LabelSet) -> Prepared:
-    """The rank rows of the questions that are asked: all of them, or those of the seeds' questions."""
+    """Return the rank rows of the evaluated questions: all of them, or those of the seeds' questions."""
     if chosen.asked is None:
         return chosen.prepared
     table = chosen.prepared.table
@@ -31,7 +31,7 @@ def order_notes(context: Context) -> list[str]:
 
 
 def settled_from(tau: Floats) -> int | None:
-    """The first state from which the order stays that of the last one; None where tau is undefined at the end."""
+    """Return the first state from which the order stays the last one; None where tau is undefined at the end."""
     if not tau.size or not np.isfinite(tau[-1]):
         return None
     apart = np.flatnonzero(~(tau > 1 - 1e-9))
@@ -41,7 +41,7 @@ def settled_from(tau: Floats) -> int | None:
 def values_table(
     context: Context, curve: Growth, measure: Measure, key: str, steps: Column, at: Sequence[Cell]
 ) -> Table:
-    """A row for each label state: what the step is, positives, questions, the value of each system."""
+    """Build a table with a row for each label state: step, positives, questions, the value of each system."""
     means = curve.means[measure.name]
     reasons = why_undefined(context, curve, measure)
     rows: list[list[Cell]] = [
@@ -63,7 +63,7 @@ def values_table(
 
 
 def why_undefined(context: Context, curve: Growth, measure: Measure) -> list[list[str]]:
-    """Per label state and system a reason, for where a mean is undefined."""
+    """Return a reason for an undefined mean, for each label state and system."""
     if np.isfinite(curve.means[measure.name]).all():
         return [[""] * len(context.systems)] * len(curve.questions)
     final = context.labels.values([measure.name], context.settings.assumed_is_judged)[measure.name].reasons()

@@ -1,4 +1,4 @@
-"""The pages of docs/ that the site shows: what the evaluation computes, and how."""
+"""Show pages of docs/ on the site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from annotation.messages.guidelines import alt_text
 
 PAGES = ("evaluation", "measures", "lenses", "notebooks", "keeping", "api")  # file names in docs/, without .md
-FOR_EVERYBODY = ("api",)  # the others are for who may evaluate
+FOR_EVERYBODY = ("api",)  # the others are for evaluators
 CONTENTS = "h2"  # the headings that the table of contents lists
 
 
@@ -38,7 +38,7 @@ class HelpPage:
 
 
 def help_page(page: str) -> HelpPage | None:
-    """A page of the documentation; None where there is none of that name."""
+    """Return a page of the documentation; None where there is none of that name."""
     path = Path(settings.BASE_DIR) / "docs" / f"{page}.md"
     if page not in PAGES or not path.is_file():
         return None
@@ -51,7 +51,7 @@ def _read(path: Path, _changed: int) -> HelpPage:
 
 
 def render_help(text: str) -> HelpPage:
-    """Markdown of our own as HTML: ids on headings (as {{ text|slugify }} makes them), no raw HTML, no images.
+    """Render our own Markdown as HTML: ids on headings (as {{ text|slugify }} makes them), no raw HTML, no images.
 
     The first heading of level 1 becomes the title. Links to other pages of docs/ that the site shows lead to these;
     a link to another file stays as its text.
@@ -89,7 +89,7 @@ def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
 
 
 def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
-    """Give each heading its id; the second of a name gets -2. Those of the table of contents."""
+    """Give each heading its id (the second of a name gets -2); return those of the table of contents."""
     seen: Counter[str] = Counter()
     found = []
     for token, inline in pairwise(tokens):
@@ -104,7 +104,7 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
 
 
 def _within_site(children: Sequence[Token]) -> list[Token]:
-    """Links to pages of docs/ turned into links to those of the site; links to other files taken off their text."""
+    """Turn links to pages of docs/ into links of the site; links to other files become text."""
     kept: list[Token] = []
     shown: list[bool] = []  # of the links that are open
     for child in children:

@@ -1,4 +1,4 @@
-"""One measure by side and relation category, and by popularity of the answer, under two label sets."""
+"""Show one measure by side and relation category, and by popularity of the answer, under two label sets."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ NO_CATEGORY = "not in train"  # a relation without a training triple has no cate
 
 
 @dataclass(frozen=True)
-class Side:
-    """One of the two label sets, with the values of the measure under it."""
+class ValuesUnder:
+    """Hold one of the two label sets, with the values of the measure under it."""
 
     key: str  # labels or against
     labels: LabelSet
@@ -45,7 +45,7 @@ class Side:
         return group_means(self.values, groups)
 
 
-def caption(context: Context, *sides: Side) -> str:
+def caption(context: Context, *sides: ValuesUnder) -> str:
     captions = [label_caption(side.labels, context.settings) for side in sides]
     counts = " and ".join(f"{side.values.n:,}" for side in sides)
     return f"{' '.join(captions)} n = {counts} {sides[0].values.unit}s."
@@ -55,13 +55,13 @@ def caption(context: Context, *sides: Side) -> str:
 
 
 def categories(context: Context) -> tuple[Ints, list[str]]:
-    """The number of each relation's category, [relations], and the names; relations not in train are the last."""
+    """Return the number of each relation's category, [relations], and the names; relations not in train come last."""
     names = [*Category.values, *([NO_CATEGORY] if "" in context.table.graph.categories else [])]
     number_of = {name: i for i, name in enumerate(names)} | {"": len(Category.values)}
     return np.array([number_of[name] for name in context.table.graph.categories]), names
 
 
-def by_categories(context: Context, measure: Measure, old: Side, new: Side) -> list[Section]:
+def by_categories(context: Context, measure: Measure, old: ValuesUnder, new: ValuesUnder) -> list[Section]:
     groups = by_side_and_category(context.table.ranks, *categories(context))
     before, after = old.means(groups), new.means(groups)
     every = (old.values.mean(), new.values.mean())
@@ -148,8 +148,8 @@ def _by_group(
     title: str,
     what: str,
     groups: Groups,
-    old: Side,
-    new: Side,
+    old: ValuesUnder,
+    new: ValuesUnder,
     text: str,
     groups_before: Groups | None = None,
 ) -> Section:
@@ -176,9 +176,9 @@ def _best_by_group(context: Context, measure: Measure, found: GroupMeans, name: 
 
 
 def group_table(
-    context: Context, measure: Measure, key: str, what: str, side: Side, groups: Groups, used_only: bool = False
+    context: Context, measure: Measure, key: str, what: str, side: ValuesUnder, groups: Groups, used_only: bool = False
 ) -> Table:
-    """Systems in columns; `used_only`: without the groups that have no unit."""
+    """Build a table with systems in columns; `used_only` drops the groups that have no unit."""
     found = side.means(groups)
     cells = group_cells(side.values, groups, found, side.values.unit)
     shown = [g for g in range(len(groups.names)) if found.count[g] or not used_only]
@@ -217,7 +217,7 @@ def _written(value: float) -> str:
     return signed(value, 1 if abs(value) >= 10 else 4) if np.isfinite(value) else "undefined"
 
 
-def by_bands(context: Context, measure: Measure, old: Side, new: Side) -> Section:
+def by_bands(context: Context, measure: Measure, old: ValuesUnder, new: ValuesUnder) -> Section:
     graph = context.table.graph
     degree = entity_degree(graph.train, graph.num_entities)
     groups, before = (by_popularity(side.labels.prepared.table, side.labels.state, degree) for side in (new, old))

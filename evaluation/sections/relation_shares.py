@@ -1,4 +1,4 @@
-"""How the mixture of relations differs between label sets, and what a measure is with the mixture of another."""
+"""Show how the mixture of relations differs between label sets, and what it does to a measure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from evaluation.sections.section import Cell, Chart, Column, Context, Section, T
 from evaluation.sections.wording import both_captions, place_cell, places, places_on_both, signed
 from pooling.pools.kernels.shares import SMOOTHING, divergence, shares
 
-SHOWN = 20  # relations in the chart
+CHARTED = 20  # relations in the chart
 ALL_TRIPLES = "all triples of the graph"  # train, valid and test
 LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
 
 
 def positives_by_relation(context: Context, chosen: LabelSet) -> Ints:
-    """Positive triples of each relation, [relations]."""
+    """Count the positive triples of each relation, [relations]."""
     return relation_counts(chosen.prepared, positive(chosen.state), context.table.graph.num_relations)
 
 
 def reweighting(context: Context, measure: Measure, values: Values, before: Values) -> Section:
-    """The measure under `labels` with the relation shares of `against`, beside the plain ones."""
+    """Show the measure under `labels` with the relation shares of `against`, beside the plain ones."""
     groups = by_relation(context.table.ranks, context.table.graph.relations)
     weight = shares(positives_by_relation(context, context.against))
     found = reweighted(group_means(values, groups), np.nan_to_num(weight))
@@ -86,7 +86,7 @@ def _reweighted_finding(context: Context, plain: list[int | None], weighted: lis
 
 
 def relation_shares(context: Context) -> Section:
-    """Share of the positive triples of each relation, and how far apart these shares are."""
+    """Show each relation's share of the positive triples, and how far apart these shares are."""
     full = label_set(context.pool, context.table, "full-test")
     sets = (context.against, context.labels, full)
     counts = [positives_by_relation(context, chosen) for chosen in sets]
@@ -95,7 +95,7 @@ def relation_shares(context: Context) -> Section:
     used = np.flatnonzero(sum(counts))
     difference = new - old
     order = used[np.lexsort((used, -np.nan_to_num(np.abs(difference[used]))))]
-    differing = order[np.nan_to_num(np.abs(difference[order])) > 0][:SHOWN]
+    differing = order[np.nan_to_num(np.abs(difference[order])) > 0][:CHARTED]
     names = context.table.graph.relations
     rows: list[list[Cell]] = [
         [
@@ -145,7 +145,7 @@ def relation_shares(context: Context) -> Section:
 
 
 def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str, float]:
-    """D of relation counts by name "P ‖ Q", each once: the chosen sets, then seeds, test and the whole graph."""
+    """Return D of relation counts by name "P ‖ Q", each once: the chosen sets, then seeds, test and the whole graph."""
     table, graph = context.table, context.table.graph
     seeds = label_set(context.pool, table, "seeds")
     every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])
@@ -166,7 +166,7 @@ def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str
 
 
 def _moved_most(context: Context, differing: Ints, old: Floats, new: Floats) -> list[str]:
-    """The relation whose share differs most; `differing` begins with it."""
+    """Say which relation's share differs most; `differing` begins with it."""
     if not differing.size:
         return []
     r = differing[0]

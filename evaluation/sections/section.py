@@ -1,4 +1,4 @@
-"""What an analysis is: a page of sections, each a chart with its table, made from label sets and settings.
+"""Define an analysis: a page of sections, each a chart with its table, made from label sets and settings.
 
 Pages, JSON, CSV and the report are written from the same sections.
 """
@@ -32,7 +32,7 @@ class Column:
     key: str
     label: str
     kind: str = "value"  # text, count, value (decimals by size), share (of 1, as percent), p, system, measure
-    note: str = ""  # what it is, for who points at it
+    note: str = ""  # what it is, shown on hover
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """`kind`: lines, slope, matrix, box, bars, points (static/js/lib/charts.js); surfaces, winners (grid_charts.js).
+    """Draw lines, slope, matrix, box, bars, points (static/js/lib/charts.js), surfaces or winners (grid_charts.js).
 
     `data` is what they draw.
     """
@@ -60,7 +60,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Action:
-    """A button for managers under a section: POST to a route of the pool, with hidden fields."""
+    """Show managers a button under a section: POST to a route of the pool, with hidden fields."""
 
     label: str
     route: str
@@ -88,7 +88,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Context:
-    """What a part is computed from."""
+    """Hold what a part is computed from: pool, settings, label sets, measures."""
 
     pool: Pool
     settings: Settings
@@ -115,13 +115,13 @@ class Context:
         return [parse_measure(name) for name in self.settings.measures]
 
     def rng(self, part: int = 0) -> np.random.Generator:
-        """The same for the same seed and part, whatever else was drawn."""
+        """Return a generator that depends on the seed and the part alone."""
         return np.random.default_rng([self.settings.seed, part])
 
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a page that is computed and kept by itself; `heavy`: by a job."""
+    """Describe a piece of a page that is computed and kept by itself; `heavy`: by a job."""
 
     key: str
     compute: Callable[[Context], list[Section]]
@@ -133,7 +133,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One page of the evaluation. `settings` names those that it takes (fields of Settings)."""
+    """Describe one page of the evaluation. `settings` names the fields of Settings that it takes."""
 
     key: str  # in the address
     tab: str
@@ -152,7 +152,7 @@ class Analysis:
 
 
 def beside(sections: Sequence[Section], labels: str) -> list[Section]:
-    """The same sections once more on a page, of a label set that is not the chosen one."""
+    """Rename sections of another label set, so that a page can have both."""
     return [
         replace(
             section,
@@ -168,7 +168,7 @@ def beside(sections: Sequence[Section], labels: str) -> list[Section]:
 
 
 def number(value: float) -> float | None:
-    """For JSON: null where it is undefined."""
+    """Return a number for JSON: None where it is undefined."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -177,14 +177,14 @@ def numbers(array: Iterable[float]) -> list[float | None]:
 
 
 def cell(value: float, reason: str = "", **more: Any) -> Cell:
-    """A number, with what belongs to it (low, high); a reason where it is undefined."""
+    """Return a number, with what belongs to it (low, high), or a reason where it is undefined."""
     if not math.isfinite(value):
         return {"value": None, "reason": reason or "undefined", **more}
     return {"value": float(value), **more} if more else float(value)
 
 
 def label_caption(chosen: LabelSet, settings: Settings) -> str:
-    """What a caption says of a label set: its name, its counts, what counts as judged, which questions."""
+    """Describe a label set in a caption: its name, its counts, what counts as judged, which questions."""
     counts = chosen.counts()
     assumed = "counted as judged" if settings.assumed_is_judged else "not counted as judged"
     questions = "" if chosen.asked is None else "; questions of the seeds only"
@@ -195,7 +195,7 @@ def label_caption(chosen: LabelSet, settings: Settings) -> str:
 
 
 def evaluated(chosen: LabelSet) -> str:
-    """n of a label set, for a caption: "98 answers to 76 questions", of the questions that are asked."""
+    """Return n of a label set for a caption: "98 answers to 76 questions", of the evaluated questions."""
     table = chosen.prepared.table
     answers = positive(chosen.state)[table.triple]  # a positive triple has a row, an answer, on each side
     if chosen.asked is not None:

@@ -1,4 +1,4 @@
-"""What the pages that compare orders of systems share: places, best values, why a cell is undefined, plain words."""
+"""Put comparisons of orders into words and cells: places, best values, reasons, notes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BESIDE = 0.8  # of the room between two ticks, for points that stand beside each
 
 
 def places(mean: Floats, higher_is_better: bool) -> list[int | None]:
-    """Place of each system from 1, [systems]; ties share the better one, None where the mean is undefined."""
+    """Return the place of each system from 1, [systems]; ties share the better one, None where undefined."""
     merits = merit(mean, higher_is_better)
     better = (merits[None, :] > merits[:, None]).sum(axis=1)
     return [int(count) + 1 if np.isfinite(own) else None for count, own in zip(better, merits, strict=True)]
@@ -30,7 +30,7 @@ def places(mean: Floats, higher_is_better: bool) -> list[int | None]:
 def places_on_both(
     one: Floats, other: Floats, higher_is_better: bool, other_higher: bool | None = None
 ) -> tuple[list[int | None], list[int | None]]:
-    """Places on two label sets among the systems that both define: nobody moves because another one is undefined.
+    """Return places on two label sets among the systems that both define, so that undefined ones move nobody.
 
     `other_higher`: whether higher is better for `other`, where it is of another measure.
     """
@@ -40,14 +40,14 @@ def places_on_both(
 
 
 def rows_without_overlap(own: Sequence[int | None], other: Sequence[int | None]) -> list[int | None]:
-    """Where a slope chart writes each system: 1, 2, … in the order of its places, tied ones beneath each other."""
+    """Return the row of each system in a slope chart: 1, 2, … in the order of places, tied ones below each other."""
     shown = [i for i, (a, b) in enumerate(zip(own, other, strict=True)) if a is not None and b is not None]
     order = sorted(shown, key=lambda i: (own[i], other[i], i))
     return [order.index(i) + 1 if i in shown else None for i in range(len(own))]
 
 
 def best_of(mean: Floats, measure: Measure) -> list[int]:
-    """The systems with the best value; none for judged@k, which is no merit, and none where all are equal."""
+    """Return the systems with the best value; none for judged@k, which is no merit, and none where all are equal."""
     if measure.name.startswith("judged"):
         return []
     found = places(mean, measure.higher_is_better)
@@ -56,17 +56,17 @@ def best_of(mean: Floats, measure: Measure) -> list[int]:
 
 
 def compared(one: Floats, other: Floats) -> int:
-    """How many systems have a mean on both sides."""
+    """Count the systems that have a mean in both orders."""
     return int((np.isfinite(one) & np.isfinite(other)).sum())
 
 
 def why_no_tau(systems: int) -> str:
-    """Why a correlation over so many systems is undefined, if it is."""
+    """Say why a correlation over that number of systems is undefined."""
     return NO_PAIR if systems < 2 else ALL_TIE
 
 
 def steps(systems: int) -> str:
-    """In what steps tau can move without ties: every pair that turns costs two of all pairs."""
+    """Say in what steps tau can move without ties: every pair that turns costs two of all pairs."""
     if systems < 2:
         return "One system only: there is no order to compare, so tau is undefined."
     pairs = systems * (systems - 1) // 2
@@ -80,7 +80,7 @@ def place_cell(place: int | None, reason: str) -> Cell:
 
 
 def group_cells(values: Values, groups: Groups, found: GroupMeans, unit: str = "unit") -> list[list[Cell]]:
-    """Cells [systems][groups] of the means `found` by `groups`; an empty or undefined one says why, of its group."""
+    """Return cells [systems][groups] of means by group; an empty or undefined one has its reason."""
     of_unit = groups.of_units(values)
     columns: list[list[Cell]] = []
     for g, n in enumerate(found.count.tolist()):
@@ -96,7 +96,7 @@ def group_cells(values: Values, groups: Groups, found: GroupMeans, unit: str = "
 
 
 def _reasons_within(values: Values, kept: Flags) -> list[str]:
-    """Per system why its mean over some of the units, bool [n], is undefined."""
+    """Return why each system's mean over some units, bool [n], is undefined."""
     chance = values.chance.keep(kept) if values.chance else None
     return replace(values, per_unit=values.per_unit[:, kept], chance=chance).reasons()
 
@@ -106,14 +106,14 @@ def measure_column(measure: Measure, key: str = "", label: str = "", kind: str =
 
 
 def set_notes(*sets: LabelSet) -> list[str]:
-    """What a reader might not expect of the label sets, once each."""
+    """Return the notes of label sets, once each."""
     return list(dict.fromkeys(f"{chosen.name}: {chosen.note}" for chosen in sets if chosen.note))
 
 
 def undefined_notes(
     chosen: LabelSet, found: Mapping[str, Values], measures: Iterable[Measure], systems: Sequence[str]
 ) -> list[str]:
-    """Which values are undefined and why, a line for each reason."""
+    """Say which values are undefined and why, a line for each reason."""
     by_reason: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for measure in measures:
         for system, reason in zip(systems, found[measure.name].reasons(), strict=True):
@@ -132,17 +132,17 @@ def both_captions(context: Context) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A number in a sentence, with a true minus."""
+    """Write a number in a sentence, with a true minus."""
     return f"{value:.{digits}f}".replace("-", "−")
 
 
 def words(names: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
+    """Join names: "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def most_often(wins: Mapping[str, int]) -> str:
-    """ "rotate is best in 5; conve and rescal are best in 2 each", the most first; "" for none."""
+    """Say "rotate is best in 5; conve and rescal are best in 2 each", the most first; "" for none."""
     by_count: dict[int, list[str]] = {}
     for name, count in wins.items():
         if count:
@@ -154,12 +154,12 @@ def most_often(wins: Mapping[str, int]) -> str:
 
 
 def beside(place: int, places: int) -> float:
-    """How far from its tick a point stands that shares it with others: between -0.4 and 0.4."""
+    """Return how far from its shared tick a point is drawn: between -0.4 and 0.4."""
     return BESIDE / max(places, 1) * (place - (places - 1) / 2)
 
 
 def named_ticks(names: Sequence[str], divided: bool = False) -> Json:
-    """An axis on which 0, 1, … are called by name; `divided`: with a line between every two."""
+    """Describe an axis on which 0, 1, … have names; `divided`: with a line between every two."""
     dividers = [i + 0.5 for i in range(len(names) - 1)] if divided else []
     return {
         "tickvals": list(range(len(names))),

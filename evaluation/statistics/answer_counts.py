@@ -1,4 +1,4 @@
-"""How many answers questions have, counted on triples; and these numbers in bins: 0, 1, 2, 3-5, 6-10, 11-50, more."""
+"""Count the answers of questions on triples, and bin the counts: 0, 1, 2, 3-5, 6-10, 11-50, more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BINS = (0, 1, 2, 3, 6, 11, 51)  # the smallest number of each bin; the last one 
 
 
 def label_of_bin(i: int) -> str:
-    """ "0", "3–5", "> 50"."""
+    """Return the label of a bin: "0", "3–5", "> 50"."""
     if i == len(BINS) - 1:
         return f"> {BINS[i] - 1}"
     last = BINS[i + 1] - 1
@@ -20,7 +20,7 @@ def label_of_bin(i: int) -> str:
 
 
 def bin_counts(answers: NDArray[np.integer]) -> NDArray[np.int64]:
-    """How many of the numbers int[n], none negative, lie in each bin: int64[7]."""
+    """Count how many of the numbers int[n], none negative, lie in each bin: int64[7]."""
     if answers.size and answers.min() < 0:
         raise ValueError("a question cannot have fewer than 0 answers")
     return np.bincount(np.searchsorted(BINS, answers, side="right") - 1, minlength=len(BINS))
@@ -29,7 +29,7 @@ def bin_counts(answers: NDArray[np.integer]) -> NDArray[np.int64]:
 def answer_counts(
     questions: Questions, triples: NDArray[np.integer], num_entities: int, num_relations: int
 ) -> NDArray[np.int64]:
-    """Distinct answers that triples int[m, 3] hold for each of n questions, int64[n].
+    """Count the distinct answers that triples int[m, 3] hold for each of n questions, int64[n].
 
     Sorted and compared by hand: np.unique without an inverse hashes, ten times slower on keys like these.
     """

@@ -1,7 +1,7 @@
-"""Intervals by resampling questions: the same resamples for every measure and every correlation.
+"""Compute intervals by resampling questions: the same resamples for every measure and every correlation.
 
-A drawn question brings all its units in both label sets, so that the answers of one question stay together
-(spec/metrics.md §4). All means of a block of resamples are one matrix product.
+A drawn question brings all its units in both label sets, so that the answers of one question stay together.
+All means of a block of resamples are one matrix product.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHUNK = 100  # resamples at a time: a few tens of MB of weights for the largest 
 
 @dataclass(frozen=True)
 class Interval:
-    """`low` … `high` is the percentile interval over the `defined` resamples; nan if there is none."""
+    """Hold the percentile interval `low` … `high` over the `defined` resamples; nan if there is none."""
 
     value: float
     low: float
@@ -105,7 +105,7 @@ def bootstrap_correlations(
 
 
 class StackedSums:
-    """Several measures of the same systems side by side over the union of their questions."""
+    """Put several measures of the same systems side by side over the union of their questions."""
 
     def __init__(self, sums: Iterable[QuestionSums]) -> None:
         self._sums = tuple(sums)
@@ -120,7 +120,7 @@ class StackedSums:
         self._columns = np.concatenate(columns, axis=1) if columns else np.zeros((0, 0))
 
     def merits(self, times: Floats) -> Floats:
-        """Merits [draws, measures, systems] when question j counts times[:, j] times; `times` [draws, questions]."""
+        """Return merits [draws, measures, systems] if question j counts times[:, j] times; `times` [draws, questions]."""
         # [draws, measures * (systems + 1)] -> [draws, measures, systems + 1]
         totals = (times @ self._columns).reshape(times.shape[0], len(self._sums), -1)
         with np.errstate(invalid="ignore", divide="ignore"):  # a draw without a unit has no mean: nan
@@ -132,7 +132,7 @@ class StackedSums:
 
 
 def times_drawn(resamples: int, questions: int, rng: np.random.Generator) -> Floats:
-    """How often each question is in each resample, [resamples, questions]."""
+    """Return how often each question is in each resample, [resamples, questions]."""
     if questions == 0:
         return np.zeros((resamples, 0))
     drawn = rng.integers(questions, size=(resamples, questions))
@@ -142,7 +142,7 @@ def times_drawn(resamples: int, questions: int, rng: np.random.Generator) -> Flo
 
 
 def _percentiles(drawn: Floats, level: float) -> tuple[float, float, int]:
-    """Ends of the percentile interval of the finite ones, and how many these are."""
+    """Return the ends of the percentile interval of the finite values, and how many these are."""
     finite = drawn[np.isfinite(drawn)]
     if finite.size == 0:
         return float("nan"), float("nan"), 0

@@ -1,8 +1,8 @@
-"""How much two orders of the same systems agree: Kendall's tau-b, tau_AP, Spearman's rho, rank-biased overlap.
+"""Correlate two orders of the same systems: Kendall's tau-b, tau_AP, Spearman's rho, rank-biased overlap.
 
 All take merits [..., systems] (see `merit`), so that a thousand resamples are one call. A system that is
-undefined on either side is left out. Sources: Kendall 1945 (tau-b, as scipy.stats.kendalltau); Yilmaz, Aslam
-and Robertson 2008 and Urbano and Marrero 2017 (tau_AP and its ties); spec/metrics.md §4; spec/pooling.md, Traps.
+undefined in either order is left out. Sources: Kendall 1945 (tau-b, as scipy.stats.kendalltau); Yilmaz, Aslam
+and Robertson 2008 and Urbano and Marrero 2017 (tau_AP and its ties).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from evaluation.statistics.rank_biased_overlap import rank_biased_overlap
 
 
 def merit(mean: Floats, higher_is_better: bool) -> Floats:
-    """Means [..., systems] turned so that higher is better, and rounded so that equal means compare equal.
+    """Turn means [..., systems] so that higher is better, and round them so that equal means compare equal.
 
     The order of summation alone moved tau by up to 0.044 in another tool; 1e-12 is far above that noise.
     Mean ranks are larger than 1, where floats are coarser: they are rounded to 1e-12 of the largest mean.
@@ -29,7 +29,7 @@ def merit(mean: Floats, higher_is_better: bool) -> Floats:
 
 
 def kendall_tau(one: Floats, other: Floats) -> Floats:
-    """Kendall's tau-b between merits [..., systems] and [..., systems] (broadcast): [...].
+    """Return Kendall's tau-b between merits [..., systems] and [..., systems] (broadcast): [...].
 
     Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
     Pass the results of `merit`: nothing is rounded or turned here.
@@ -45,12 +45,12 @@ def kendall_tau(one: Floats, other: Floats) -> Floats:
 
 
 def tau_of_means(one: Floats, other: Floats, higher_is_better: bool = True) -> float:
-    """Tau-b between the orders that one measure gives by the means [systems] on two label sets."""
+    """Return tau-b between the orders that one measure gives by the means [systems] on two label sets."""
     return float(kendall_tau(merit(one, higher_is_better), merit(other, higher_is_better)))
 
 
 def tau_ap(one: Floats, other: Floats) -> Floats:
-    """AP correlation with ties, in its symmetric form, between merits [..., systems] (broadcast): [...].
+    """Return the AP correlation with ties, in its symmetric form, between merits [..., systems] (broadcast): [...].
 
     In one direction, by the order of `one`: each system i that is not in the first tie of `one` contributes
     the mean, over the systems j strictly above i in `one` (so above its whole tie), of
@@ -73,7 +73,7 @@ def tau_ap(one: Floats, other: Floats) -> Floats:
 
 
 def spearman(one: Floats, other: Floats) -> Floats:
-    """Spearman's rho, tied systems sharing their average rank, as scipy.stats.spearmanr: [...].
+    """Return Spearman's rho, tied systems sharing their average rank, as scipy.stats.spearmanr: [...].
 
     Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
     """
@@ -83,7 +83,7 @@ def spearman(one: Floats, other: Floats) -> Floats:
 
 
 def _signs(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """sign(x_i - x_j) of both sides, 2 x [..., i, j]; 0 where a system of the pair is undefined on either."""
+    """Return sign(x_i - x_j) of both orders, 2 x [..., i, j]; 0 where a system of the pair is undefined in either."""
     one, other = np.broadcast_arrays(one, other)
     here, there = (np.sign(side[..., :, None] - side[..., None, :]) for side in (one, other))
     defined = np.isfinite(here) & np.isfinite(there)
@@ -91,14 +91,14 @@ def _signs(one: Floats, other: Floats) -> tuple[Floats, Floats]:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """part / whole, nan where whole is 0."""
+    """Return part / whole, nan where whole is 0."""
     ratio: Floats = np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
     return ratio
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """One way to compare two orders of systems: an entry of the registry."""
+    """Describe one way to compare two orders of systems: an entry of the registry."""
 
     name: str
     label: str

@@ -23,7 +23,7 @@ POINTS = 40
 
 @dataclass(frozen=True)
 class Growth:
-    """One entry per label state; the first has what is known before any label that grows, the last every label."""
+    """Hold one entry per label state: the first without any label that grows, the last with every label."""
 
     positives: NDArray[np.int64]  # positive triples
     questions: NDArray[np.int64]  # evaluated questions
@@ -33,8 +33,8 @@ class Growth:
 
 
 @dataclass(frozen=True)
-class DepthCurve(Growth):
-    """One entry per depth d = 0 … deepest; d = 0 has the labels of the seeds only, deeper triples unjudged.
+class DepthGrowth(Growth):
+    """Hold one entry per depth d = 0 … deepest; d = 0 has the labels of the seeds only, deeper triples unjudged.
 
     That is not the label set of the seeds, under which other triples are not pooled: a measure that looks at unjudged
     triples tells them apart.
@@ -44,8 +44,8 @@ class DepthCurve(Growth):
 
 
 @dataclass(frozen=True)
-class AccumulationCurve(Growth):
-    """One entry per point; 0 labels: no judgement yet, seeds and what was filtered without people only."""
+class LabelGrowth(Growth):
+    """Hold one entry per point; 0 labels: no judgement yet, seeds and what was filtered without people only."""
 
     labels: NDArray[np.int64]  # decided labels that count
 
@@ -57,7 +57,7 @@ def depth_curve(
     names: Sequence[str],
     deepest: int | None = None,
     assumed_is_judged: bool = True,
-) -> DepthCurve:
+) -> DepthGrowth:
     """Return means and taus for every pool depth, when only labels of triples found up to there count.
 
     Deeper triples count as unjudged.
@@ -80,7 +80,7 @@ def depth_curve(
 
     Returns
     -------
-    DepthCurve
+    DepthGrowth
         One entry per depth 0 … deepest.
 
     Raises
@@ -102,7 +102,7 @@ def depth_curve(
         deepest = int(depth[pooled].max(initial=0))
     depths = np.arange(deepest + 1)
     states = [without_labels(state, depth > d) for d in depths]
-    return DepthCurve(*_grown(prepared, states, names, assumed_is_judged), depths)
+    return DepthGrowth(*_grown(prepared, states, names, assumed_is_judged), depths)
 
 
 def accumulation_curve(
@@ -112,7 +112,7 @@ def accumulation_curve(
     names: Sequence[str],
     points: int = POINTS,
     assumed_is_judged: bool = True,
-) -> AccumulationCurve:
+) -> LabelGrowth:
     """Return means and taus when only the labels that were decided first count, from none to all.
 
     Later triples count as unjudged, also those that a label took out of the filter. Equal times count together. Fewer
@@ -136,7 +136,7 @@ def accumulation_curve(
 
     Returns
     -------
-    AccumulationCurve
+    LabelGrowth
         One entry per point.
 
     Raises
@@ -162,13 +162,13 @@ def accumulation_curve(
     last = np.concatenate(([0], times))[labels]  # when the last label of a point was decided
     states = [without_labels(state, decided > time) for time in last]
     counted = np.searchsorted(times, last, side="right")
-    return AccumulationCurve(*_grown(prepared, states, names, assumed_is_judged), counted)
+    return LabelGrowth(*_grown(prepared, states, names, assumed_is_judged), counted)
 
 
 def _grown(
     prepared: Prepared, states: Sequence[States], names: Sequence[str], assumed_is_judged: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
-    """The fields of `Growth`, in their order."""
+    """Compute the fields of `Growth`, in their order."""
     answers = np.logical_or.reduce([positive(at) for at in states])
     short = prepared.only(answers)  # a measure of answers alone needs no other rows
     by_name = {}

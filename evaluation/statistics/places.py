@@ -1,4 +1,4 @@
-"""Places of systems, and how sure they are: by how much they move when the questions are drawn again."""
+"""Place systems, and tell how sure the places are: how much they move when the questions are drawn again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from evaluation.statistics.bootstrap import CHUNK, StackedSums, times_drawn
 
 
 def places(merits: Floats) -> Floats:
-    """Places [..., systems] from 1 by merits [..., systems]; systems that tie share the best, nan has none."""
+    """Return places [..., systems] from 1 by merits [..., systems]; tied systems share the best, nan has none."""
     better = merits[..., None, :] > merits[..., :, None]
     return np.where(np.isfinite(merits), 1.0 + better.sum(axis=-1), np.nan)
 
 
 @dataclass(frozen=True)
 class PlaceIntervals:
-    """`low` … `high` [systems]: the percentile interval of each system's place; nan where it has none.
+    """Hold the percentile interval `low` … `high` [systems] of each system's place; nan where it has none.
 
     `undecided`: the pairs, of `pairs`, of which neither system is ahead in 97.5 % (at level 0.95) of the resamples.
     """

@@ -1,4 +1,4 @@
-"""Rank-biased overlap: how much two orders agree, the top counting most.
+"""Compute rank-biased overlap: how much two orders agree, the top counting most.
 
 Source: Webber, Moffat and Zobel 2010, "A similarity measure for indefinite rankings" (RBO_EXT).
 """
@@ -13,7 +13,7 @@ PERSISTENCE = 0.9
 
 
 def rank_biased_overlap(one: Floats, other: Floats, persistence: float = PERSISTENCE) -> Floats:
-    """RBO between merits [..., systems] and [..., systems] (broadcast): [...], from 0 to 1.
+    """Return RBO between merits [..., systems] and [..., systems] (broadcast): [...], from 0 to 1.
 
     With n systems in both, p the persistence and A_d the agreement at depth d:
     RBO = (1 - p) * sum over d = 1 … n of p^(d - 1) * A_d  +  p^n * A_n, where A_n is 1 (the extrapolated tail).
@@ -42,7 +42,7 @@ def rank_biased_overlap(one: Floats, other: Floats, persistence: float = PERSIST
 
 
 def _within_first(merit: Floats, defined: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Does each system stand among the first d? bool [..., systems, depths]; never where it is not defined."""
+    """Tell which systems are among the first d: bool [..., systems, depths]; never where not defined."""
     better = (merit[..., None, :] > merit[..., :, None]) & defined[..., None, :]
     above = better.sum(axis=-1)  # [..., systems]
     return (above[..., None] < depth) & defined[..., None]

@@ -28,8 +28,8 @@ Merits = Callable[[Sequence[Order]], Floats]  # subsets, as indices -> [subsets,
 
 
 @dataclass(frozen=True)
-class StabilityCurve:
-    """Kendall's tau of random subsets, per measure and size: of the positive triples, or of the questions."""
+class Stability:
+    """Hold Kendall's tau of random subsets, per measure and size: of the positive triples, or of the questions."""
 
     sizes: tuple[float, ...]  # shares of all
     triples: NDArray[np.int64]  # [sizes] how many triples (or questions) that is
@@ -38,11 +38,11 @@ class StabilityCurve:
     tau: dict[str, Floats]  # [sizes, repeats]; nan where tau is undefined
 
     def mean(self, name: str) -> Floats:
-        """[sizes], over the repeats that define tau; nan if none does."""
+        """Return the mean tau [sizes] over the repeats that define it; nan if none does."""
         return _moments(self.tau[name])[0]
 
     def sd(self, name: str) -> Floats:
-        """[sizes] sample standard deviation over the repeats that define tau; nan with fewer than two."""
+        """Return the sample standard deviation [sizes] over the repeats that define tau; nan with fewer than two."""
         return _moments(self.tau[name])[1]
 
 
@@ -56,7 +56,7 @@ def stability_curve(
     assumed_is_judged: bool = True,
     progress: Tell | None = None,
     threads: int = 2,
-) -> StabilityCurve:
+) -> Stability:
     """Return tau between the orders on random subsets of the positive triples and on all of them.
 
     Near the full size the subset overlaps the whole and tau tends to 1: show `half_curve` beside it.
@@ -84,7 +84,7 @@ def stability_curve(
 
     Returns
     -------
-    StabilityCurve
+    Stability
         Taus by measure, size and repeat.
 
     Raises
@@ -115,7 +115,7 @@ def half_curve(
     assumed_is_judged: bool = True,
     progress: Tell | None = None,
     threads: int = 2,
-) -> StabilityCurve:
+) -> Stability:
     """Return tau between the orders on two disjoint random subsets of the positive triples.
 
     Parameters
@@ -141,7 +141,7 @@ def half_curve(
 
     Returns
     -------
-    StabilityCurve
+    Stability
         Taus by measure, size and repeat.
 
     Raises
@@ -167,7 +167,7 @@ def question_stability(
     sizes: Sequence[float] | None = None,
     repeats: int = 50,
     halves: bool = False,
-) -> StabilityCurve:
+) -> Stability:
     """Return tau between the orders on random subsets of the evaluated questions and on all of them.
 
     Labels stay as they are, so a question has the same value in every subset. A system that is undefined on some
@@ -188,7 +188,7 @@ def question_stability(
 
     Returns
     -------
-    StabilityCurve
+    Stability
         Taus by measure, size and repeat.
 
     Raises
@@ -223,7 +223,7 @@ def question_stability(
 def _merits_of_triples(
     prepared: Prepared, state: States, names: Sequence[str], assumed_is_judged: bool, threads: int
 ) -> tuple[Merits, int]:
-    """Merits when only some of the n positive triples keep their label; and n."""
+    """Return a function for merits when only some of the n positive triples keep their label; and n."""
     triples = np.flatnonzero(positive(state))
     better = [parse_measure(name).higher_is_better for name in names]
     without = without_labels(state, positive(state))
@@ -253,7 +253,7 @@ def _curve(
     repeats: int,
     halves: bool,
     progress: Tell | None = None,
-) -> StabilityCurve:
+) -> Stability:
     most = 0.5 if halves else 1.0
     if any(not 0 < size <= most for size in sizes):
         what = "two disjoint subsets cannot each hold more than half" if halves else "at most 1"
@@ -271,11 +271,11 @@ def _curve(
             tau[:, i] = kendall_tau(one, other).T  # [repeats, measures] -> [measures, repeats]
         if progress is not None:
             progress((i + 1) * repeats, len(sizes) * repeats)
-    return StabilityCurve(tuple(sizes), np.array(counts), n, repeats, dict(zip(names, tau, strict=True)))
+    return Stability(tuple(sizes), np.array(counts), n, repeats, dict(zip(names, tau, strict=True)))
 
 
 def _moments(tau: Floats) -> tuple[Floats, Floats]:
-    """Mean and sample standard deviation of the finite entries of each row."""
+    """Return mean and sample standard deviation of the finite entries of each row."""
     finite = np.isfinite(tau)
     count = finite.sum(axis=1)
     mean = np.where(finite, tau, 0.0).sum(axis=1) / np.where(count > 0, count, np.nan)

@@ -1,10 +1,9 @@
-"""Discriminative power: how many pairs of systems a measure can tell apart.
+"""Test pairs of systems: how many a measure can tell apart is its discriminative power.
 
-Paired two-tailed t-tests on per-unit values (Sakai 2006; spec/metrics.md §4). Micro values are not
-independent: a positive triple gives two of them, and the answers of one question share their filter. So
-micro is to be shown with the test clustered by question too, and n belongs beside every p-value
-(spec/pooling.md, Traps). Many pairs are many tests: corrections are here, the randomised test of all pairs
-at once is in randomised.py.
+Paired two-tailed t-tests on per-unit values (Sakai 2006). Micro values are not independent: a positive triple gives
+two of them, and the answers of one question share their filter. So show micro with the test clustered by question
+too, and n beside every p-value. Many pairs are many tests: corrections are here, the randomised test of all pairs
+at once is in tukey_hsd.py.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ Correction = Literal["holm", "fdr_bh"]  # Holm; Benjamini and Hochberg (false di
 
 @dataclass(frozen=True)
 class PairPs:
-    """One entry per pair of systems, `first` < `second`, in the order of numpy.triu_indices."""
+    """Hold one entry per pair of systems, `first` < `second`, in the order of numpy.triu_indices."""
 
     first: NDArray[np.intp]  # [pairs]
     second: NDArray[np.intp]  # [pairs]
     difference: Floats  # [pairs] mean of first - second over the units
     p: Floats  # [pairs] two-tailed; nan where undefined
 
-    def curve(self) -> Floats:
-        """The defined p-values in descending order."""
+    def descending(self) -> Floats:
+        """Return the defined p-values in descending order."""
         defined = self.p[np.isfinite(self.p)]
         return np.sort(defined)[::-1]
 
     def area(self) -> float:
-        """Area under the curve over the share of pairs, 0 … 1 (the mean p): less tells more pairs apart."""
-        curve = self.curve()
+        """Return the area under the curve over the share of pairs, 0 … 1 (the mean p): less tells more pairs apart."""
+        curve = self.descending()
         return float(curve.mean()) if curve.size else float("nan")
 
     def corrected(self, method: Correction) -> Floats:
-        """p-values [pairs] corrected for the number of defined ones; undefined ones stay undefined.
+        """Correct p-values [pairs] for the number of defined ones; undefined ones stay undefined.
 
         "holm" (Holm 1979) keeps the chance of any false finding below alpha, "fdr_bh" (Benjamini and
         Hochberg 1995) the expected share of false ones among the findings.
@@ -55,7 +54,7 @@ class PairPs:
         return corrected
 
     def share_below(self, alpha: float = 0.05, method: Correction | None = None) -> float:
-        """Share of the pairs with a defined p-value whose p, corrected by `method` if given, is below alpha."""
+        """Return the share of pairs with a defined p, corrected by `method` if given, that is below alpha."""
         p = self.p if method is None else self.corrected(method)
         defined = p[np.isfinite(p)]
         return float((defined < alpha).mean()) if defined.size else float("nan")
@@ -63,7 +62,7 @@ class PairPs:
 
 @dataclass(frozen=True)
 class PairTests(PairPs):
-    """t-tests; p is nan if a value is undefined or there are fewer than two units or clusters."""
+    """Hold t-tests; p is nan if a value is undefined or there are fewer than two units or clusters."""
 
     t: Floats  # [pairs]
     n: int  # units: answers or questions
@@ -71,7 +70,7 @@ class PairTests(PairPs):
 
 
 def _holm(p: Floats) -> Floats:
-    """The i-th smallest of m times m - i + 1, never below the one before it, at most 1; p [m].
+    """Correct p [m]: the i-th smallest times m - i + 1, never below the one before it, at most 1.
 
     Our own, since statsmodels collects garbage in every call: half a second in a process of this size.
     """
@@ -83,7 +82,7 @@ def _holm(p: Floats) -> Floats:
 
 
 def _benjamini_hochberg(p: Floats) -> Floats:
-    """The i-th smallest of m times m / i, never above the one after it, at most 1; p [m]."""
+    """Correct p [m]: the i-th smallest times m / i, never above the one after it, at most 1."""
     order = np.argsort(p, kind="stable")[::-1]
     stepped = np.minimum.accumulate(p.size / np.arange(p.size, 0, -1) * p[order])
     corrected = np.empty(p.size)
@@ -92,12 +91,12 @@ def _benjamini_hochberg(p: Floats) -> Floats:
 
 
 def paired_t_tests(values: Values) -> PairTests:
-    """Student's paired t-test of all pairs, as scipy.stats.ttest_rel; no difference at all is t 0, p 1."""
+    """Run Student's paired t-test of all pairs, as scipy.stats.ttest_rel; no difference at all is t 0, p 1."""
     return _tests(values.per_unit, None)
 
 
 def clustered_t_tests(values: Values) -> PairTests:
-    """The same with questions as clusters (the cluster-robust, or sandwich, variance of a mean).
+    """Run paired t-tests with questions as clusters (the cluster-robust, or sandwich, variance of a mean).
 
     With d_i the difference of unit i, D its mean over n units, and G questions:
     u_g = sum over the units i of question g of (d_i - D);  Var(D) = G / (G - 1) * sum of u_g^2 / n^2;
@@ -126,7 +125,7 @@ def _tests(per_unit: Floats, cluster: NDArray[np.int32] | None) -> PairTests:
 
 
 def _mean_and_error(difference: Floats, starts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Mean [m] of differences [m, n] and its standard error [m]; clusters begin at `starts`."""
+    """Return the mean [m] of differences [m, n] and its standard error [m]; clusters begin at `starts`."""
     n, clusters = difference.shape[1], starts.size
     if clusters < 2:
         mean = difference.mean(axis=1) if n else np.full(difference.shape[0], np.nan)

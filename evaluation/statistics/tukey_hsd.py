@@ -1,4 +1,4 @@
-"""Randomised Tukey HSD: all pairs of systems tested at once, without assuming a distribution.
+"""Run the randomised Tukey HSD: all pairs of systems tested at once, without assuming a distribution.
 
 Sources: Carterette 2012, "Multiple testing in statistical analysis of systems-based information retrieval
 experiments"; Sakai 2014, "Statistical reform in information retrieval?".
@@ -22,7 +22,7 @@ MAX_CHUNK = 500  # permutations at a time, so that few questions still share the
 
 @dataclass(frozen=True)
 class RandomisedTests(PairPs):
-    """Randomised Tukey HSD; p is nan for the pairs of a system in `left_out`, or if there is no question."""
+    """Hold the randomised Tukey HSD; p is nan for the pairs of a system in `left_out`, or without a question."""
 
     permutations: int
     questions: int
@@ -85,7 +85,7 @@ def randomised_tukey(
 
 
 def _largest_differences(values: Floats, rng: np.random.Generator, permutations: int, threads: int) -> Floats:
-    """Largest less smallest sum of a system in each permutation, [permutations]; `values` [systems, questions]."""
+    """Return the largest less the smallest sum of each permutation, [permutations]; `values` [systems, questions]."""
     # a question on which all systems are equal adds the same to all, however it is permuted
     differing = np.ascontiguousarray(values[:, np.ptp(values, axis=0) > 0].T)  # [questions, systems]
     if differing.size == 0:

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.analyses import stability
 from evaluation.analyses.stability import by_labels, by_questions
-from evaluation.statistics.stability import StabilityCurve, question_stability
+from evaluation.statistics.stability import Stability, question_stability
 from pooling.models import Pool
 from tests.evaluation.cases import context_of, tied_systems
 
@@ -15,9 +15,9 @@ NO_TWO = "no two subsets order the systems"
 NO_DISJOINT = "two disjoint subsets of this size do not exist"
 
 
-def curve(halves: bool, tau: list[list[float]], triples: list[int]) -> StabilityCurve:
+def curve(halves: bool, tau: list[list[float]], triples: list[int]) -> Stability:
     sizes = (0.25, 0.5) if halves else (0.25, 0.5, 0.75)
-    return StabilityCurve(sizes, np.array(triples), 9, len(tau[0]), {"map": np.array(tau)})
+    return Stability(sizes, np.array(triples), 9, len(tau[0]), {"map": np.array(tau)})
 
 
 def test_table_has_the_means_of_the_curves(labelled: Pool):

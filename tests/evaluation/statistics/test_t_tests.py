@@ -58,7 +58,7 @@ def test_systems_that_never_differ_have_p_one():
 def test_fewer_than_two_units_have_no_p(n):
     found = paired_t_tests(make_values(np.arange(2.0 * n).reshape(2, n)))
     assert np.isnan(found.p).all() and found.n == n
-    assert found.curve().size == 0 and np.isnan(found.area()) and np.isnan(found.share_below())
+    assert found.descending().size == 0 and np.isnan(found.area()) and np.isnan(found.share_below())
 
 
 def test_undefined_values_have_no_p_and_leave_the_curve():
@@ -66,13 +66,13 @@ def test_undefined_values_have_no_p_and_leave_the_curve():
     per_unit[2, 4] = np.nan
     found = paired_t_tests(make_values(per_unit))
     assert np.isnan(found.p).tolist() == [False, True, True]
-    assert found.curve().tolist() == [found.p[0]]
+    assert found.descending().tolist() == [found.p[0]]
 
 
 def test_curve_descends_and_its_area_is_the_mean_p():
     per_unit = np.random.default_rng(2).random((4, 30)) + np.array([0.0, 0.0, 0.2, 0.4])[:, None]
     found = paired_t_tests(make_values(per_unit))
-    assert found.curve().tolist() == sorted(found.p.tolist(), reverse=True)
+    assert found.descending().tolist() == sorted(found.p.tolist(), reverse=True)
     assert found.area() == pytest.approx(found.p.mean())
     assert found.share_below(0.05) == sum(p < 0.05 for p in found.p) / 6
 
