@@ -120,7 +120,7 @@ class StackedSums:
         self._columns = np.concatenate(columns, axis=1) if columns else np.zeros((0, 0))
 
     def merits(self, times: Floats) -> Floats:
-        """Return merits [draws, measures, systems] if question j counts times[:, j] times; `times` [draws, questions]."""
+        """Return merits [draws, measures, systems] if question j counts times[:, j] times, [draws, questions]."""
         # [draws, measures * (systems + 1)] -> [draws, measures, systems + 1]
         totals = (times @ self._columns).reshape(times.shape[0], len(self._sums), -1)
         with np.errstate(invalid="ignore", divide="ignore"):  # a draw without a unit has no mean: nan
