@@ -17,21 +17,12 @@ from evaluation.sections.coefficients import (
     Means,
     coefficient_points,
     coefficient_table,
+    places_section,
     resample_notes,
     resampled,
-    slope,
-    turned,
 )
-from evaluation.sections.section import Analysis, Cell, Column, Context, Part, Section, Table, cell, evaluated
-from evaluation.sections.wording import (
-    both_captions,
-    place_cell,
-    places_on_both,
-    set_notes,
-    signed,
-    steps,
-    undefined_notes,
-)
+from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated
+from evaluation.sections.wording import both_captions, set_notes, signed, steps, undefined_notes
 from evaluation.statistics.bootstrap import bootstrap_correlations
 
 
@@ -91,36 +82,18 @@ def _agreement(context: Context, intervals: Intervals) -> str:
 
 def _places(context: Context, before: Mapping[str, Values], found: Mapping[str, Values]) -> Section:
     measure = context.measures[0]
-    sides = [of[measure.name] for of in (before, found)]
-    left, right = places_on_both(sides[0].mean(), sides[1].mean(), measure.higher_is_better)
-    reasons = [side.reasons() for side in sides]
-    no_place = [one or other for one, other in zip(*reasons, strict=True)]
-    rows: list[list[Cell]] = []
-    for i, system in enumerate(context.systems):
-        row: list[Cell] = [system]
-        for side, place, why in zip(sides, (left, right), reasons, strict=True):
-            row += [cell(side.mean()[i], why[i]), place_cell(place[i], no_place[i])]
-        rows.append(row)
+    both = (before[measure.name], found[measure.name])
     title = f"Places by {measure.label}"
-    names = (("against", context.against.name), ("labels", context.labels.name))
-    columns = [Column("system", "System", "system")]
-    for key, name in names:
-        columns += [Column(key, name, "value"), Column(f"{key}_place", f"Place, {name}", "count")]
-    return Section(
+    return places_section(
+        context,
         "places",
         title,
         "The order of the systems by the first of the chosen measures on both label sets. Lines that cross are pairs"
         " of systems whose comparison turns; systems with equal values share a place.",
-        f"{both_captions(context)} n = {sides[0].n:,} and {sides[1].n:,} {sides[0].unit}s.",
-        [Table("places", title, columns, rows)],
-        slope(
-            f"{title}, from {context.against.name} to {context.labels.name}",
-            (context.against.name, context.labels.name),
-            context.systems,
-            left,
-            right,
-        ),
-        turned(left, right),
+        f"{both_captions(context)} n = {both[0].n:,} and {both[1].n:,} {both[0].unit}s.",
+        (Column("against", context.against.name), Column("labels", context.labels.name)),
+        both,
+        f"{title}, from {context.against.name} to {context.labels.name}",
     )
 
 

@@ -15,14 +15,13 @@ from evaluation.sections.coefficients import (
     Intervals,
     coefficient_points,
     coefficient_table,
+    places_section,
     resample_notes,
     resampled,
-    slope,
-    turned,
     with_interval,
 )
-from evaluation.sections.section import Cell, Column, Context, Section, Table, cell, evaluated, label_caption
-from evaluation.sections.wording import place_cell, places_on_both, set_notes, signed, steps, undefined_notes, words
+from evaluation.sections.section import Column, Context, Section, evaluated, label_caption
+from evaluation.sections.wording import set_notes, signed, steps, undefined_notes, words
 from evaluation.statistics.bootstrap import bootstrap_correlations
 
 
@@ -87,31 +86,16 @@ def _agreement(first: Measure, others: Sequence[Measure], intervals: Intervals) 
 
 
 def _places(context: Context, first: Measure, second: Measure, found: Mapping[str, Values], caption: str) -> Section:
-    sides = [found[m.name] for m in (first, second)]
-    means = [side.mean() for side in sides]
-    left, right = places_on_both(means[0], means[1], first.higher_is_better, second.higher_is_better)
-    reasons = [side.reasons() for side in sides]
-    rows: list[list[Cell]] = []
-    for i, system in enumerate(context.systems):
-        no_place = reasons[0][i] or reasons[1][i]
-        row: list[Cell] = [system]
-        for mean, place, why in zip(means, (left, right), reasons, strict=True):
-            row += [cell(mean[i], why[i]), place_cell(place[i], no_place)]
-        rows.append(row)
     title = f"Places by {first.label} and by {second.label}"
-    columns = [Column("system", "System", "system")]
-    for measure in (first, second):
-        columns += [
-            Column(measure.name, measure.label, "value", measure.description),
-            Column(f"{measure.name}_place", f"Place, {measure.label}", "count"),
-        ]
-    return Section(
+    one, other = (Column(m.name, m.label, "value", m.description) for m in (first, second))
+    return places_section(
+        context,
         "first-places",
         title,
         "The order of the systems by the first two of the chosen measures, on the same labels. Lines that cross are"
         " pairs of systems whose comparison depends on the measure; systems with equal values share a place.",
         caption,
-        [Table("first-places", title, columns, rows)],
-        slope(f"{title}, under {context.labels.name}", (first.label, second.label), context.systems, left, right),
-        turned(left, right),
+        (one, other),
+        (found[first.name], found[second.name]),
+        f"{title}, under {context.labels.name}",
     )

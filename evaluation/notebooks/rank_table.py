@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -92,8 +93,7 @@ def rank_table(
         Columns question, candidate, label: 1 positive, 0 negative, -1 in the pool but unjudged, or these words, or
         "assumed negative".
     candidates : int or mapping of question to int, optional
-        How many candidates a question has, for measures adjusted for chance and judged@k; by default as many as the
-        runs and labels name for it.
+        Candidates of a question, for measures adjusted for chance and judged@k; by default those that are named.
     rng : numpy.random.Generator, optional
         Draws the permutation that breaks ties; seed 0 if left out.
 
@@ -122,45 +122,77 @@ def rank_table(
     _check_labels(qrels)
     systems = tuple(pd.unique(runs["system"]))
     questions = pd.Index(pd.unique(qrels["question"]), name="question")
+    asked = _asked(runs, qrels, questions)
+    code, names = pd.factorize(pd.concat([qrels["candidate"], runs["candidate"]], ignore_index=True))
+    labelled, listed = code[: len(qrels)].astype(np.int64), code[len(qrels) :].astype(np.int64)
+    tie = None if by_rank else (rng or np.random.default_rng(0)).permutation(len(names))
+    lists = _lists(runs[asked >= 0], systems, asked[asked >= 0], listed[asked >= 0], tie)
+    question: Keys = questions.get_indexer(pd.Index(qrels["question"])).astype(np.int64)
+    order = np.argsort(question, kind="stable")
+    table = _table(question[order], labelled[order], lists, len(systems), len(names), candidates, questions)
+    held = np.asarray(names, dtype=object)[table.entity]
+    return RankedRuns(prepare(table), _states(qrels)[order], systems, questions, held)
+
+
+class _Lists(NamedTuple):
+    """Hold n lines of the runs: numbers of system, question and candidate, and three positions [n] each."""
+
+    system: Keys
+    question: Keys
+    candidate: Keys
+    positions: tuple[Keys, Keys, Keys]  # strict, optimistic, pessimistic
+
+
+def _asked(runs: pd.DataFrame, qrels: pd.DataFrame, questions: pd.Index) -> Keys:
+    """Return the number of each line's question in the labels, -1 where they do not have it."""
     asked: Keys = questions.get_indexer(pd.Index(runs["question"])).astype(np.int64)
     if len(runs) and len(qrels) and (asked < 0).all():
         raise ValueError(
             "no question of runs is in qrels: "
             f"runs has {_plain(runs['question'].iloc[0])!r}, qrels {_plain(questions[0])!r}"
         )
-    code, names = pd.factorize(pd.concat([qrels["candidate"], runs["candidate"]], ignore_index=True))
-    code = code.astype(np.int64)
-    labelled, listed = code[: len(qrels)], code[len(qrels) :][asked >= 0]
-    runs, asked = runs[asked >= 0], asked[asked >= 0]
-    question: Keys = questions.get_indexer(pd.Index(qrels["question"])).astype(np.int64)
-    order = np.argsort(question, kind="stable")
-    question, labelled = question[order], labelled[order]
+    return asked
+
+
+def _lists(runs: pd.DataFrame, systems: tuple[object, ...], asked: Keys, listed: Keys, tie: Ints | None) -> _Lists:
+    """Number the lines and find their positions: by rank without `tie`, by score with it."""
     system: Keys = pd.Index(systems).get_indexer(pd.Index(runs["system"])).astype(np.int64)
-    lists = system * len(questions) + asked
-    if by_rank:
-        strict = optimistic = pessimistic = runs["rank"].to_numpy().astype(np.int64)
-    else:
-        tie = (rng or np.random.default_rng(0)).permutation(len(names))
-        strict, optimistic, pessimistic = _positions(lists, runs["score"].to_numpy(float), tie[listed])
-    row_key, key = question * len(names) + labelled, asked * len(names) + listed
-    ranks = [_at(row_key, system, key, position, len(systems)) for position in (strict, optimistic, pessimistic)]
+    if tie is None:
+        rank = runs["rank"].to_numpy().astype(np.int64)
+        return _Lists(system, asked, listed, (rank, rank, rank))
+    key = system * (int(asked.max(initial=0)) + 1) + asked
+    return _Lists(system, asked, listed, _positions(key, runs["score"].to_numpy(float), tie[listed]))
+
+
+def _table(
+    question: Keys,
+    labelled: Keys,
+    lists: _Lists,
+    systems: int,
+    names: int,
+    candidates: int | Mapping[object, int] | None,
+    questions: pd.Index,
+) -> RankTable:
+    """Build the table of labelled candidates, ordered by question."""
+    row_key, key = question * names + labelled, lists.question * names + lists.candidate
+    strict, optimistic, pessimistic = (
+        _at(row_key, lists.system, key, position, systems) for position in lists.positions
+    )
     zeros = np.zeros(len(questions), dtype=np.int32)
-    named = np.bincount(np.unique(np.concatenate([row_key, key])) // max(len(names), 1), minlength=len(questions))
+    named = np.bincount(np.unique(np.concatenate([row_key, key])) // max(names, 1), minlength=len(questions))
     longest = np.zeros(len(questions), dtype=np.int64)
-    np.maximum.at(longest, asked, pessimistic)
-    table = RankTable(
+    np.maximum.at(longest, lists.question, lists.positions[2])
+    return RankTable(
         question=question.astype(np.int32),
         entity=labelled.astype(np.int32),
         triple=np.arange(question.size, dtype=np.int32),
-        strict=ranks[0],
-        optimistic=ranks[1],
-        pessimistic=ranks[2],
+        strict=strict,
+        optimistic=optimistic,
+        pessimistic=pessimistic,
         side=zeros.astype(np.int8),
         relation=zeros,
         candidates=_sizes(candidates, questions, np.maximum(named, longest)),
     )
-    state = _states(qrels)[order]
-    return RankedRuns(prepare(table), state, systems, questions, np.asarray(names, dtype=object)[labelled])
 
 
 def _positions(lists: Keys, score: NDArray[np.float64], tie: Ints) -> tuple[Keys, Keys, Keys]:

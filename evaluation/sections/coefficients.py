@@ -9,8 +9,18 @@ import numpy as np
 
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
-from evaluation.sections.section import Cell, Chart, Column, Table, cell, number, numbers
-from evaluation.sections.wording import beside, compared, named_ticks, rows_without_overlap, signed, why_no_tau
+from evaluation.measures.values import Values
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, number, numbers
+from evaluation.sections.wording import (
+    beside,
+    compared,
+    named_ticks,
+    place_cell,
+    places_on_both,
+    rows_without_overlap,
+    signed,
+    why_no_tau,
+)
 from evaluation.statistics.bootstrap import Interval
 from evaluation.statistics.correlation import CORRELATIONS
 
@@ -142,6 +152,31 @@ def slope(
             ],
         },
     )
+
+
+def places_section(
+    context: Context,
+    key: str,
+    title: str,
+    text: str,
+    caption: str,
+    columns: tuple[Column, Column],
+    both: tuple[Values, Values],
+    chart: str,
+) -> Section:
+    """Build the section of places in two orders, with a column of values and one of places for each."""
+    one, other = both
+    left, right = places_on_both(one.mean(), other.mean(), one.higher_is_better, other.higher_is_better)
+    reasons = [values.reasons() for values in both]
+    rows: list[list[Cell]] = [[system] for system in context.systems]
+    for values, places, why in zip(both, (left, right), reasons, strict=True):
+        for row, mean, place, reason, *whys in zip(rows, values.mean(), places, why, *reasons, strict=True):
+            row += [cell(mean, reason), place_cell(place, whys[0] or whys[1])]
+    wide = [(column, Column(f"{column.key}_place", f"Place, {column.label}", "count")) for column in columns]
+    table = Table(key, title, [Column("system", "System", "system"), *wide[0], *wide[1]], rows)
+    names = (columns[0].label, columns[1].label)
+    drawn = slope(chart, names, context.systems, left, right)
+    return Section(key, title, text, caption, [table], drawn, turned(left, right))
 
 
 def turned(left: Sequence[int | None], right: Sequence[int | None]) -> str:

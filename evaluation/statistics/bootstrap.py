@@ -6,14 +6,14 @@ All means of a block of resamples are one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evaluation.measures.question_sums import QuestionSums
 from evaluation.measures.rank_table import Floats, Ints
-from evaluation.statistics.correlation import CORRELATIONS, merit
+from evaluation.statistics.correlation import CORRELATIONS, Correlation, merit
 
 CHUNK = 100  # resamples at a time: a few tens of MB of weights for the largest pools
 
@@ -82,23 +82,33 @@ def bootstrap_correlations(
     """
     if one.keys() != other.keys():
         raise ValueError(f"two sides with different measures: {sorted(one)} and {sorted(other)}")
-    sides = [[side[name] for name in one] for side in (one, other)]
-    chosen = [CORRELATIONS[name] for name in correlations]
-    stacked = StackedSums([*sides[0], *sides[1]])
+    if not one:
+        return {}
+    stacked = StackedSums([*one.values(), *(other[name] for name in one)])
+    return _intervals(tuple(one), stacked, [CORRELATIONS[name] for name in correlations], rng, resamples, level)
+
+
+def _intervals(
+    names: Sequence[str],
+    stacked: StackedSums,
+    chosen: Sequence[Correlation],
+    rng: np.random.Generator,
+    resamples: int,
+    level: float,
+) -> dict[str, dict[str, Interval]]:
+    """Return the intervals between the first and the second half of the stacked measures."""
     size = stacked.questions.size
 
     def compare(times: Floats) -> list[Floats]:  # per correlation [draws, measures]
         merits = stacked.merits(times)  # [draws, 2 * measures, systems]
-        return [entry.compute(merits[:, : len(one)], merits[:, len(one) :]) for entry in chosen]
+        return [entry.compute(merits[:, : len(names)], merits[:, len(names) :]) for entry in chosen]
 
-    if not one:
-        return {}
     values = compare(np.ones((1, size)))
     blocks = [compare(times_drawn(min(CHUNK, resamples - begin), size, rng)) for begin in range(0, resamples, CHUNK)]
-    found: dict[str, dict[str, Interval]] = {name: {} for name in one}
+    found: dict[str, dict[str, Interval]] = {name: {} for name in names}
     for i, entry in enumerate(chosen):
-        drawn = np.concatenate([block[i] for block in blocks]) if blocks else np.zeros((0, len(one)))
-        for m, name in enumerate(one):
+        drawn = np.concatenate([block[i] for block in blocks]) if blocks else np.zeros((0, len(names)))
+        for m, name in enumerate(names):
             low, high, defined = _percentiles(drawn[:, m], level)
             found[name][entry.name] = Interval(float(values[i][0, m]), low, high, resamples, defined, size)
     return found
