@@ -1,4 +1,4 @@
-"""What the audit sample says of each filter, and what measures would be with the answers that filters threw away."""
+"""Compute the error rate of each filter from its audit sample, and measures with the answers that filters miss."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AuditedFilter:
 
     @property
     def rates(self) -> dict[str, float] | None:
-        """False-negative rate and the ends of its 95 % Wilson interval; None before a judgement."""
+        """Return the false-negative rate and the ends of its 95 % Wilson interval; None before a judgement."""
         interval = self.errors.interval
         if interval is None or self.errors.value is None:
             return None
@@ -44,12 +44,12 @@ class AuditedFilter:
 
     @property
     def missed(self) -> dict[str, float] | None:
-        """Expected positives among those that are still assumed negative, for the rate and both ends."""
+        """Return the expected positives among triples still assumed negative, for the rate and both ends."""
         return None if self.rates is None else {end: rate * self.assumed for end, rate in self.rates.items()}
 
 
 def audited_filters(pool: Pool) -> list[AuditedFilter]:
-    """One entry each filter that took a triple, in the order of FilterReason. Only the sample counts for a rate."""
+    """Return each filter that took a triple, in the order of FilterReason. Rates come from the sample alone."""
     filtered = pool.triples.exclude(reason=FilterReason.NONE).order_by("reason").values_list("reason")
     sizes = filtered.annotate(n=Count("pk"), assumed=Count("pk", filter=Q(judgement=None)))
     sample = Item.objects.filter(campaign__pool=pool, batch__origin=BatchOrigin.AUDIT).order_by()
@@ -71,13 +71,13 @@ def audited_filters(pool: Pool) -> list[AuditedFilter]:
 
 
 def sample_version(pool: Pool) -> str:
-    """Differs when more filtered triples are in the sample."""
+    """Return a text that changes when more filtered triples are in the sample."""
     return str(Item.objects.filter(campaign__pool=pool, batch__origin=BatchOrigin.AUDIT).count())
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Of one measure: its means now [systems]; over the imputations at each end; tau between the two orders."""
+    """Effect on one measure: means now, and over imputations at each end, [systems]; tau between both orders."""
 
     now: Floats
     imputed: Mapping[str, Floats]
@@ -85,7 +85,7 @@ class Effect:
 
 
 def effects(context: Context, filters: list[AuditedFilter]) -> dict[str, Effect]:
-    """What each measure would be if every triple that is still assumed negative were positive by its filter's rate.
+    """Return each measure as if triples still assumed negative were positive by their filter's rate.
 
     Means over 20 seeded imputations, the same draws for the rate and both ends of its interval. A filter without a
     rate is left as it is.

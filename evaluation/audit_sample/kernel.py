@@ -1,4 +1,4 @@
-"""What the ranking would be if filters threw away as many answers as their audit sample says."""
+"""Impute the answers that filters threw away, by the error rates of their audit sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.measures.rank_table import Floats, Ints
 
 
 def impute(state: States, rule: Ints, rate: Floats, chance: Floats) -> States:
-    """One imputation: a triple of rule r is positive with probability rate[r]; int8 [triples].
+    """Return one imputation, int8 [triples]: a triple of rule r is positive with probability rate[r].
 
     state int8 [triples]; rule int [triples], -1 where nothing is imputed; rate float [rules]; chance float
     [triples], uniform draws from [0, 1). The same draws with higher rates make the same triples positive and more.

@@ -1,4 +1,4 @@
-"""The audit sample: how often each filter errs, and what that would do to the comparison of systems."""
+"""Build the page Audit: how often each filter errs, and what that does to the comparison of systems."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from evaluation.audit_sample.error_rates import (
 )
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
+from evaluation.sections.builders import chart, interval_cell, series_of, table_of
 from evaluation.sections.section import (
     Analysis,
     Cell,
@@ -27,7 +28,6 @@ from evaluation.sections.section import (
     cell,
     evaluated,
     label_caption,
-    numbers,
 )
 from evaluation.sections.wording import beside, compared, named_ticks, place_cell, places_on_both, why_no_tau, words
 
@@ -37,35 +37,32 @@ NOT_JUDGED = "no triple of its sample is judged yet"
 NO_VALUE = "the measure has no value now or with the missed answers"
 
 
-def why_no_rate(one: AuditedFilter) -> str:
-    return NOT_JUDGED if one.drawn else NO_SAMPLE
-
-
 # -- how often filters err --------------------------------------------------------------------------------------
 
 
 def by_filter(context: Context) -> list[Section]:
     filters = audited_filters(context.pool)
-    rows: list[list[Cell]] = []
-    for one in filters:
-        why = why_no_rate(one)
-        row: list[Cell] = [one.reason.label, one.filtered, one.drawn, one.errors.n, one.errors.hits]
-        for found in (one.rates, one.missed):
-            row.append(_interval(found, why))
-        rows.append(row)
     title = "False negatives of each filter"
     has_rates = any(one.rates is not None for one in filters)
-    columns = [
-        Column("filter", "Filter", "text"),
-        Column("filtered", "Filtered", "count"),
-        Column("drawn", "In the sample", "count"),
-        Column("judged", "Judged", "count", "positive or negative"),
-        Column("positive", "Positive", "count"),
-        Column("rate", "False-negative rate", "share", "positive of judged, with its 95 % Wilson interval"),
-        Column("missed", "Expected missed", "count", "rate times the triples that are still assumed negative"),
-    ]
     counts = zip(*((one.filtered, one.drawn, one.errors.n, one.errors.hits) for one in filters), strict=True)
     foot: list[Cell] = ["all filters", *map(sum, counts), "", ""]
+    wilson = "positive of judged, with its 95 % Wilson interval"
+    times = "rate times the triples that are still assumed negative"
+    table = table_of(
+        "audit-filters",
+        title,
+        filters,
+        [
+            (Column("filter", "Filter", "text"), lambda one: one.reason.label),
+            (Column("filtered", "Filtered", "count"), lambda one: one.filtered),
+            (Column("drawn", "In the sample", "count"), lambda one: one.drawn),
+            (Column("judged", "Judged", "count", "positive or negative"), lambda one: one.errors.n),
+            (Column("positive", "Positive", "count"), lambda one: one.errors.hits),
+            (Column("rate", "False-negative rate", "share", wilson), lambda one: _interval(one, one.rates)),
+            (Column("missed", "Expected missed", "count", times), lambda one: _interval(one, one.missed)),
+        ],
+        foot=foot if len(filters) > 1 else [],
+    )
     undecided = sum(one.undecided for one in filters)
     notes = [f"{undecided:,} sampled triples are undecided and count for no rate."] if undecided else []
     return [
@@ -75,7 +72,7 @@ def by_filter(context: Context) -> list[Section]:
             "Filtered triples count as negative although nobody looked. A random sample of them was judged like any"
             " other triple: the share that turned out positive is how often the filter errs.",
             f"Audit sample of pool {context.pool.name}, drawn at random from each filter. 95 % Wilson intervals.",
-            [Table("audit-filters", title, columns, rows, foot=foot if len(rows) > 1 else [])],
+            [table],
             _rates_chart(filters),
             _filters_finding(filters),
             notes,
@@ -83,10 +80,10 @@ def by_filter(context: Context) -> list[Section]:
     ]
 
 
-def _interval(found: dict[str, float] | None, why: str) -> Cell:
+def _interval(one: AuditedFilter, found: dict[str, float] | None) -> Cell:
     if found is None:
-        return cell(float("nan"), why)
-    return cell(found["rate"], low=found["low"], high=found["high"])
+        return cell(float("nan"), NOT_JUDGED if one.drawn else NO_SAMPLE)
+    return interval_cell(found["rate"], found["low"], found["high"])
 
 
 def _filters_finding(filters: list[AuditedFilter]) -> str:
@@ -110,28 +107,19 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
     known = [(one, one.rates) for one in filters if one.rates is not None]
     if not known:
         return None
-    series = {
-        "measure": 0,
-        "name": "false-negative rate",
-        "x": list(range(len(known))),
-        "y": [rates["rate"] for _, rates in known],
-        "low": [rates["low"] for _, rates in known],
-        "high": [rates["high"] for _, rates in known],
-        "hover": [
-            f"{one.reason.value}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
-            for one, rates in known
-        ],
-    }
-    return Chart(
-        "points",
+    low, y, high = ([rates[end] for _, rates in known] for end in ENDS)
+    hover = [
+        f"{one.reason.value}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
+        for one, rates in known
+    ]
+    name, places = "false-negative rate", list(range(len(known)))
+    series = series_of(name, places, y, measure=0, low=low, high=high, hover=hover)
+    label, axis = (
         "False-negative rate of each filter with its 95 % interval",
-        {
-            "series": [series],
-            "y": "false-negative rate",
-            "yaxis": {"tickformat": ".0%", "rangemode": "tozero"},
-            "xaxis": named_ticks([one.reason.value for one, _ in known]),
-        },
+        {"tickformat": ".0%", "rangemode": "tozero"},
     )
+    ticks = named_ticks([one.reason.value for one, _ in known])
+    return chart("points", label, [series], y=name, yaxis=axis, xaxis=ticks)
 
 
 # -- what it would do to measures -------------------------------------------------------------------------------
@@ -159,23 +147,18 @@ def _tau_section(context: Context, found: dict[str, Effect], caption: str, notes
     rows: list[list[Cell]] = []
     for measure in context.measures:
         one = found[measure.name]
-        rows.append(
-            [measure.label, *(cell(one.tau[end], why_no_tau(compared(one.now, one.imputed[end]))) for end in ENDS)]
-        )
+        reasons = {end: why_no_tau(compared(one.now, one.imputed[end])) for end in ENDS}
+        rows.append([measure.label, *(cell(one.tau[end], reasons[end]) for end in ENDS)])
     title = "Order of the systems with the missed answers"
-    columns = [
-        Column("measure", "Measure", "measure"),
-        Column("low", "Tau, low end", "tau"),
-        Column("rate", "Tau, at the rate", "tau"),
-        Column("high", "Tau, high end", "tau"),
-    ]
+    names = ("low end", "at the rate", "high end")
+    columns = [Column(end, f"Tau, {name}", "tau") for end, name in zip(ENDS, names, strict=True)]
     return Section(
         "audit-tau",
         title,
         "Each filtered triple that nobody has judged is made positive with the false-negative rate of its filter, and"
         " the systems are ordered again. Tau near 1: what filters throw away does not change who is better.",
         f"{caption} Kendall's tau-b against the order now.",
-        [Table("audit-tau", title, columns, rows)],
+        [Table("audit-tau", title, [Column("measure", "Measure", "measure"), *columns], rows)],
         finding=_tau_finding(context, found),
         notes=notes,
     )
@@ -195,46 +178,33 @@ def _tau_finding(context: Context, found: dict[str, Effect]) -> str:
 
 
 def section_key(measure: Measure) -> str:
-    """It is part of the address of a table, where "@" cannot be."""
+    """Return the key of a measure's section, without "@", which the address of a table cannot have."""
     return f"audit-{measure.name.replace('@', '-')}"
 
 
 def _measure_section(context: Context, measure: Measure, one: Effect, caption: str) -> Section:
-    now_places, then_places = places_on_both(one.now, one.imputed["rate"], measure.higher_is_better)
+    now, then = one.now, one.imputed["rate"]
+    now_places, then_places = places_on_both(now, then, measure.higher_is_better)
     all_ends = np.stack([one.imputed[end] for end in ENDS])
     low, high = all_ends.min(axis=0), all_ends.max(axis=0)
-    rows: list[list[Cell]] = []
-    for i, system in enumerate(context.systems):
-        then = one.imputed["rate"][i]
-        rows.append(
-            [
-                system,
-                cell(one.now[i], NO_VALUE),
-                place_cell(now_places[i], NO_VALUE),
-                cell(then, NO_VALUE, low=float(low[i]), high=float(high[i]))
-                if np.isfinite(then)
-                else cell(then, NO_VALUE),
-                place_cell(then_places[i], NO_VALUE),
-                cell(then - one.now[i], NO_VALUE),
-            ]
-        )
     key, title = section_key(measure), f"{measure.label} with the missed answers"
-    columns = [
-        Column("system", "System", "system"),
-        Column("now", "Now"),
-        Column("now_place", "Place", "count"),
-        Column("imputed", "With the missed answers"),
-        Column("imputed_place", "Place then", "count"),
-        Column("change", "Change", "change"),
-    ]
-    return Section(
+    table = table_of(
         key,
         title,
-        measure.description,
-        caption,
-        [Table(key, title, columns, rows)],
-        _values_chart(context, measure, one, low, high),
+        range(len(context.systems)),
+        [
+            (Column("system", "System", "system"), lambda i: context.systems[i]),
+            (Column("now", "Now"), lambda i: cell(now[i], NO_VALUE)),
+            (Column("now_place", "Place", "count"), lambda i: place_cell(now_places[i], NO_VALUE)),
+            (
+                Column("imputed", "With the missed answers"),
+                lambda i: interval_cell(then[i], float(low[i]), float(high[i]), NO_VALUE),
+            ),
+            (Column("imputed_place", "Place then", "count"), lambda i: place_cell(then_places[i], NO_VALUE)),
+            (Column("change", "Change", "change"), lambda i: cell(then[i] - now[i], NO_VALUE)),
+        ],
     )
+    return Section(key, title, measure.description, caption, [table], _values_chart(context, measure, one, low, high))
 
 
 def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, high: Floats) -> Chart | None:
@@ -242,22 +212,14 @@ def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, 
     if not shown.size:
         return None
     ticks = np.arange(shown.size)
+    then, ends = one.imputed["rate"][shown], {"low": low[shown], "high": high[shown]}
     series = [
-        {"measure": 0, "name": "now", "x": (ticks + beside(0, 2)).tolist(), "y": numbers(one.now[shown])},
-        {
-            "measure": 1,
-            "name": "with the missed answers",
-            "x": (ticks + beside(1, 2)).tolist(),
-            "y": numbers(one.imputed["rate"][shown]),
-            "low": numbers(low[shown]),
-            "high": numbers(high[shown]),
-        },
+        series_of("now", ticks + beside(0, 2), one.now[shown], measure=0),
+        series_of("with the missed answers", ticks + beside(1, 2), then, measure=1, **ends),
     ]
-    return Chart(
-        "points",
-        f"{measure.label} of each system now and with the missed answers",
-        {"series": series, "y": measure.label, "xaxis": named_ticks([context.systems[i] for i in shown], divided=True)},
-    )
+    names = named_ticks([context.systems[i] for i in shown], divided=True)
+    label = f"{measure.label} of each system now and with the missed answers"
+    return chart("points", label, series, y=measure.label, xaxis=names)
 
 
 ANALYSIS = Analysis(

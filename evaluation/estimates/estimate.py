@@ -1,4 +1,4 @@
-"""What a partly judged pool would say if all of it were judged, where the judged triples are a random sample of it."""
+"""Estimate measures of a whole pool from the part that was judged, where that part is a random sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from evaluation.measures.values import values
 from pooling.models import Pool
 
 BANDS = (1, 2, 4, 7)  # pool depths at which a band of the model ends
-
 
 # what an estimate is worth, beside its interval
 TEXTS = {
@@ -53,7 +52,7 @@ class Estimated:
 def estimate(
     pool: Pool, *, questions: str = "grown", assumed_is_judged: bool = True, seed: int = 7, progress: Tell | None = None
 ) -> Estimated:
-    """Estimates of every system with 95 % intervals. NoSampleError where the labels are no sample of the pool.
+    """Return estimates of every system with 95 % intervals. NoSampleError where labels are no sample of the pool.
 
     questions, assumed_is_judged: as in label sets; what is assumed matters to plain infAP alone. seed: of the groups
     that the jackknife leaves out.
@@ -65,24 +64,22 @@ def estimate(
         asked = original_questions(table)
     rng = np.random.default_rng(seed)
     tell = progress or (lambda done, total: None)
-    unbiased = _within(
-        jackknife(
-            Estimator(table.pool, drawn.sample, asked).estimate,
-            drawn.sample,
-            rng,
-            progress=lambda done, total: tell(done, 2 * total),
-        )
-    )
-    model = ModelEstimator(table.pool, drawn.sample, asked, np.searchsorted(BANDS, table.depth))
-    modelled = _within(
-        jackknife(model.estimate, drawn.sample, rng, progress=lambda done, total: tell(total + done, 2 * total))
-    )
+
+    def spread(of: Estimator | ModelEstimator, part: int) -> dict[str, Estimate]:
+        def told(done: int, total: int) -> None:
+            tell(part * total + done, 2 * total)
+
+        return _within(jackknife(of.estimate, drawn.sample, rng, progress=told))
+
+    unbiased = spread(Estimator(table.pool, drawn.sample, asked), 0)
+    bands = np.searchsorted(BANDS, table.depth)
+    modelled = spread(ModelEstimator(table.pool, drawn.sample, asked, bands), 1)
     plain = _plain_infap(table, drawn, asked, assumed_is_judged) if len(drawn.strata) == 1 else None
     return Estimated(table.systems, table.left_out, drawn, unbiased, modelled, plain)
 
 
 def beyond(estimates: Mapping[str, Estimate], names: Iterable[str]) -> str:
-    """Which of these measures have values that no measure can have, and why they stand all the same; empty: none."""
+    """Name the measures with values that no measure can have, and say why they stay; empty: none."""
     out = [name for name in names if np.any((estimates[name].value < 0) | (estimates[name].value > 1))]
     if not out:
         return ""
@@ -90,7 +87,7 @@ def beyond(estimates: Mapping[str, Estimate], names: Iterable[str]) -> str:
 
 
 def _within(found: dict[str, Estimate]) -> dict[str, Estimate]:
-    """The same with the intervals of measures cut at 0 and 1: the truth is between, so that nothing is lost."""
+    """Cut the intervals of measures at 0 and 1, between which the truth is."""
     cut = {
         name: one._replace(low=np.clip(one.low, 0.0, 1.0), high=np.clip(one.high, 0.0, 1.0))
         for name, one in found.items()
@@ -100,7 +97,7 @@ def _within(found: dict[str, Estimate]) -> dict[str, Estimate]:
 
 
 def _plain_infap(table: PoolTable, drawn: PoolSample, asked: Flags, assumed_is_judged: bool) -> Floats:
-    """trec_eval's infAP [systems] of the questions with a certain positive: what was not drawn is unjudged."""
+    """Return trec_eval's infAP [systems] of the questions with a certain positive, undrawn triples unjudged."""
     ranks = table.pool.table
     certain = np.zeros(ranks.questions, dtype=bool)
     known = drawn.sample.positive & (drawn.sample.stratum == CERTAIN)

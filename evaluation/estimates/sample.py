@@ -1,6 +1,6 @@
-"""The random sample that the labels of a pool make, rebuilt from the rows.
+"""Rebuild the random sample that the labels of a pool are, from the rows of its campaign.
 
-In each stratum it is the first triples of the campaign's seeded random order, up to the first one that was not drawn.
+In each stratum it has the first triples of the campaign's seeded random order, up to the first one that was not drawn.
 Once everything is released nothing is left to draw, and it goes on as far as at most one in fifty is not judged. Those
 of its triples that wait for a judgement are taken to be like the others (nonresponse at random). Whatever else is
 judged is left out.
@@ -33,7 +33,7 @@ NO_SPREAD = "Of a stratum one triple is judged, which tells nothing of its sprea
 
 
 class NoSampleError(EvaluationError):
-    """There is nothing to estimate from: the message says why."""
+    """The labels are no random sample to estimate from; the message says why."""
 
 
 class Stratum(NamedTuple):
@@ -48,7 +48,7 @@ class Stratum(NamedTuple):
 
 @dataclass(frozen=True)
 class PoolSample:
-    """`sample` is over the triples of the pool's table; `state` int8[triples] is what it knows of them.
+    """The sample of a pool over the triples of its table; `state` int8[triples] is their label state by it.
 
     waiting: triples of the sample without a judgement; behind: drawn and judged ones after its end; undrawn: those that
     joined the pool later, before one of these; aside: judged ones that the order did not draw. open: triples for people
@@ -69,7 +69,7 @@ class PoolSample:
 
     @property
     def narrow(self) -> str:
-        """Why there are no intervals, or why those by left-out groups are too short; empty: neither."""
+        """Return why intervals are missing or too short; empty: neither."""
         if any(one.judged == 1 < one.triples for one in self.strata):
             return NO_SPREAD
         alike = [one.name for one in self.strata if one.judged < one.triples and one.positive in (0, one.judged)]
@@ -82,7 +82,7 @@ class PoolSample:
 
     @property
     def notes(self) -> list[str]:
-        """What is missing in the sample, what is left out of it, and how its end was chosen."""
+        """Return notes on what the sample lacks, what is left out of it, and how its end was chosen."""
         notes = []
         if self.waiting:
             notes.append(
@@ -115,7 +115,7 @@ class PoolSample:
 
 
 def drawn_version(pool: Pool) -> str:
-    """Changes when more is drawn or given out: no judgement need come with it."""
+    """Return a text that changes when more is drawn or given to people, even without a judgement."""
     items = Item.objects.filter(campaign__pool=pool).aggregate(items=Count("pk"), place=Max("place"))
     return f"{items['items']}/{items['place']}"
 
@@ -131,16 +131,13 @@ class _Drawing(NamedTuple):
 
 
 def pool_sample(pool: Pool, table: PoolTable) -> PoolSample:
-    """The sample that the labels of this moment make. NoSampleError that says why there is none."""
+    """Return the sample of the current labels. NoSampleError says why there is none."""
     drawing, first = _drawing(pool)
-    rows = np.array(
-        pool.triples.filter(reason=FilterReason.NONE).order_by("pk").values_list("pk", "depth"), dtype=np.int64
-    ).reshape(-1, 2)
-    ids, depth = rows[:, 0], rows[:, 1]
+    rows = pool.triples.filter(reason=FilterReason.NONE).order_by("pk").values_list("pk", "depth")
+    ids, depth = np.array(rows, dtype=np.int64).reshape(-1, 2).T
     n = len(ids)
-    place = OrderPool(np.zeros((0, n), dtype=np.int32), np.maximum(depth, 1), np.zeros(n, dtype=np.int64)).place(
-        drawing.seed
-    )
+    unranked, ungrouped = np.zeros((0, n), dtype=np.int32), np.zeros(n, dtype=np.int64)
+    place = OrderPool(unranked, np.maximum(depth, 1), ungrouped).place(drawing.seed)
     stratum = np.searchsorted(np.array(drawing.bounds), depth).astype(np.int64)
     verdicts = current_verdicts(pool)
     decided = verdicts.triple_id[verdicts.verdict != Verdict.UNDECIDED]
@@ -204,7 +201,7 @@ def _drawn_by(batch: Batch) -> tuple[str, int, list[float]]:
 
 
 def _drawn(pool: Pool, drawing: _Drawing) -> list[int]:
-    """Ids of the triples that the order drew."""
+    """Return the ids of the triples that the order drew."""
     items = pool.campaign.items.exclude(place=None)
     if drawing.end is not None:
         items = items.filter(place__lt=drawing.end)
@@ -212,20 +209,20 @@ def _drawn(pool: Pool, drawing: _Drawing) -> list[int]:
 
 
 def _imported_before(pool: Pool, first: Batch) -> list[int]:
-    """Triples whose label was there before anything was drawn: no draw depends on it, so it is certain."""
+    """Return triples labelled before anything was drawn: no draw depends on them, so they are certain."""
     before = ImportedLabel.objects.filter(triple=OuterRef("pk"), created_at__lt=first.created_at)
     return list(pool.triples.filter(Exists(before)).values_list("pk", flat=True))
 
 
 def _in_order(stratum: np.ndarray, place: np.ndarray) -> Iterator[np.ndarray]:
-    """The triples of each stratum in the order of place, int64."""
+    """Yield the triples of each stratum in the order of place, int64."""
     for h in np.unique(stratum[stratum != CERTAIN]):
         of_stratum = np.flatnonzero(stratum == h)
         yield of_stratum[np.argsort(place[of_stratum], kind="stable")]
 
 
 def _first_ones(stratum: np.ndarray, place: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Those that come before the first one of their stratum that was not drawn, in the order of place; bool [n]."""
+    """Return the triples before the first undrawn one of their stratum, in the order of place; bool [n]."""
     found = np.zeros(len(stratum), dtype=bool)
     for one in _in_order(stratum, place):
         found[one] = np.logical_and.accumulate(drawn[one])
@@ -233,7 +230,7 @@ def _first_ones(stratum: np.ndarray, place: np.ndarray, drawn: np.ndarray) -> np
 
 
 def _nearly_all(stratum: np.ndarray, place: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """The most of each stratum, in the order of place, of which at most the share OPEN is not judged; bool [n]."""
+    """Return the longest start of each stratum, by place, of which at most the share OPEN is unjudged; bool [n]."""
     found = np.zeros(len(stratum), dtype=bool)
     for one in _in_order(stratum, place):
         few = np.cumsum(~judged[one]) <= OPEN * np.arange(1, len(one) + 1)
@@ -272,7 +269,7 @@ def _name(bounds: list[float], h: int) -> str:
 def _on_table(
     pool: Pool, table: PoolTable, ids: np.ndarray, stratum: np.ndarray, names: list[str], in_sample: np.ndarray
 ) -> tuple[Sample, np.ndarray, list[Stratum]]:
-    """The same over the triples of the table, strata without a triple left out."""
+    """Return sample, label state and strata over the triples of the table, without empty strata."""
     places = np.array([table.position_of[i] for i in ids.tolist()], dtype=np.int64)
     might = stratum != CERTAIN
     used = np.unique(stratum[might])
@@ -284,14 +281,9 @@ def _on_table(
     undecided = chosen & (state == LabelState.UNJUDGED)
     state = np.where((of_table != CERTAIN) & ~chosen, LabelState.UNJUDGED, state).astype(np.int8)
     positive = state == LabelState.POSITIVE
-    strata = [
-        Stratum(
-            names[old],
-            *(
-                int((flags & (of_table == h)).sum())
-                for flags in (np.ones(len(state), dtype=bool), chosen, positive & chosen, undecided)
-            ),
-        )
-        for h, old in enumerate(used.tolist())
-    ]
+    every = np.ones(len(state), dtype=bool)
+    strata = []
+    for h, old in enumerate(used.tolist()):
+        counts = (int((flags & (of_table == h)).sum()) for flags in (every, chosen, positive & chosen, undecided))
+        strata.append(Stratum(names[old], *counts))
     return Sample(of_table, chosen, positive), state, strata

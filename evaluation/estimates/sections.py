@@ -1,9 +1,10 @@
-"""Estimates: what the whole pool would say, from a random sample of its labels."""
+"""Build the page Estimates: measures of the whole pool, estimated from a random sample of its labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate
 from evaluation.estimates.kernels.jackknife import Estimate
 from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
 from evaluation.estimates.kernels.weights import total_interval
-from evaluation.estimates.sample import NoSampleError, PoolSample, drawn_version, pool_sample
+from evaluation.estimates.sample import NoSampleError, PoolSample, Stratum, drawn_version, pool_sample
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import parse_measure
-from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, numbers
+from evaluation.sections.builders import chart, interval_cell, series_of, table_of
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell
 from evaluation.sections.wording import named_ticks
 from pooling.enums import FilterReason
 
@@ -29,27 +31,22 @@ def of_sample(context: Context) -> list[Section]:
         drawn = pool_sample(context.pool, context.table)
     except NoSampleError as refusal:
         return [_refused(context, refusal)]
-    rows: list[list[Cell]] = [
+    undecided = "judged without a decision; they count as not positive"
+    wilson = "triples * positive / judged, 95 % Wilson interval"
+    table = table_of(
+        "estimates-sample",
+        "Strata",
+        drawn.strata,
         [
-            one.name,
-            one.triples,
-            one.judged,
-            one.judged / one.triples,
-            one.positive,
-            one.undecided,
-            _positives(one.triples, one.judged, one.positive),
-        ]
-        for one in drawn.strata
-    ]
-    columns = [
-        Column("stratum", "Stratum", "text"),
-        Column("triples", "Triples", "count", "pooled triples for people"),
-        Column("judged", "Drawn and judged", "count"),
-        Column("share", "Share", "share"),
-        Column("positive", "Positive", "count"),
-        Column("undecided", "Undecided", "count", "judged without a decision; they count as not positive"),
-        Column("estimated", "Estimated positives", "count", "triples * positive / judged, 95 % Wilson interval"),
-    ]
+            (Column("stratum", "Stratum", "text"), lambda one: one.name),
+            (Column("triples", "Triples", "count", "pooled triples for people"), lambda one: one.triples),
+            (Column("judged", "Drawn and judged", "count"), lambda one: one.judged),
+            (Column("share", "Share", "share"), lambda one: one.judged / one.triples),
+            (Column("positive", "Positive", "count"), lambda one: one.positive),
+            (Column("undecided", "Undecided", "count", undecided), lambda one: one.undecided),
+            (Column("estimated", "Estimated positives", "count", wilson), _positives),
+        ],
+    )
     judged, triples = sum(one.judged for one in drawn.strata), sum(one.triples for one in drawn.strata)
     finding = f"{judged:,} of {triples:,} triples are drawn and judged."
     if judged == triples:
@@ -61,7 +58,7 @@ def of_sample(context: Context) -> list[Section]:
             "Which triples were drawn for judging, at random within each stratum."
             " Estimates rest on these, on the seeds, and on nothing else.",
             _caption(drawn),
-            [Table("estimates-sample", "Strata", columns, rows)],
+            [table],
             None,
             finding,
             drawn.notes,
@@ -72,13 +69,8 @@ def of_sample(context: Context) -> list[Section]:
 def of_values(context: Context) -> list[Section]:
     settings = context.settings
     try:
-        found = estimate(
-            context.pool,
-            questions=settings.questions,
-            assumed_is_judged=settings.assumed_is_judged,
-            seed=settings.seed,
-            progress=context.progress,
-        )
+        chosen: dict[str, Any] = {"questions": settings.questions, "assumed_is_judged": settings.assumed_is_judged}
+        found = estimate(context.pool, **chosen, seed=settings.seed, progress=context.progress)
     except NoSampleError:
         return []  # the part above says why
     asked = "questions of the seeds only" if settings.questions == "original" else "all questions with an answer"
@@ -96,9 +88,9 @@ def of_values(context: Context) -> list[Section]:
     return [replace(section, notes=[*notes, *section.notes]) for section in sections]
 
 
-def _positives(triples: int, judged: int, positive: int) -> Cell:
-    low, high = total_interval(triples, judged, positive)
-    return cell(triples * positive / judged, low=low, high=high)
+def _positives(one: Stratum) -> Cell:
+    low, high = total_interval(one.triples, one.judged, one.positive)
+    return interval_cell(one.triples * one.positive / one.judged, low, high)
 
 
 def _caption(drawn: PoolSample) -> str:
@@ -132,36 +124,32 @@ def _refused(context: Context, refusal: NoSampleError) -> Section:
 
 
 def _cells(estimates: Sequence[Estimate], i: int) -> list[Cell]:
-    """Of one system, with intervals where they are known."""
-    return [
-        cell(one.value[i], "no value under this sample", low=one.low[i], high=one.high[i])
-        if np.isfinite(one.low[i]) and np.isfinite(one.high[i])
-        else cell(one.value[i], "no value under this sample")
-        for one in estimates
-    ]
+    """Return the estimates of one system as cells, with intervals where they are known."""
+    return [interval_cell(one.value[i], one.low[i], one.high[i], "no value under this sample") for one in estimates]
 
 
 def _counts(found: Estimated, caption: str) -> Section:
-    rows: list[list[Cell]] = [
+    def counted(estimates: Mapping[str, Estimate], name: str) -> Cell:
+        return _cells([estimates[name]], 0)[0] if name in estimates else ""
+
+    far = "where an unbiased one can spread far"
+    table = table_of(
+        "estimates-counts",
+        "Estimated counts",
+        COUNTS,
         [
-            count.label,
-            *_cells([found.unbiased[count.name]], 0),
-            *(_cells([found.modelled[count.name]], 0) if count.name in found.modelled else [""]),
-        ]
-        for count in COUNTS
-    ]
-    columns = [
-        Column("what", "Count", "text"),
-        Column("estimate", "Unbiased", "count"),
-        Column("modelled", "Model-assisted", "count", "where an unbiased one can spread far"),
-    ]
+            (Column("what", "Count", "text"), lambda count: count.label),
+            (Column("estimate", "Unbiased", "count"), lambda count: counted(found.unbiased, count.name)),
+            (Column("modelled", "Model-assisted", "count", far), lambda count: counted(found.modelled, count.name)),
+        ],
+    )
     return Section(
         "estimates-counts",
         "Counts",
         "How many positive triples (seeds among them), answers (each positive once for each of its questions) and"
         " questions with an answer there would be if the whole pool were judged.",
         caption,
-        [Table("estimates-counts", "Estimated counts", columns, rows)],
+        [table],
     )
 
 
@@ -199,35 +187,26 @@ def _useless(estimates: Mapping[str, Estimate]) -> str:
 
 
 def _reach(of: Estimate) -> Floats:
-    """How far the value is from the further end of its interval: the nearer one may be cut at 0 or 1."""
+    """Return the distance of a value from the further end of its interval; the nearer may be cut at 0 or 1."""
     return np.maximum(of.high - of.value, of.value - of.low)
 
 
 def _chart(found: Estimated, estimates: Mapping[str, Estimate], title: str) -> Chart:
-    """Points of every system, measure by measure."""
+    """Draw the points of every system, measure by measure."""
     steps = np.linspace(-0.3, 0.3, len(found.systems)) if len(found.systems) > 1 else np.zeros(1)
     of = np.array([estimates[name] for name in SHOWN])  # [measures, value low high, systems]
     of = np.where(np.isfinite(of), of, of[:, :1])  # where the spread is unknown a point has no line
+    places = np.arange(len(SHOWN))
     series = [
-        {
-            "system": i,
-            "name": system,
-            "x": [float(m + steps[i]) for m in range(len(SHOWN))],
-            "y": numbers(of[:, 0, i]),
-            "low": numbers(of[:, 1, i]),
-            "high": numbers(of[:, 2, i]),
-        }
+        series_of(system, places + steps[i], of[:, 0, i], system=i, low=of[:, 1, i], high=of[:, 2, i])
         for i, system in enumerate(found.systems)
     ]
     labels = [parse_measure(name).label for name in SHOWN]
     ends = np.array([estimates[name] for name in SHOWN])
     ends = np.clip(ends[np.isfinite(ends)], 0.0, 1.0)  # an interval that is wider than the measure goes off the chart
     drawn = [float(ends.min()) - 0.02, float(ends.max()) + 0.02] if ends.size else [0.0, 1.0]
-    return Chart(
-        "points",
-        f"{title} of {' and '.join(labels)} with 95 % intervals",
-        {"series": series, "y": "value", "yrange": drawn, "xaxis": named_ticks(labels, divided=True)},
-    )
+    label, ticks = f"{title} of {' and '.join(labels)} with 95 % intervals", named_ticks(labels, divided=True)
+    return chart("points", label, series, y="value", yrange=drawn, xaxis=ticks)
 
 
 def _lists(found: Estimated, caption: str) -> Section:

@@ -1,4 +1,4 @@
-"""How sure the order of the systems is, and which pairs are undecided: a piece of the page Planning."""
+"""Build the sections of Planning on how sure the order of the systems is, and which pairs are undecided."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ import numpy as np
 from evaluation.planning.forecast import aim_of
 from evaluation.planning.kernels.order_confidence import OrderConfidence
 from evaluation.planning.work_left import RESAMPLES, confidences, is_reached, order_figure
+from evaluation.sections.builders import chart, interval_cell, series_of, table_of
 from evaluation.sections.coefficients import LEVEL
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Json,
-    Section,
-    Table,
-    cell,
-    evaluated,
-    label_caption,
-    numbers,
-)
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, evaluated, label_caption, numbers
 from evaluation.sections.wording import named_ticks, signed
 
 NO_ORDER = "fewer than two systems have a value, or all of them tie"
@@ -32,25 +21,20 @@ def by_order(context: Context) -> list[Section]:
 
 
 def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
-    rows: list[list[Cell]] = []
-    for measure in context.measures:
-        one = found[measure.name]
-        rows.append(
-            [
-                measure.label,
-                cell(one.mean, NO_ORDER, **({"low": one.low, "high": one.high} if one.defined else {})),
-                int(one.undecided(LEVEL).size),
-                len(one.pairs),
-                one.questions,
-            ]
-        )
-    columns = [
-        Column("measure", "Measure", "measure"),
-        Column("tau", "Tau", "tau", "mean over the resamples, with its 95 % interval"),
-        Column("undecided", "Undecided pairs", "count", "in the same order in fewer than 95 % of the resamples"),
-        Column("pairs", "Pairs", "count", "of systems that have a value"),
-        Column("questions", "Questions", "count"),
-    ]
+    held = "mean over the resamples, with its 95 % interval"
+    unsure = "in the same order in fewer than 95 % of the resamples"
+    table = table_of(
+        "order-now",
+        "Tau between the order now and resampled orders",
+        [(measure.label, found[measure.name]) for measure in context.measures],
+        [
+            (Column("measure", "Measure", "measure"), lambda row: row[0]),
+            (Column("tau", "Tau", "tau", held), lambda row: _tau_cell(row[1])),
+            (Column("undecided", "Undecided pairs", "count", unsure), lambda row: int(row[1].undecided(LEVEL).size)),
+            (Column("pairs", "Pairs", "count", "of systems that have a value"), lambda row: len(row[1].pairs)),
+            (Column("questions", "Questions", "count"), lambda row: row[1].questions),
+        ],
+    )
     least = min((one.defined for one in found.values() if one.defined), default=RESAMPLES)
     notes = [] if least == RESAMPLES else [f"Some resamples tie all systems; the fewest left are {least:,}."]
     return Section(
@@ -61,35 +45,28 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
         f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}. Kendall's tau-b, mean and"
         f" {100 * LEVEL:g} % percentile interval of {RESAMPLES:,} bootstrap resamples of the questions, seed"
         f" {context.settings.seed}.",
-        [Table("order-now", "Tau between the order now and resampled orders", columns, rows)],
+        [table],
         _order_chart(context, found),
         target_says(context),
         notes,
     )
 
 
+def _tau_cell(one: OrderConfidence) -> Cell:
+    return interval_cell(one.mean, one.low, one.high, NO_ORDER)
+
+
 def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
     series = []
     for i, measure in enumerate(context.measures):
         one = found[measure.name]
-        series.append(
-            {
-                "measure": i,
-                "name": measure.label,
-                "x": [i],
-                "y": numbers([one.mean]),
-                "low": numbers([one.low]),
-                "high": numbers([one.high]),
-                "hover": [f"{measure.label}: {_with_interval(one)}"],
-            }
-        )
+        mean, low, high = ([value] for value in numbers([one.mean, one.low, one.high]))
+        hover = [f"{measure.label}: {_with_interval(one)}"]
+        series.append(series_of(measure.label, [i], mean, measure=i, low=low, high=high, hover=hover))
     ticks = named_ticks([measure.label for measure in context.measures])
-    data: Json = {"series": series, "y": "tau", "yrange": [min(0.0, _least(found)) - 0.05, 1.05], "xaxis": ticks}
-    return Chart("points", "Tau between the order now and resampled orders, by measure", data)
-
-
-def _least(found: dict[str, OrderConfidence]) -> float:
-    return min((one.low for one in found.values() if one.defined), default=0.0)
+    least = min((one.low for one in found.values() if one.defined), default=0.0)
+    label = "Tau between the order now and resampled orders, by measure"
+    return chart("points", label, series, y="tau", yrange=[min(0.0, least) - 0.05, 1.05], xaxis=ticks)
 
 
 def _with_interval(one: OrderConfidence) -> str:
@@ -97,7 +74,7 @@ def _with_interval(one: OrderConfidence) -> str:
 
 
 def target_says(context: Context) -> str:
-    """Whether the target is reached, from the figure that the release of triples reads."""
+    """Say whether the target is reached, from the figure that the release of triples reads."""
     aim = aim_of(context)
     content = order_figure(context.pool, aim.measure.name).content
     if content["low"] is None:
@@ -145,17 +122,11 @@ def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
 
 
 def _pairs_chart(context: Context, one: OrderConfidence) -> Chart:
-    """The share of the resamples that keep each pair, best systems first."""
+    """Draw the share of the resamples that keep each pair, best systems first."""
     wins = np.bincount(one.pairs[:, 0], minlength=len(context.systems))
     order = np.argsort(-wins, kind="stable").tolist()
-    kept = {
-        (ahead, behind): share for (ahead, behind), share in zip(one.pairs.tolist(), one.same.tolist(), strict=True)
-    }
+    kept = dict(zip(map(tuple, one.pairs.tolist()), one.same.tolist(), strict=True))
     names = [context.systems[i] for i in order]
-    data: Json = {
-        "rows": names,
-        "columns": names,
-        "range": [0, 1],
-        "values": [[kept.get((row, column)) for column in order] for row in order],
-    }
-    return Chart("matrix", "Share of the resamples in which a system is ahead of another one", data)
+    values = [[kept.get((row, column)) for column in order] for row in order]
+    label = "Share of the resamples in which a system is ahead of another one"
+    return Chart("matrix", label, {"rows": names, "columns": names, "range": [0, 1], "values": values})

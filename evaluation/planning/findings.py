@@ -1,4 +1,4 @@
-"""Reusability: who found which pooled triple, and how much of what a system returns has been judged."""
+"""Read which contributors found each pooled triple, and how many candidates of each system are judged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TOP = 10
 
 
 def reuse_version(pool: Pool) -> str:
-    """Changes with what the page shows of the pool beside labels and ranks."""
+    """Return a text that changes with the pool's contributors, filters, depth and freezing."""
     about = f"{pool.contributors} {pool.filters} {pool.depth} {pool.frozen_at}"
     return hashlib.sha256(about.encode()).hexdigest()[:12]
 
@@ -45,21 +45,24 @@ def reuse_version(pool: Pool) -> str:
 
 @dataclass(frozen=True)
 class Findings:
-    """`found` bool [triples of the table, names]; `by_ranks`: not from provenance but from what runs return now."""
+    """Contributors of a pool and what they found, bool [triples of the table, names].
+
+    `by_ranks`: from what runs return now instead of from provenance.
+    """
 
     names: list[str]
     found: Flags
     by_ranks: bool
 
     def families(self, pool: Pool) -> dict[str, Flags]:
-        """The families of which there are at least two, and the contributors of each, bool [names]."""
+        """Return the contributors of each family, bool [names]; empty where there is one family only."""
         of = families_named(pool, self.names)
         found = {family: np.array([own == family for own in of]) for family in (*FAMILIES, NO_FAMILY) if family in of}
         return found if len(found) > 1 else {}
 
 
 def findings(pool: Pool, table: PoolTable) -> Findings:
-    """From the provenance of the pooled triples; where a pool has none, from the candidates of the runs of today."""
+    """Return findings from the provenance of pooled triples, else from the candidates that runs return now."""
     ids, gathered, _ = read_rows(pool)
     if not len(gathered.findings):
         return _by_ranks(pool, table)
@@ -80,18 +83,21 @@ def _by_ranks(pool: Pool, table: PoolTable) -> Findings:
 
 
 def candidates_of(pool: Pool, system: System) -> Gathered:
-    """The triples that a system would bring to the pool: its first candidates, to the pool's depth, for every seed."""
+    """Return the triples that a system brings to the pool: its candidates to the pool's depth for every seed."""
     return gather_runs([system.name], [system], seed_array(pool), pool.depth, open_graph(pool.graph))
 
 
 def places_of(table: PoolTable, triples: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Place of each triple int[m, 3] in the table, -1 where it is not there."""
+    """Return the place of each triple int[m, 3] in the table, -1 for triples outside it."""
     found: NDArray[np.int64] = find(triple_codes(table.triples, table.graph), triple_codes(triples, table.graph))
     return found
 
 
 def contributors_here(pool: Pool) -> set[str]:
-    """The systems of the pool that are here. A name in a file of a pool need not be the system of this name here."""
+    """Return the contributors whose system is in this database.
+
+    A name in the file of a pool need not be the system with this name here.
+    """
     names = set(pool.systems.values_list("name", flat=True))
     runs = System.objects.filter(graph=pool.graph_id, name__in=pool.contributors)
     return names | {system.name for system in runs if system.is_imported}
@@ -102,7 +108,7 @@ def contributors_here(pool: Pool) -> set[str]:
 
 @dataclass(frozen=True)
 class Judged:
-    """How much of the first candidates of a system carries a judgement, on the questions of the seeds.
+    """Judged share of the first candidates of a system, on the questions of the seeds.
 
     `k` is the number of candidates by which it is compared: ten, or the pool's depth where that is less. `shares` is
     {k: share, None where no question is asked}; `outside` its first candidates, to the pool's depth, that are not
@@ -120,19 +126,19 @@ class Judged:
 
     @property
     def missing(self) -> int:
-        """Triples that people must judge until all of its first candidates are judged."""
+        """Return how many triples people must judge until all first candidates are judged."""
         return self.to_people + self.waiting
 
     def is_comparable(self, share: float) -> bool:
-        """A system of the pool is; another one when enough of its first k candidates are judged."""
-        at = self.shares[self.k]
-        return self.is_pooled or at is None or at >= share
+        """Return whether the system is of the pool, or enough of its first k candidates are judged."""
+        judged = self.shares[self.k]
+        return self.is_pooled or judged is None or judged >= share
 
 
 def judged_shares(
     pool: Pool, table: PoolTable, chosen: LabelSet, assumed_is_judged: bool
 ) -> dict[str, dict[int, float | None]]:
-    """Judged@k of every system at ten and at the pool's depth. `chosen` must be of the original questions."""
+    """Return judged@k of every system at ten and at the pool's depth. `chosen`: of the original questions."""
     cuts = sorted({TOP, pool.depth})
     found = chosen.values([f"judged@{k}" for k in cuts], assumed_is_judged).values()
     means = [value.mean() for value in found]
@@ -144,7 +150,7 @@ def judged_shares(
 def judged_of(
     pool: Pool, table: PoolTable, chosen: LabelSet, assumed_is_judged: bool, share: float | None = None
 ) -> list[Judged]:
-    """Of every system in the order of the table; with `share` only of those that are not comparable.
+    """Return what is judged of every system, in table order; with `share` only of those not comparable.
 
     `chosen` must be of the original questions.
     """
@@ -152,8 +158,8 @@ def judged_of(
     seeds, pooled = seed_array(pool), contributors_here(pool)
     waits = (chosen.state == LabelState.UNJUDGED) & ~undecided_places(pool, table)
     rows = []
-    for name, at in judged_shares(pool, table, chosen, assumed_is_judged).items():
-        row = Judged(name, name in pooled, min(TOP, pool.depth), at)
+    for name, shares in judged_shares(pool, table, chosen, assumed_is_judged).items():
+        row = Judged(name, name in pooled, min(TOP, pool.depth), shares)
         if share is not None and row.is_comparable(share):
             continue
         gathered = candidates_of(pool, systems[name])
@@ -168,7 +174,7 @@ def judged_of(
 
 
 def undecided_places(pool: Pool, table: PoolTable) -> Flags:
-    """The triples that people judged without an answer, bool [triples]: unjudged, but nobody is asked again."""
+    """Return the triples that people judged without an answer, bool [triples]; nobody is asked again."""
     verdicts = current_verdicts(pool)
     found = np.zeros(len(table.triples), dtype=bool)
     ids = verdicts.triple_id[verdicts.verdict == Verdict.UNDECIDED]
@@ -177,9 +183,9 @@ def undecided_places(pool: Pool, table: PoolTable) -> Flags:
 
 
 def not_comparable(pool: Pool) -> dict[str, Json]:
-    """{system: {judged, k, missing}} of the systems that are not comparable under the usual settings: kept.
+    """Return {system: {judged, k, missing}} of the systems not comparable under the usual settings, a kept figure.
 
-    Empty where it cannot be said yet, so that a page that mentions it is never kept from what it is for.
+    Empty where it is not known yet, so that it never holds up a page that mentions it.
     """
 
     def compute() -> Content:
@@ -197,11 +203,11 @@ def not_comparable(pool: Pool) -> dict[str, Json]:
 
 
 def original(pool: Pool, table: PoolTable, settings: Settings) -> LabelSet:
-    """The chosen labels, on the questions of the seeds."""
+    """Return the chosen labels on the questions of the seeds."""
     return label_set(pool, table, settings.labels, "original")
 
 
 def own_places(systems: Sequence[str], names: Sequence[str], group: Flags, here: set[str]) -> NDArray[np.int64]:
-    """Where the contributors of a group stand among the evaluated systems; those that are not here do not."""
+    """Return the places of a group's contributors among the evaluated systems, without those that are not here."""
     chosen = here & {name for name, own in zip(names, group.tolist(), strict=True) if own}
     return np.array([i for i, system in enumerate(systems) if system in chosen], dtype=np.int64)

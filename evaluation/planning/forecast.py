@@ -1,4 +1,4 @@
-"""What the page Planning rests on: the aim of a campaign, and the labels and hours that are left until it is met."""
+"""Forecast the labels and hours that are left until the target of a campaign is reached."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POINTS = 5  # of the replay, beside the one before any judgement
 
 
 class Point(NamedTuple):
-    """The order after the first judgements: tau against its own resamples."""
+    """How sure the order is after the first judgements: tau against its own resamples."""
 
     judged: int
     questions: int
@@ -51,7 +51,7 @@ class Forecast:
 
 
 def replay(context: Context, measure: str) -> list[Point]:
-    """The order by the first judgements, at none and at five even steps to all of them."""
+    """Return how sure the order is after no judgement, and after five even steps to all of them."""
     chosen, table, assumed = context.labels, context.table, context.settings.assumed_is_judged
     decided, _ = order_of_decision(context.pool, len(table.triples), table.position_of)
     total = int(decided.max(initial=0))
@@ -66,7 +66,10 @@ def replay(context: Context, measure: str) -> list[Point]:
 
 
 def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -> Forecast:
-    """The gap 1 - lower end shrinks as 1 / sqrt(questions); judgements open questions as they did so far."""
+    """Forecast the judgements and labels until the target.
+
+    The gap 1 - lower end shrinks as 1 / sqrt(questions); judgements open questions as they did so far.
+    """
 
     def without(reason: str) -> Forecast:
         return Forecast(measure, target, list(points), None, None, reason)
@@ -83,29 +86,26 @@ def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -
         for before, after in ((first, last), *pairwise(points))
     ]
     seen = [point for point in points if point.judged]
-    needed = questions_needed(
-        1.0 - np.array([point.low for point in seen]),
-        np.array([float(point.questions) for point in seen]),
-        1.0 - target,
-    )
+    gap, questions = np.array([(1.0 - point.low, float(point.questions)) for point in seen]).T
+    needed = questions_needed(gap, questions, 1.0 - target)
     assert needed is not None  # the last point has a lower end
     left = [
-        _judgements(questions - last.questions, rate, work.to_judge)
-        for questions, rate in zip(needed, (opened[0], max(opened), min(opened)), strict=True)
+        _judgements(count - last.questions, rate, work.to_judge)
+        for count, rate in zip(needed, (opened[0], max(opened), min(opened)), strict=True)
     ]
     judgements = Span(left[0], min(left), max(left))
     return Forecast(measure, target, list(points), judgements, judgements.times(work.per_judgement))
 
 
 def _judgements(questions: float, per_judgement: float, to_judge: int) -> float:
-    """That open so many questions, at least one; inf: more than are left."""
+    """Return how many judgements open so many questions, at least one; inf: more than are left."""
     left = max(questions / per_judgement, 1.0) if per_judgement > 0 else math.inf
     return left if left <= to_judge else math.inf
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What the campaign wants: the target of the forecast, whether anybody set it, and the budget."""
+    """Aim of a campaign: the target of the forecast, whether anybody set it, and the budget."""
 
     measure: Measure
     target: float
@@ -123,7 +123,7 @@ def aim_of(context: Context) -> Aim:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left to do; the spans are labels, hours where a pace was measured."""
+    """Work that is left; spans are of labels, and of hours where a pace was measured."""
 
     aim: Aim
     work: Work
@@ -132,8 +132,9 @@ class Plan:
 
     @property
     def to_budget(self) -> Span | None:
-        left = None if self.aim.budget is None else float(max(self.aim.budget - self.work.given, 0))
-        return None if left is None else Span(left, left, left)
+        if self.aim.budget is None:
+            return None
+        return Span(*[float(max(self.aim.budget - self.work.given, 0))] * 3)
 
     def hours(self, labels: Span | None) -> Span | None:
         if labels is None or self.pace.seconds is None:

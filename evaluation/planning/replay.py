@@ -1,4 +1,4 @@
-"""Replaying orders of judging on a pool whose labels are known: how soon each finds the positives and the ranking."""
+"""Replay orders of judging on a pool with known labels, to see how soon each finds positives and the ranking."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ ROUNDING = 1e-9
 
 
 class Truth(NamedTuple):
-    """What people would say, by PooledTriple id (of some filtered triples too); what of a file is not used, and why."""
+    """Known answers by PooledTriple id (of some filtered triples too), and notes on unused lines of a file."""
 
     verdicts: dict[int, Verdict]
     notes: list[str]
 
 
 def read_truth(pool: Pool, source: str) -> Truth:
-    """The majority of a label file; or, of the triples for people, what the closed world of the graph says."""
+    """Return the majority answers of a label file, or those of the graph's closed world to triples for people."""
     if source == CLOSED_WORLD:
         facts = set(map(tuple, closed_world(pool.graph).tolist()))
         rows = pool.triples.filter(reason=FilterReason.NONE).values_list("pk", "head", "relation", "tail")
@@ -79,11 +79,11 @@ class KnownPool:
 
     @property
     def steps(self) -> Order:
-        """How many triples are judged after each step, int64[STEPS + 1]."""
+        """Return how many triples are judged after each step, int64[STEPS + 1]."""
         return np.round(np.linspace(0, len(self.place), STEPS + 1)).astype(np.int64)
 
     def state(self, judged: Order) -> States:
-        """When only these of ours, int64, are judged: the others are unjudged, filtered ones assumed negative."""
+        """Return the label state when only these of our triples, int64, are judged; filtered: assumed negative."""
         state = self.full.copy()
         state[self.place] = LabelState.UNJUDGED
         state[self.place[judged]] = self.full[self.place[judged]]
@@ -91,7 +91,7 @@ class KnownPool:
 
 
 def known_pool(pool: Pool, truth: Truth, depth_of_runs: bool = False) -> KnownPool:
-    """EvaluationError if nothing positive is known of the triples that people judge.
+    """Return a pool with its known labels. EvaluationError where no triple for people is positive.
 
     `depth_of_runs`: depth is the best rank in the runs that the orders see, instead of the pool's own. A pool that was
     made by other systems lets orders by depth and orders that follow runs start from different knowledge otherwise.
@@ -136,7 +136,7 @@ class Ranker:
         return [tau_of_means(now[name], goal) for name, goal in self.goal.items()]
 
     def curve(self, judged: Order) -> ReplayCurve:
-        """Of all triples int64[n] in the order of judging."""
+        """Return the curve of all triples, int64[n], in the order of judging."""
         found = np.concatenate([[0], np.cumsum(self.known.label[judged] == YES)])
         taus = [self.taus(judged[:count]) for count in self.known.steps]
         return ReplayCurve(found, np.array(taus).T)
@@ -154,7 +154,7 @@ class Spread(NamedTuple):
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """nan in all three where a value is nan."""
+    """Return mean and interval of values; all nan where one is nan."""
     mean, n = float(np.mean(values)), len(values)
     if n < 2:
         return Spread(mean, math.nan, math.nan)
@@ -163,12 +163,12 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def triples_for_positives(found: Order) -> int:
-    """After how many triples POSITIVES of all positives were found."""
+    """Return after how many triples POSITIVES of all positives are found."""
     return int(np.argmax(found >= POSITIVES * found[-1] - ROUNDING))
 
 
 def triples_until_stable(tau: Floats, steps: Order) -> float:
-    """After how many triples tau [steps] is TAU or more at this and every later step; nan if not even at the end."""
+    """Return after how many triples tau [steps] stays at TAU or more; nan where it never does."""
     below = np.flatnonzero(~(tau >= TAU - ROUNDING))
     if not below.size:
         return float(steps[0])
@@ -188,8 +188,10 @@ def replay_orders(
     shares: Sequence[int] = SHARES,
     tell: Tell | None = None,
 ) -> dict[str, Any]:
-    """What `replay_order --json` prints: of each order, over the seeds, recall of positives and tau after shares (in
-    percent) of the triples, the triples for POSITIVES of the positives, and until tau stays at TAU. Nothing is written.
+    """Return what `replay_order --json` prints; nothing is written.
+
+    Of each order, over the seeds: recall of positives and tau after shares (in percent) of the triples, the triples
+    for POSITIVES of the positives, and those until tau stays at TAU.
     """
     known = known_pool(pool, truth, depth_of_runs)
     ranker, n = Ranker(known, measures), known.stock.pool.size
@@ -201,16 +203,8 @@ def replay_orders(
             if tell:
                 tell(before * n + count, len(tasks) * n)
 
-        judged = replay(
-            ORDERS[name],
-            known.stock.pool,
-            known.label,
-            batch=batch,
-            whole_groups=whole_groups,
-            seed=seed,
-            tell=judged_more,
-        )
-        curves[name].append(ranker.curve(judged))
+        how: dict[str, Any] = {"batch": batch, "whole_groups": whole_groups, "seed": seed, "tell": judged_more}
+        curves[name].append(ranker.curve(replay(ORDERS[name], known.stock.pool, known.label, **how)))
     return {
         "pool": pool.name,
         "triples": n,

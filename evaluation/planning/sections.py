@@ -1,4 +1,4 @@
-"""Planning: is the order of the systems sure enough, how much judging is left, and where the next labels pay most."""
+"""Build the page Planning: how sure the order is, how much judging is left, and where the next labels pay most."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import math
 
 from evaluation.planning.confidence import NO_ORDER, by_order, target_says
 from evaluation.planning.forecast import POINTS, Plan, plan
-from evaluation.planning.work_left import LEAST_TIMED, RESAMPLES, Span, Work, confidences, planning_version
+from evaluation.planning.work_left import LEAST_TIMED, RESAMPLES, Span, Work, confidences, order_json, planning_version
 from evaluation.planning.yields import by_relation, relation_json, yields
-from evaluation.sections.coefficients import LEVEL
+from evaluation.sections.builders import chart, interval_cell, series_of, table_of
 from evaluation.sections.section import (
     Analysis,
     Cell,
-    Chart,
     Column,
     Context,
     Json,
     Part,
     Section,
-    Table,
     cell,
     label_caption,
     number,
@@ -43,15 +41,19 @@ def by_work(context: Context) -> list[Section]:
 def _left(made: Plan) -> Section:
     names = {"target": f"to tau {made.aim.target:.2f}", "budget": "to the budget", "pool": "to the end of the pool"}
     reasons = {"target": made.forecast.reason, "budget": NO_BUDGET, "pool": ""}
-    rows: list[list[Cell]] = []
-    for end, labels in made.ends().items():
-        no_hours = reasons[end] if labels is None else NOT_MEASURED
-        rows.append([names[end], _span_cell(labels, reasons[end]), _span_cell(made.hours(labels), no_hours)])
-    columns = [
-        Column("end", "Until", "text"),
-        Column("labels", "Labels left", "count", "with the range in brackets"),
-        Column("hours", "Hours left", "value", "labels left times the pace"),
-    ]
+    ends = made.ends()
+    no_hours = {end: reasons[end] if labels is None else NOT_MEASURED for end, labels in ends.items()}
+    ranged, paced = "with the range in brackets", "labels left times the pace"
+    table = table_of(
+        "left",
+        "Labels and hours left",
+        ends,
+        [
+            (Column("end", "Until", "text"), lambda end: names[end]),
+            (Column("labels", "Labels left", "count", ranged), lambda end: _span_cell(ends[end], reasons[end])),
+            (Column("hours", "Hours left", note=paced), lambda end: _span_cell(made.hours(ends[end]), no_hours[end])),
+        ],
+    )
     third, pace = made.work.third, made.pace
     known = (
         f"{100 * third.value:.1f} % of items needed a third label so far"
@@ -71,7 +73,7 @@ def _left(made: Plan) -> Section:
         " judged. Two labels a triple, and a third where two differ.",
         f"{made.work.given:,} labels given, {made.work.to_judge:,} triples for people without a judgement; {known}."
         f" {timed}",
-        [Table("left", "Labels and hours left", columns, rows)],
+        [table],
         finding=_left_says(made),
         notes=_left_notes(made.work),
     )
@@ -98,13 +100,10 @@ def _left_says(made: Plan) -> str:
     words.append(f", {hours_in_words(hours.value)}." if hours else ".")
     if target is None:
         words.append(f" There is no forecast for tau {made.aim.target:.2f}: {made.forecast.reason}.")
-    elif target.value == 0:
-        words.append(f" Tau {made.aim.target:.2f} by {made.aim.measure.label} is reached.")
-    elif math.isinf(target.value):
-        words.append(f" Tau {made.aim.target:.2f} by {made.aim.measure.label} is {BEYOND}.")
     else:
-        aim = f"Tau {made.aim.target:.2f} by {made.aim.measure.label}"
-        words.append(f" {aim} is forecast in {in_words(target)} labels.")
+        forecast = BEYOND if math.isinf(target.value) else f"forecast in {in_words(target)} labels"
+        forecast = "reached" if target.value == 0 else forecast
+        words.append(f" Tau {made.aim.target:.2f} by {made.aim.measure.label} is {forecast}.")
     return "".join(words)
 
 
@@ -115,7 +114,7 @@ def hours_in_words(hours: float) -> str:
 
 
 def in_words(span: Span) -> str:
-    """ "120 (90 to 400)"; an end beyond the pool in words."""
+    """Write a span as "120 (90 to 400)", an end beyond the pool in words."""
     if math.isinf(span.high):
         return f"{span.value:,.0f} ({span.low:,.0f} to more than the pool holds)"
     return f"{span.value:,.0f} ({span.low:,.0f} to {span.high:,.0f})"
@@ -123,47 +122,47 @@ def in_words(span: Span) -> str:
 
 def _history(context: Context, made: Plan) -> Section:
     found, measure = made.forecast, made.aim.measure
-    rows: list[list[Cell]] = []
-    for point in found.points:
-        ends = {"low": point.low, "high": point.high} if math.isfinite(point.low) else {}
-        gap = (1 - point.low) * math.sqrt(point.questions)
-        rows.append([point.judged, point.questions, cell(point.tau, NO_ORDER, **ends), cell(gap, NO_ORDER)])
-    columns = [
-        Column("judged", "Judgements", "count"),
-        Column("questions", "Questions", "count", "with an answer"),
-        Column("tau", "Tau", "tau", "mean and 95 % interval"),
-        Column("gap", "Gap · √questions", "value", "1 less the lower end, times the root of the questions"),
-    ]
-    series = {
-        "name": measure.label,
-        "x": [point.judged for point in found.points],
-        "y": numbers([point.tau for point in found.points]),
-    }
-    if all(math.isfinite(point.low) for point in found.points):
-        series |= {"low": [point.low for point in found.points], "high": [point.high for point in found.points]}
+    title = f"Tau by {measure.label} as judgements came"
+    rooted = "1 less the lower end, times the root of the questions"
+    table = table_of(
+        "forecast",
+        title,
+        found.points,
+        [
+            (Column("judged", "Judgements", "count"), lambda point: point.judged),
+            (Column("questions", "Questions", "count", "with an answer"), lambda point: point.questions),
+            (
+                Column("tau", "Tau", "tau", "mean and 95 % interval"),
+                lambda point: interval_cell(point.tau, point.low, point.high, NO_ORDER),
+            ),
+            (
+                Column("gap", "Gap · √questions", note=rooted),
+                lambda point: cell((1 - point.low) * math.sqrt(point.questions), NO_ORDER),
+            ),
+        ],
+    )
+    judged, _, tau, low, high = (list(values) for values in zip(*found.points, strict=True))
+    band = {"low": low, "high": high} if all(map(math.isfinite, low)) else {}
+    series = [series_of(measure.label, judged, numbers(tau), **band)]
     target = {"y": made.aim.target, "name": f"target {made.aim.target:.2f}"}
     kept = "" if made.aim.is_set else f" The campaign has no target; the forecast is for {made.aim.target:.2f}."
     return Section(
         "forecast",
-        f"Tau by {measure.label} as judgements came",
+        title,
         "How sure the order was after each part of the judgements, which is what the forecast is made from. The gap"
         " between the interval and 1 shrinks with the root of the number of questions.",
         f"{label_caption(context.labels, context.settings)} Replay at {POINTS} even steps in the order of decision,"
         f" {RESAMPLES:,} resamples each, seed {context.settings.seed}. Forecast: the gap is taken to fall as"
         " 1 / √questions from the last step, and judgements to open as many questions as so far; the range is by the"
         f" best and the worst of the steps.{kept}",
-        [Table("forecast", f"Tau by {measure.label} as judgements came", columns, rows)],
-        Chart(
-            "lines",
-            f"Tau by {measure.label} as judgements came",
-            {"series": [series], "x": "judgements", "y": "tau", "references": [target]},
-        ),
+        [table],
+        chart("lines", title, series, x="judgements", y="tau", references=[target]),
         notes=[f"No forecast: {found.reason}."] if found.reason else [],
     )
 
 
 def plan_json(pool: Pool) -> Json:
-    """What the page says under the usual settings, for who reads it by a script."""
+    """Return the content of the page under the usual settings for scripts."""
     context = Context(pool, Settings())
     made, found = plan(context), confidences(context, context.settings.measures)
     per_relation = yields(context, made.work)
@@ -174,32 +173,23 @@ def plan_json(pool: Pool) -> Json:
         "target": made.aim.target,
         "is_set": made.aim.is_set,
         "says": [target_says(context), _left_says(made)],
-        "order": {
-            name: {
-                "tau": number(one.mean),
-                "low": number(one.low),
-                "high": number(one.high),
-                "undecided": int(one.undecided(LEVEL).size),
-                "pairs": len(one.pairs),
-                "questions": one.questions,
-            }
-            for name, one in found.items()
-        },
-        "left": {
-            end: {
-                "labels": labels.json() if labels else None,
-                "hours": hours.json() if hours else None,
-                "reason": "" if labels and math.isfinite(labels.value) else reasons[end],
-            }
-            for end, labels in made.ends().items()
-            for hours in [made.hours(labels)]
-        },
+        "order": {name: {**order_json(one), "questions": one.questions} for name, one in found.items()},
+        "left": {end: _left_json(made, labels, reasons[end]) for end, labels in made.ends().items()},
         "labels_given": made.work.given,
         "triples_left": made.work.to_judge,
         "third_labels": made.work.third.json(),
         "seconds_a_label": made.pace.seconds.json() if made.pace.seconds else None,
         "history": [{key: number(value) for key, value in point._asdict().items()} for point in made.forecast.points],
         "relations": [relation_json(row, made.work) for row in per_relation.relations],
+    }
+
+
+def _left_json(made: Plan, labels: Span | None, reason: str) -> Json:
+    hours, is_known = made.hours(labels), labels is not None and math.isfinite(labels.value)
+    return {
+        "labels": labels.json() if labels else None,
+        "hours": hours.json() if hours else None,
+        "reason": "" if is_known else reason,
     }
 
 

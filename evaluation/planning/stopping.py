@@ -1,4 +1,4 @@
-"""The rule that stops the release of triples: the order of the systems is sure enough.
+"""Stop the release of triples once the order of the systems is sure enough.
 
 A release must not wait for a thousand resamples. The rule reads the figure that was kept, and a job renews it.
 """
@@ -17,9 +17,9 @@ from pooling.models import Pool
 
 
 def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
-    """Why no batch should be released: the campaign's target is reached; empty where it is not, or not known.
+    """Return why no batch should be released: the target is reached; empty where it is not, or not known.
 
-    Where the figure is older than the labels, or not there yet, a job is asked for it.
+    Where the figure is missing or older than the labels, a job is started for it.
     """
     if campaign.target_tau is None:
         return ""

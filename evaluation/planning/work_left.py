@@ -1,4 +1,4 @@
-"""How much judging is left: to a sure order of the systems, to the budget, to the end of the pool; in hours too."""
+"""Measure what judging is left: how sure the order is, labels to the end of the pool, and the pace of people."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Span(NamedTuple):
 
 
 def planning_version(pool: Pool) -> str:
-    """Changes with the campaign's target, budget, items and labels, on which planning rests beside judgements."""
+    """Return a text that changes with the campaign's target, budget, items and labels."""
     campaign = Campaign.objects.filter(pool=pool).values_list("target_tau", "target_measure", "budget").first()
     items = Item.objects.filter(campaign__pool=pool).aggregate(n=Count("pk"), last=Max("pk"))
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).count()
@@ -57,25 +57,23 @@ def planning_version(pool: Pool) -> str:
 
 
 def confidences(context: Context, names: Sequence[str]) -> dict[str, OrderConfidence]:
-    """Of the named measures under the labels of the context."""
+    """Return how sure the order is by each named measure, under the labels of the context."""
     sums = context.labels.sums(names, context.settings.assumed_is_judged)
     return bootstrap_order(sums, context.rng(), RESAMPLES, LEVEL)
 
 
+def order_json(found: OrderConfidence) -> Json:
+    """Return tau, its interval and the undecided pairs as JSON."""
+    tau = {"tau": number(found.mean), "low": number(found.low), "high": number(found.high)}
+    return {**tau, "undecided": int(found.undecided(LEVEL).size), "pairs": len(found.pairs)}
+
+
 def order_figure(pool: Pool, measure: str) -> Figure:
-    """Tau and its interval by one measure, under the current labels and the usual settings: kept, or computed now."""
+    """Return tau and its interval by one measure under current labels and usual settings: kept, or computed now."""
 
     def compute() -> Content:
         found = confidences(Context(pool, Settings()), [measure])[measure]
-        return {
-            "measure": measure,
-            "tau": number(found.mean),
-            "low": number(found.low),
-            "high": number(found.high),
-            "undecided": int(found.undecided(LEVEL).size),
-            "pairs": len(found.pairs),
-            "judged": pool.judgements.count(),
-        }
+        return {"measure": measure, **order_json(found), "judged": pool.judgements.count()}
 
     return current_figure(pool, _order_key(measure), figure_version(pool), compute)
 
@@ -90,7 +88,7 @@ def _order_key(measure: str) -> str:
 
 
 def is_reached(content: Content, target: float) -> bool:
-    """Whether a kept figure of the order meets a target; never where tau is undefined."""
+    """Return whether a kept figure of the order meets a target; False where tau is undefined."""
     return content["low"] is not None and bool(content["low"] >= target - CLOSE)
 
 
@@ -99,7 +97,7 @@ def is_reached(content: Content, target: float) -> bool:
 
 @dataclass(frozen=True)
 class Work:
-    """What people have done and have left to do."""
+    """Labels that people gave, and triples and labels that are left."""
 
     given: int  # labels, a changed one once
     to_judge: int  # triples for people without a judgement
@@ -110,7 +108,7 @@ class Work:
 
     @property
     def third(self) -> Span:
-        """Third labels for each triple with two; from none to one where nothing is known."""
+        """Return third labels for each triple with two; from none to one where nothing is known."""
         if not self.conflicts.n:
             return Span(0.0, 0.0, 1.0)
         low, high = self.conflicts.interval or (0.0, 1.0)
@@ -122,12 +120,12 @@ class Work:
 
     @property
     def labels_left(self) -> Span:
-        """To the end of the pool."""
+        """Return the labels that are left to the end of the pool."""
         return Span(*(self.places + self.may_differ * third for third in self.third))
 
 
 def work_of(pool: Pool) -> Work:
-    """Without a campaign every triple for people that has no judgement waits for two labels."""
+    """Return the work of a pool; without a campaign each unjudged triple for people waits for two labels."""
     to_judge = pool.triples.filter(reason="", judgement=None).count()
     campaign = Campaign.objects.filter(pool=pool).first()
     if campaign is None:
@@ -160,7 +158,7 @@ class Pace(NamedTuple):
 
 
 def pace_of(pool: Pool) -> Pace:
-    """The median of each person, so that one absurd time changes nothing; weighed by their labels."""
+    """Return the pace by the median of each person, which no absurd time changes, weighted by their labels."""
     campaign = Campaign.objects.filter(pool=pool).first()
     times = [[ms / 1000 for ms in row.work.label_ms if ms] for row in (annotators(campaign) if campaign else [])]
     times = [own for own in times if own]

@@ -1,9 +1,9 @@
-"""What the pool still holds, relation by relation: positives found by depth, expected among what is unjudged."""
+"""Estimate the positives that a pool still holds by relation, and build the sections that show them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from evaluation.planning.kernels.yield_curve import (
     positives_left,
 )
 from evaluation.planning.work_left import Work, work_of
+from evaluation.sections.builders import chart, interval_cell, series_of, table_of
 from evaluation.sections.relation_shares import LONGEST_NAME
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, numbers
 from pooling.orders import ORDERS
@@ -34,7 +35,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RelationYield:
-    """Triples of one relation (of all: relation -1); `judged`, `positive`, `unjudged` [k] are those for people.
+    """Triples of one relation (-1: of all); `judged`, `positive`, `unjudged` [k] count those for people by depth.
 
     `unjudged` has no judgement at all, so that undecided triples are in neither. `left`: positives expected among
     them, None where nothing can be fitted; `is_own`: by the relation's own curve, else by that of all.
@@ -52,12 +53,29 @@ class RelationYield:
     is_own: bool
 
     @property
+    def num_judged(self) -> int:
+        return int(self.judged.sum())
+
+    @property
+    def num_positive(self) -> int:
+        return int(self.positive.sum())
+
+    @property
+    def num_unjudged(self) -> int:
+        return int(self.unjudged.sum())
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of positives in the judged triples; None where nothing is judged."""
+        return self.num_positive / self.num_judged if self.num_judged else None
+
+    @property
     def left(self) -> float | None:
         return float(positives_left(self.curve, self.unjudged)) if self.curve else None
 
     def per_label(self, work: Work) -> float | None:
-        """Positives that the next label of this relation finds on average; None where nothing is left to judge."""
-        count = int(self.unjudged.sum())
+        """Return the positives that a further label finds on average; None where nothing is left to judge."""
+        count = self.num_unjudged
         return self.left / (count * work.per_judgement.value) if self.left is not None and count else None
 
 
@@ -68,7 +86,7 @@ class Yields:
 
 
 def yields(context: Context, work: Work) -> Yields:
-    """Of every relation that has a pooled triple."""
+    """Return the yield of every relation that has a pooled triple, and of all together."""
     table, state = context.table, context.labels.state
     names = table.graph.relations
     pooled = (table.pooled_id > 0) & ~table.is_seed
@@ -96,14 +114,14 @@ def yields(context: Context, work: Work) -> Yields:
         _yield(r, names[r], [int(total[r]) for total in totals], [part[r] for part in parts], every.curve)
         for r in np.flatnonzero(totals[0]).tolist()
     ]
-    rows.sort(key=lambda row: (-(row.per_label(work) or 0.0), -int(row.unjudged.sum()), row.name))
+    rows.sort(key=lambda row: (-(row.per_label(work) or 0.0), -row.num_unjudged, row.name))
     return Yields(every, rows)
 
 
 def _yield(
     relation: int, name: str, totals: Sequence[int], parts: Sequence[Counts], curve: YieldCurve | None
 ) -> RelationYield:
-    """With the relation's own curve where there is enough of it, else with the one that is given."""
+    """Return a yield with the relation's own curve where enough is judged, else with the given one."""
     pooled, to_people, released = totals
     judged, positive, unjudged = parts
     is_own = enough(positive, judged)
@@ -117,9 +135,9 @@ def relation_json(row: RelationYield, work: Work) -> Json:
         "pooled": row.pooled,
         "to_people": row.to_people,
         "released": row.released,
-        "judged": int(row.judged.sum()),
-        "positive": int(row.positive.sum()),
-        "unjudged": int(row.unjudged.sum()),
+        "judged": row.num_judged,
+        "positive": row.num_positive,
+        "unjudged": row.num_unjudged,
         "judged_by_depth": row.judged.tolist(),
         "positive_by_depth": row.positive.tolist(),
         "left": row.left,
@@ -142,19 +160,7 @@ def by_relation(context: Context) -> list[Section]:
 
 
 def _next(context: Context, found: Yields, work: Work) -> Section:
-    columns = [
-        Column("relation", "Relation", "text"),
-        Column("pooled", "Pooled", "count"),
-        Column("to_people", "To people", "count", "pooled and not filtered"),
-        Column("released", "Released", "count", "given to people so far"),
-        Column("judged", "Judged", "count", "of those for people, with yes or no"),
-        Column("positive", "Positive", "count"),
-        Column("yield", "Yield", "share", "positive of judged"),
-        Column("unjudged", "Unjudged", "count", "for people, without a judgement; undecided ones are judged"),
-        Column("left", "Positives left", "value", "expected among the unjudged, by the curve of the yield by depth"),
-        Column("per_label", "Positives a label", "value", "expected of the next label"),
-        Column("curve", "Curve", "text", "whose judgements the expectation is from"),
-    ]
+    table = _next_table(found, work)
     shown = [row for row in found.relations if row.left is not None and row.unjudged.any()][:SHOWN]
     per = work.per_judgement
     return Section(
@@ -165,15 +171,7 @@ def _next(context: Context, found: Yields, work: Work) -> Section:
         "Triples for people only; filtered ones that somebody judged are left out. Yield by depth fitted as a power law"
         f" by weighted least squares (Zobel 1998). Own curve from {LEAST_JUDGED} judged, {LEAST_POSITIVE} positive and"
         f" {LEAST_DEPTHS} depths on. A judgement is taken to need {per.value:.2f} labels.",
-        [
-            Table(
-                "relations-next",
-                "Relations by expected positives a label",
-                columns,
-                [_row(row, work) for row in found.relations],
-                foot=_total(found, work),
-            )
-        ],
+        [replace(table, rows=table.rows[1:], foot=_total(found, table.rows[0]))],
         _next_chart(shown, work) if shown else None,
         _says(found),
         _notes(context, found),
@@ -184,41 +182,50 @@ def _next_chart(shown: Sequence[RelationYield], work: Work) -> Chart:
     names = [row.name for row in shown]
     short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
     expected = numbers([100 * (row.per_label(work) or 0.0) for row in shown])
-    return Chart(
+    return chart(
         "bars",
         f"Expected positives of the next 100 labels in {len(shown)} relations",
-        {
-            "series": [{"name": "positives in 100 labels", "x": names, "y": expected}],
-            "x": "expected positives in 100 labels",
-            "lying": True,
-            "yaxis": {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
-        },
+        [series_of("positives in 100 labels", names, expected)],
+        x="expected positives in 100 labels",
+        lying=True,
+        yaxis={"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
     )
 
 
-def _row(row: RelationYield, work: Work) -> list[Cell]:
-    judged, positive = int(row.judged.sum()), int(row.positive.sum())
-    nothing = "nothing is left to judge"
-    return [
-        row.name,
-        row.pooled,
-        row.to_people,
-        row.released,
-        judged,
-        positive,
-        cell(positive / judged if judged else float("nan"), "nothing is judged"),
-        int(row.unjudged.sum()),
-        cell(nan_if_none(row.left), TOO_FEW),
-        cell(nan_if_none(row.per_label(work)), TOO_FEW if row.left is None else nothing),
-        _whose(row),
-    ]
+def _next_table(found: Yields, work: Work) -> Table:
+    """Return the table of all relations together, then of each."""
+    unjudged = "for people, without a judgement; undecided ones are judged"
+    expected = "expected among the unjudged, by the curve of the yield by depth"
+    no_label = "nothing is left to judge"
+    return table_of(
+        "relations-next",
+        "Relations by expected positives a label",
+        [found.every, *found.relations],
+        [
+            (Column("relation", "Relation", "text"), lambda row: row.name),
+            (Column("pooled", "Pooled", "count"), lambda row: row.pooled),
+            (Column("to_people", "To people", "count", "pooled and not filtered"), lambda row: row.to_people),
+            (Column("released", "Released", "count", "given to people so far"), lambda row: row.released),
+            (Column("judged", "Judged", "count", "of those for people, with yes or no"), lambda row: row.num_judged),
+            (Column("positive", "Positive", "count"), lambda row: row.num_positive),
+            (
+                Column("yield", "Yield", "share", "positive of judged"),
+                lambda row: cell(nan_if_none(row.share), "nothing is judged"),
+            ),
+            (Column("unjudged", "Unjudged", "count", unjudged), lambda row: row.num_unjudged),
+            (Column("left", "Positives left", note=expected), lambda row: cell(nan_if_none(row.left), TOO_FEW)),
+            (
+                Column("per_label", "Positives a label", note="expected of the next label"),
+                lambda row: cell(nan_if_none(row.per_label(work)), TOO_FEW if row.left is None else no_label),
+            ),
+            (Column("curve", "Curve", "text", "whose judgements the expectation is from"), _whose),
+        ],
+    )
 
 
-def _total(found: Yields, work: Work) -> list[Cell]:
-    """The foot: counts, the yield as text since a foot has no other numbers, and all positives that are expected."""
-    every = _row(found.every, work)
-    judged = int(found.every.judged.sum())
-    share = f"{100 * int(found.every.positive.sum()) / judged:.1f} %" if judged else ""
+def _total(found: Yields, every: Sequence[Cell]) -> list[Cell]:
+    """Return the foot: counts, the yield as text since a foot has no other numbers, and all expected positives."""
+    share = "" if found.every.share is None else f"{100 * found.every.share:.1f} %"
     left = "" if found.every.curve is None else sum(row.left or 0.0 for row in found.relations)
     return ["all", *every[1:6], share, every[7], left, "", ""]
 
@@ -229,7 +236,7 @@ def nan_if_none(value: float | None) -> float:
 
 def _says(found: Yields) -> str:
     left = [row.left or 0.0 for row in found.relations]
-    unjudged = int(found.every.unjudged.sum())
+    unjudged = found.every.num_unjudged
     if not unjudged:
         return "Every triple for people is judged."
     if found.every.curve is None:
@@ -242,7 +249,7 @@ def _says(found: Yields) -> str:
 
 
 def _is_fair(order: str) -> bool:
-    """Whether an order picks at random among the triples of one depth."""
+    """Return whether an order picks at random among the triples of one depth."""
     return order == "depth" or ORDERS[order].is_sample
 
 
@@ -260,79 +267,48 @@ def _notes(context: Context, found: Yields) -> list[str]:
 
 
 def _by_depth(found: Yields) -> Section:
-    every = found.every
+    every, relations = found.every, sorted(found.relations, key=lambda row: row.name)
     depths = list(range(1, len(every.judged) + 1))
     shares = [Share(int(p), int(n)) for p, n in zip(every.positive, every.judged, strict=True)]
-    ends = [share.interval or (float("nan"), float("nan")) for share in shares]
-    observed: Json = {
-        "name": "judged",
-        "x": depths,
-        "y": [share.value for share in shares],
-        "low": numbers([low for low, _ in ends]),
-        "high": numbers([high for _, high in ends]),
-    }
-    if not all(share.n for share in shares):  # a band has no holes
-        del observed["low"], observed["high"]
-    series = [observed]
+    ends = np.array([share.interval or (np.nan, np.nan) for share in shares])
+    band = {"low": ends[:, 0], "high": ends[:, 1]} if all(share.n for share in shares) else {}  # a band has no holes
+    series = [series_of("judged", depths, [share.value for share in shares], **band)]
+    fitted = np.full(len(depths), np.nan)
+    curve = ""
     if every.curve is not None:
-        fitted = numbers(every.curve.expected(np.array(depths)))
-        series.append({"name": "fitted", "x": depths, "y": fitted, "thin": True})
+        fitted = every.curve.expected(np.array(depths))
+        series.append(series_of("fitted", depths, fitted, thin=True))
+        formula = f"{every.curve.scale:.3g} · depth^{every.curve.power:.2f}"
+        curve = f" The thin line is the curve of all relations: {formula}."
     columns = [Column("relation", "Relation", "text"), *(Column(f"d{d}", f"Depth {d}", "share") for d in depths)]
-    curve = (
-        f" The thin line is the curve of all relations: {every.curve.scale:.3g} · depth^{every.curve.power:.2f}."
-        if every.curve
-        else ""
-    ).replace("-", "−")
+    rows: list[list[Cell]] = [
+        [row.name, *(_share_cell(Share(int(p), int(n))) for p, n in zip(row.positive, row.judged, strict=True))]
+        for row in relations
+    ]
+    all_relations = table_of(
+        "yield-depth",
+        "All relations by depth",
+        range(len(depths)),
+        [
+            (Column("depth", "Depth", "count"), lambda i: depths[i]),
+            (Column("judged", "Judged", "count"), lambda i: int(every.judged[i])),
+            (Column("positive", "Positive", "count"), lambda i: int(every.positive[i])),
+            (Column("yield", "Yield", "share"), lambda i: _share_cell(shares[i])),
+            (Column("fitted", "Fitted", "share"), lambda i: cell(fitted[i], TOO_FEW)),
+            (Column("unjudged", "Unjudged", "count"), lambda i: int(every.unjudged[i])),
+        ],
+    )
     return Section(
         "yield-depth",
         "Yield by depth",
         "The share of positives among the judged triples of each pool depth, for all relations and for each."
         " A yield that hardly falls says that the pool is not saturated.",
-        f"n = {int(every.judged.sum()):,} judged triples for people. Brackets: 95 % Wilson interval.{curve}",
-        [
-            Table(
-                "yield-depth",
-                "All relations by depth",
-                [
-                    Column("depth", "Depth", "count"),
-                    Column("judged", "Judged", "count"),
-                    Column("positive", "Positive", "count"),
-                    Column("yield", "Yield", "share"),
-                    Column("fitted", "Fitted", "share"),
-                    Column("unjudged", "Unjudged", "count"),
-                ],
-                [_depth_row(every, d) for d in depths],
-            ),
-            Table(
-                "yield-relations",
-                "Yield of each relation by depth",
-                columns,
-                [
-                    [row.name, *(_share_cell(int(p), int(n)) for p, n in zip(row.positive, row.judged, strict=True))]
-                    for row in sorted(found.relations, key=lambda row: row.name)
-                ],
-            ),
-        ],
-        Chart("lines", "Yield by pool depth", {"series": series, "x": "pool depth", "y": "share of positives"}),
+        f"n = {every.num_judged:,} judged triples for people. Brackets: 95 % Wilson interval.{curve.replace('-', '−')}",
+        [all_relations, Table("yield-relations", "Yield of each relation by depth", columns, rows)],
+        chart("lines", "Yield by pool depth", series, x="pool depth", y="share of positives"),
     )
 
 
-def _depth_row(every: RelationYield, depth: int) -> list[Cell]:
-    positive, judged = int(every.positive[depth - 1]), int(every.judged[depth - 1])
-    fitted = float(every.curve.expected(np.array([depth]))[0]) if every.curve else float("nan")
-    return [
-        depth,
-        judged,
-        positive,
-        _share_cell(positive, judged),
-        cell(fitted, TOO_FEW),
-        int(every.unjudged[depth - 1]),
-    ]
-
-
-def _share_cell(hits: int, n: int) -> Cell:
-    share = Share(hits, n)
-    if share.value is None or share.interval is None:
-        return cell(float("nan"), NOTHING)
-    low, high = share.interval
-    return cell(share.value, low=low, high=high)
+def _share_cell(share: Share) -> Cell:
+    low, high = share.interval or (float("nan"), float("nan"))
+    return interval_cell(nan_if_none(share.value), low, high, NOTHING)

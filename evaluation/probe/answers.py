@@ -1,4 +1,4 @@
-"""What every section of PROBE starts from: the ranks and the degrees of the answers of one label set."""
+"""Prepare the answers of a label set for PROBE: their ranks under every system, and their degrees."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ MRR = (1.0, 0.0)  # the sharpness and robustness at which PROBE is MRR, but for 
 
 @dataclass(frozen=True)
 class ProbeAnswers:
-    """One of the two label sets: filtered ranks [systems, n] and the training triples of each answer, [n]."""
+    """Answers of one label set: filtered ranks [systems, n], and the training triples of each answer, [n]."""
 
-    side: ValuesUnder
+    under: ValuesUnder
     ranks: Floats
     popularity: Ints
     entities: int
 
     @property
     def name(self) -> str:
-        return self.side.labels.name
+        return self.under.labels.name
 
     @property
     def n(self) -> int:
@@ -44,19 +44,19 @@ class ProbeAnswers:
 
     @cached_property
     def grid(self) -> Floats:
-        """[systems, sharpnesses, robustnesses] of the whole map."""
+        """Return PROBE on the whole map, [systems, sharpnesses, robustnesses]."""
         return self.surface(SHARPNESSES, ROBUSTNESSES)
 
     def surface(self, sharpnesses: Sequence[float], robustnesses: Sequence[float]) -> Floats:
         return probe_surface(self.ranks, self.popularity, self.entities, sharpnesses, robustnesses)
 
     def cell(self, value: float, digits: int = 12, **more: object) -> Cell:
-        """A value, or why there is none."""
+        """Return a value as a cell, or why it is undefined."""
         return cell(round(float(value), digits), NO_ANSWER, **more)
 
 
 def probe_answers(context: Context, key: str, chosen: LabelSet) -> ProbeAnswers:
-    """`key`: labels or against."""
+    """Return the answers of a label set for PROBE; `key` is labels or against."""
     graph = context.table.graph
     values = chosen.values(["micro_mr"])["micro_mr"]
     assert values.unit_row is not None  # micro: a unit is an answer
@@ -70,11 +70,11 @@ def probe_answers(context: Context, key: str, chosen: LabelSet) -> ProbeAnswers:
 
 
 def probe_caption(context: Context, *sides: ProbeAnswers) -> str:
-    return caption(context, *(one.side for one in sides))
+    return caption(context, *(one.under for one in sides))
 
 
 def missing_notes(context: Context, *sides: ProbeAnswers) -> list[str]:
-    """Which systems did not return all answers, and what that does."""
+    """Return a note on the systems that did not return all answers, for each label set."""
     notes = []
     for one in sides:
         missing = np.isinf(one.ranks).sum(axis=1).tolist()
@@ -86,7 +86,7 @@ def missing_notes(context: Context, *sides: ProbeAnswers) -> list[str]:
     return notes
 
 
-def with_scores(side: ValuesUnder, scores: Floats) -> ValuesUnder:
-    """The same answers with other values, higher is better, that are there for all of them."""
-    values = replace(side.values, per_unit=scores, higher_is_better=True, missing="")
-    return replace(side, values=values)
+def with_scores(under: ValuesUnder, scores: Floats) -> ValuesUnder:
+    """Return the answers of a label set with other values, all of them defined, higher is better."""
+    values = replace(under.values, per_unit=scores, higher_is_better=True, missing="")
+    return replace(under, values=values)

@@ -1,11 +1,11 @@
-"""PROBE: ranks scored as sharply as one asks, and averaged with a weight that falls with popularity.
+"""Compute PROBE: scores of ranks at a chosen sharpness, averaged with weights that fall with popularity.
 
     score(r; a) = 1 - (1 - r^-a) / (1 - |E|^-a), at a = 0 its limit 1 - ln r / ln |E|
     weight      = (degree + 1)^-b, scaled to add up to 1
     PROBE       = sum of weight times score
 
 Rank 1 scores 1, rank |E| scores 0. a = 1, b = 0 is MRR but for the affine change. Sources: Moon and Ko 2025
-(arXiv 2512.06296), equations 2 to 4; spec/metrics.md §7.
+(arXiv 2512.06296), equations 2 to 4.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIMIT = 1e-290  # sharpness below which r^-a - 1 would lose its digits; its limi
 
 
 def rank_scores(ranks: ArrayLike, num_entities: int, sharpness: float) -> Floats:
-    """Score in [0, 1] of each rank, any shape; `ranks` from 1 to `num_entities`, halves where there are ties.
+    """Return the score in [0, 1] of each rank, any shape; `ranks` from 1 to `num_entities`, halves for ties.
 
     inf, an answer that the run did not return, scores 0 as the last rank does. ValueError for what is no rank, for
     a negative sharpness, and without an entity. With one entity its rank 1 scores 1.
@@ -32,7 +32,7 @@ def rank_scores(ranks: ArrayLike, num_entities: int, sharpness: float) -> Floats
 
 
 def popularity_weights(popularity: ArrayLike, robustness: float) -> Floats:
-    """Weights [n] that add up to 1, in the proportions of (popularity + 1)^-robustness.
+    """Return weights [n] that add up to 1, proportional to (popularity + 1)^-robustness.
 
     `popularity` [n]: training triples in which the missing entity appears, 0 for one that train does not have.
     ValueError for negative ones, or for a negative robustness.
@@ -47,7 +47,7 @@ def popularity_weights(popularity: ArrayLike, robustness: float) -> Floats:
 def probe_score(
     ranks: ArrayLike, popularity: ArrayLike, num_entities: int, sharpness: float, robustness: float
 ) -> float:
-    """PROBE of one system: `ranks` [n] and the `popularity` [n] of the entities that had to be found.
+    """Return PROBE of one system from `ranks` [n] and the `popularity` [n] of the entities to find.
 
     nan without a rank. ValueError as in `rank_scores` and `popularity_weights`, and for arrays of two lengths.
     """
@@ -61,7 +61,7 @@ def probe_surface(
     sharpnesses: Sequence[float] | Floats,
     robustnesses: Sequence[float] | Floats,
 ) -> Floats:
-    """PROBE [systems, A, B] of `ranks` [systems, n] at every sharpness [A] and robustness [B]; nan without a rank."""
+    """Return PROBE [systems, A, B] of `ranks` [systems, n] at every sharpness and robustness; nan without a rank."""
     given = np.asarray(ranks, dtype=np.float64)
     n = np.size(popularity)
     if given.ndim != 2 or given.shape[1] != n:
@@ -79,7 +79,7 @@ def probe_surface(
 
 
 def best_systems(surface: Floats) -> NDArray[np.int64]:
-    """The system with the highest value at each point, [A, B] of `surface` [systems, A, B].
+    """Return the system with the highest value at each point, [A, B] of `surface` [systems, A, B].
 
     NOBODY where several share it, or none has a value.
     """
@@ -91,13 +91,13 @@ def best_systems(surface: Floats) -> NDArray[np.int64]:
 
 
 def system_places(surface: Floats) -> NDArray[np.int64]:
-    """Place from 1 of each system at each point, [systems, A, B]; systems with the same value share the better."""
+    """Return the place from 1 of each system at each point, [systems, A, B]; ties share the better place."""
     better = surface[None] > surface[:, None] + SAME  # [of, other, A, B]
     return 1 + better.sum(axis=1)
 
 
 def _grid(ranks: Floats, weight: Floats, num_entities: int, sharpnesses: Sequence[float]) -> Floats:
-    """[A, B] of one system, `weight` [B, n]. Ranks repeat: each is scored once, with the weight of all that have it."""
+    """Return PROBE [A, B] of one system, `weight` [B, n]; each distinct rank is scored once, with all its weight."""
     different, place = np.unique(ranks, return_inverse=True)
     mass = np.array([np.bincount(place, of_all, minlength=different.size) for of_all in weight])
     log = _log_ranks(different, num_entities)
@@ -114,7 +114,7 @@ def _scores(log_rank: Floats, num_entities: int, sharpness: float) -> Floats:
 
 
 def _log_ranks(ranks: ArrayLike, num_entities: int) -> Floats:
-    """ln r, and that of the last rank for what was not returned."""
+    """Return ln r, that of the last rank for answers that were not returned."""
     given = np.asarray(ranks, dtype=np.float64)
     if num_entities < 1:
         raise ValueError(f"{num_entities} entities: PROBE needs at least one")

@@ -1,10 +1,10 @@
-"""PROBE: which system is best when ranks are scored more or less sharply and popular answers count less."""
+"""Build the page PROBE: the best system by sharpness of the score and by the weight of popular answers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from itertools import product
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt
@@ -27,9 +27,10 @@ from evaluation.sections.settings import Settings
 from evaluation.sections.wording import best_of, set_notes, signed, words
 from pooling.models import Pool
 
-SHOWN = (range(0, 41, 10), range(0, 41, 10))  # points of the grid in the table on the page
+SHOWN = range(0, 41, 10)  # points of both axes in the table on the page
 NAMED_FROM = 0.02  # share of the map from which a region has its name written on it
 AXES = {"x": "sharpness a", "y": "robustness b"}
+MAP: Json = {"x": SHARPNESSES, "y": ROBUSTNESSES, "names": AXES}
 AT_MRR = (SHARPNESSES.index(MRR[0]), ROBUSTNESSES.index(MRR[1]))
 
 
@@ -52,13 +53,13 @@ def everything(context: Context) -> list[Section]:
 
 
 def shares(grid: Floats) -> dict[int, float]:
-    """Share of the points at which each system alone is the best, by its index; NOBODY where several are."""
+    """Return the share of points at which each system, by index, alone is best; NOBODY: several are."""
     best = best_systems(grid)
     return {i: float((best == i).mean()) for i in (*range(len(grid)), NOBODY)}
 
 
 def orders(grid: Floats) -> tuple[int, float]:
-    """How many orders of the systems there are on the map, and the share of the points that have that of MRR."""
+    """Return the number of different orders on the map, and the share of points with the order of MRR."""
     placed = system_places(grid).reshape(len(grid), -1).T
     counted = Counter(map(tuple, placed.tolist()))
     return len(counted), float((placed == system_places(grid)[:, *AT_MRR]).all(axis=1).mean())
@@ -70,7 +71,7 @@ def _winners(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
         " (sharpness); further up, popular answers weigh less (robustness). The lower edge at sharpness 1 is MRR."
     )
     notes = [
-        *set_notes(old.side.labels, new.side.labels),
+        *set_notes(old.under.labels, new.under.labels),
         *missing_notes(context, new, old),
         *(["One system only: there is nothing to compare."] if len(context.systems) == 1 else []),
     ]
@@ -92,30 +93,27 @@ def _winners(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
 def _wins_table(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Table:
     sides, wins = (new, old), [shares(one.grid) if one.n else {} for one in (new, old)]
     placed = system_places(new.grid) if new.n else None
+
+    def won(key: int) -> list[Cell]:
+        return [one.cell(of.get(key, np.nan)) for one, of in zip(sides, wins, strict=True)]
+
     rows: list[list[Cell]] = []
-    for i, name in enumerate([*context.systems, "shared"]):
-        key = i if i < len(context.systems) else NOBODY
-        if key == NOBODY and not any(of.get(NOBODY) for of in wins):
-            continue
-        won = [one.cell(of.get(key, np.nan)) for one, of in zip(sides, wins, strict=True)]
-        if key == NOBODY or placed is None:
-            rows.append([name, *won, *([new.cell(np.nan)] * 3 if key != NOBODY else ["", "", ""])])
-            continue
-        own = placed[i]
-        rows.append([name, *won, int(own[AT_MRR]), int(own.min()), int(own.max())])
-    return Table(
-        "wins",
-        "Share of the map at which a system is the best",
-        [
-            Column("system", "System", "system"),
-            Column("labels", f"Best, {new.name}", "share"),
-            Column("against", f"Best, {old.name}", "share"),
-            Column("at_mrr", "Place by MRR", "count", f"under {new.name}"),
-            Column("highest", "Best place", "count", f"anywhere on the map, under {new.name}"),
-            Column("lowest", "Worst place", "count", f"anywhere on the map, under {new.name}"),
-        ],
-        rows,
-    )
+    for i, name in enumerate(context.systems):
+        own: list[Cell] = [new.cell(np.nan)] * 3
+        if placed is not None:
+            own = [int(place) for place in (placed[i][AT_MRR], placed[i].min(), placed[i].max())]
+        rows.append([name, *won(i), *own])
+    if any(of.get(NOBODY) for of in wins):
+        rows.append(["shared", *won(NOBODY), "", "", ""])
+    columns = [
+        Column("system", "System", "system"),
+        Column("labels", f"Best, {new.name}", "share"),
+        Column("against", f"Best, {old.name}", "share"),
+        Column("at_mrr", "Place by MRR", "count", f"under {new.name}"),
+        Column("highest", "Best place", "count", f"anywhere on the map, under {new.name}"),
+        Column("lowest", "Worst place", "count", f"anywhere on the map, under {new.name}"),
+    ]
+    return Table("wins", "Share of the map at which a system is the best", columns, rows)
 
 
 def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
@@ -136,7 +134,7 @@ def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
     told = f"{first} The systems stand in {count} different orders; {100 * same:.1f} % of the points have that of MRR."
     if count == 1:
         told = f"{first} The order of the systems is the same everywhere."
-    if not old.n or old.side.labels.key == new.side.labels.key:
+    if not old.n or old.under.labels.key == new.under.labels.key:
         return told
     moved = float((best_systems(old.grid) != best_systems(new.grid)).mean())
     if not moved:
@@ -144,12 +142,12 @@ def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
     return f"{told} Under {old.name} the best system is another at {100 * moved:.1f} % of the points."
 
 
-def _map(context: Context, side: ProbeAnswers) -> Json:
-    best = best_systems(side.grid)  # [A, B]
-    ordered = np.sort(side.grid, axis=0)
+def _map(context: Context, answers: ProbeAnswers) -> Json:
+    best = best_systems(answers.grid)  # [A, B]
+    ordered = np.sort(answers.grid, axis=0)
     lead = ordered[-1] - ordered[-2] if len(ordered) > 1 else np.zeros(best.shape)
     regions = []
-    for i, share in shares(side.grid).items():
+    for i, share in shares(answers.grid).items():
         if share:
             name = context.systems[i] if i != NOBODY else "several tie"
             label = _middle(best == i) if share >= NAMED_FROM else None
@@ -159,19 +157,11 @@ def _map(context: Context, side: ProbeAnswers) -> Json:
     chosen = (settings.sharpness, settings.robustness)
     if chosen != MRR and chosen[0] <= SHARPNESSES[-1] and chosen[1] <= ROBUSTNESSES[-1]:
         points.append({"name": "chosen", "x": chosen[0], "y": chosen[1]})
-    return {
-        "x": SHARPNESSES,
-        "y": ROBUSTNESSES,
-        "names": AXES,
-        "best": best.T.tolist(),
-        "lead": _rounded(lead.T),
-        "regions": regions,
-        "points": points,
-    }
+    return {**MAP, "best": best.T.tolist(), "lead": _rounded(lead.T), "regions": regions, "points": points}
 
 
 def _middle(region: np.ndarray) -> Json:
-    """The point of a region, bool [A, B], that is furthest from its border and the edge of the map."""
+    """Return the point of a region, bool [A, B], that is furthest from its border and the edge of the map."""
     inside = distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
     i, j = np.unravel_index(int(inside.argmax()), region.shape)
     return {"x": SHARPNESSES[i], "y": ROBUSTNESSES[j]}
@@ -180,68 +170,45 @@ def _middle(region: np.ndarray) -> Json:
 # -- the surface ------------------------------------------------------------------------------------------------
 
 
-def _surface(context: Context, side: ProbeAnswers) -> Section:
-    title = f"PROBE by sharpness and robustness, {side.name}"
-    won = shares(side.grid) if side.n else {}
+def _surface(context: Context, answers: ProbeAnswers) -> Section:
+    title = f"PROBE by sharpness and robustness, {answers.name}"
+    won = shares(answers.grid) if answers.n else {}
     shown = [i for i in range(len(context.systems)) if won.get(i)]
-    if side.n and len(shown) < 2:  # one surface alone compares nothing
-        shown = np.argsort(-side.grid[:, *AT_MRR], kind="stable")[:2].tolist()
+    if answers.n and len(shown) < 2:  # one surface alone compares nothing
+        shown = np.argsort(-answers.grid[:, *AT_MRR], kind="stable")[:2].tolist()
+    surfaces = [{"system": i, "name": name, "z": _rounded(answers.grid[i].T)} for i, name in enumerate(context.systems)]
+    drawn = {**MAP, "names": {**AXES, "z": "PROBE"}, "shown": shown, "systems": surfaces}
     return Section(
         "surface",
         title,
         "The value of every system at every sharpness and robustness; choose the systems that are drawn. Their distance"
         " is small beside the slope, so read who is best from the map above and values from the tables.",
-        f"{probe_caption(context, side)} PROBE is Σ w · score / Σ w over answers: the score of a rank has the"
+        f"{probe_caption(context, answers)} PROBE is Σ w · score / Σ w over answers: the score of a rank has the"
         " sharpness, the weight of an answer the robustness. 1 is the best there is, 0 the last rank for every answer.",
         [
-            _grid_table(context, side, "grid", f"{title}, every tenth point", SHOWN),
-            _grid_table(context, side, "grid-all", title, (range(41), range(41)), in_files=True),
+            _grid_table(context, answers, "grid", f"{title}, every tenth point", SHOWN),
+            _grid_table(context, answers, "grid-all", title, range(41), in_files=True),
         ],
-        Chart(
-            "surfaces",
-            f"PROBE of the chosen systems over sharpness and robustness, {side.name}",
-            {
-                "x": SHARPNESSES,
-                "y": ROBUSTNESSES,
-                "names": {**AXES, "z": "PROBE"},
-                "shown": shown,
-                "systems": [
-                    {"system": i, "name": name, "z": _rounded(side.grid[i].T)} for i, name in enumerate(context.systems)
-                ],
-            },
-        )
-        if side.n
+        Chart("surfaces", f"PROBE of the chosen systems over sharpness and robustness, {answers.name}", drawn)
+        if answers.n
         else None,
-        _says_surface(context, side),
-        missing_notes(context, side),
+        _says_surface(context, answers),
+        missing_notes(context, answers),
     )
 
 
 def _grid_table(
-    context: Context,
-    side: ProbeAnswers,
-    key: str,
-    title: str,
-    points: tuple[Sequence[int], Sequence[int]],
-    *,
-    in_files: bool = False,
+    context: Context, answers: ProbeAnswers, key: str, title: str, points: Sequence[int], *, in_files: bool = False
 ) -> Table:
-    best = best_systems(side.grid)
+    best = best_systems(answers.grid)
     measure = score_measure(MRR[0])
     rows: list[list[Cell]] = []
     bold = []
-    for i in points[0]:
-        for j in points[1]:
-            winner = context.systems[best[i, j]] if best[i, j] != NOBODY else "–"
-            bold += [(len(rows), s + 3) for s in best_of(side.grid[:, i, j], measure)] if not in_files else []
-            rows.append(
-                [
-                    f"{SHARPNESSES[i]:g}",
-                    f"{ROBUSTNESSES[j]:g}",
-                    winner,
-                    *(side.cell(value) for value in side.grid[:, i, j]),
-                ]
-            )
+    for i, j in product(points, points):
+        winner = context.systems[best[i, j]] if best[i, j] != NOBODY else "–"
+        bold += [(len(rows), s + 3) for s in best_of(answers.grid[:, i, j], measure)] if not in_files else []
+        values = [answers.cell(value) for value in answers.grid[:, i, j]]
+        rows.append([f"{SHARPNESSES[i]:g}", f"{ROBUSTNESSES[j]:g}", winner, *values])
     columns = [
         Column("sharpness", "Sharpness a", "text"),
         Column("robustness", "Robustness b", "text"),
@@ -251,12 +218,12 @@ def _grid_table(
     return Table(key, title, columns, rows, bold, in_files=in_files)
 
 
-def _says_surface(context: Context, side: ProbeAnswers) -> str:
-    """What the page's point says, and what it is by MRR."""
-    if not side.n:
+def _says_surface(context: Context, answers: ProbeAnswers) -> str:
+    """Say which system has the highest value at the chosen point."""
+    if not answers.n:
         return ""
     settings = context.settings
-    own = side.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
+    own = answers.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
     i = int(own.argmax())
     return (
         f"At sharpness {settings.sharpness:g} and robustness {settings.robustness:g}"
@@ -273,17 +240,17 @@ def _rounded(values: Floats | Ints) -> list[list[float | None]]:
 
 
 def probe_json(pool: Pool, settings: Settings) -> Json:
-    """Values at the point of the settings, and the shares of the map; null without an answer."""
+    """Return values at the chosen point and shares of the map for scripts; null without an answer."""
     context = Context(pool, settings)
-    side = probe_answers(context, "labels", context.labels)
-    point = side.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
-    won = shares(side.grid) if side.n else {}
-    count, same = orders(side.grid) if side.n else (None, None)
-    found: dict[str, Any] = {
+    answers = probe_answers(context, "labels", context.labels)
+    point = answers.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
+    won = shares(answers.grid) if answers.n else {}
+    count, same = orders(answers.grid) if answers.n else (None, None)
+    return {
         "pool": pool.name,
-        "labels": side.name,
-        "n": side.n,
-        "entities": side.entities,
+        "labels": answers.name,
+        "n": answers.n,
+        "entities": answers.entities,
         "sharpness": settings.sharpness,
         "robustness": settings.robustness,
         "systems": {name: number(value) for name, value in zip(context.systems, point, strict=True)},
@@ -293,7 +260,6 @@ def probe_json(pool: Pool, settings: Settings) -> Json:
         "order_of_mrr": same,
         "left_out": context.table.left_out,
     }
-    return found
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""Slices of PROBE, as in the paper's table: by sharpness and by robustness, under both label sets."""
+"""Build the slices of PROBE in the paper's table: by sharpness and by robustness, under both label sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from evaluation.probe.answers import (
     missing_notes,
     probe_caption,
 )
-from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, numbers
+from evaluation.sections.builders import chart, series_of
+from evaluation.sections.section import Cell, Column, Context, Section, Table
 from evaluation.sections.wording import places
 
 LETTER = {"sharpness": "a", "robustness": "b"}
@@ -26,7 +27,7 @@ LETTER = {"sharpness": "a", "robustness": "b"}
 
 @dataclass(frozen=True)
 class Slice:
-    """`along` one of the two parameters, the other one at `fixed`; `points` are those of the paper's table."""
+    """PROBE `along` one parameter, the other one at `fixed`; `points` are those of the paper's table."""
 
     along: str
     line: Sequence[float]
@@ -37,11 +38,11 @@ class Slice:
     def other(self) -> str:
         return next(name for name in LETTER if name != self.along)
 
-    def of(self, side: ProbeAnswers, at: Sequence[float]) -> Floats:
-        """[systems, points]."""
+    def of(self, answers: ProbeAnswers, at: Sequence[float]) -> Floats:
+        """Return PROBE along the slice, [systems, points]."""
         if self.along == "sharpness":
-            return side.surface(at, [self.fixed])[:, :, 0]
-        return side.surface([self.fixed], at)[:, 0, :]
+            return answers.surface(at, [self.fixed])[:, :, 0]
+        return answers.surface([self.fixed], at)[:, 0, :]
 
     def is_mrr(self, point: float) -> bool:
         place = (point, self.fixed) if self.along == "sharpness" else (self.fixed, point)
@@ -49,39 +50,33 @@ class Slice:
 
 
 def slices(context: Context, *sides: ProbeAnswers) -> list[Section]:
-    """Two for each label set: by sharpness at the chosen robustness, by robustness at the chosen sharpness."""
+    """Return two sections for each label set: each parameter at the chosen value of the other."""
     settings = context.settings
     cuts = (
         Slice("sharpness", SHARPNESSES, PAPER_SHARPNESSES, settings.robustness),
         Slice("robustness", ROBUSTNESSES, PAPER_ROBUSTNESSES, settings.sharpness),
     )
-    return [_section(context, side, cut) for side in sides for cut in cuts]
+    return [_section(context, answers, cut) for answers in sides for cut in cuts]
 
 
-def _section(context: Context, side: ProbeAnswers, cut: Slice) -> Section:
-    title = f"By {cut.along}, {side.name}"
-    first, last = cut.of(side, [cut.points[0], cut.points[-1]]).T
+def _section(context: Context, answers: ProbeAnswers, cut: Slice) -> Section:
+    title = f"By {cut.along}, {answers.name}"
+    first, last = cut.of(answers, [cut.points[0], cut.points[-1]]).T
+    across = f"{cut.along} {LETTER[cut.along]}"
+    series = [
+        series_of(name, list(cut.line), values, system=i, plain=True)
+        for i, (name, values) in enumerate(zip(context.systems, cut.of(answers, cut.line), strict=True))
+    ]
     return Section(
-        f"{cut.along}-{side.side.key}",
+        f"{cut.along}-{answers.under.key}",
         title,
         f"PROBE along {cut.along}, {cut.other} {LETTER[cut.other]} = {cut.fixed:g}. {_meaning(cut)}",
-        f"{probe_caption(context, side)} An arrow tells how many places a system gains or loses against the first"
+        f"{probe_caption(context, answers)} An arrow tells how many places a system gains or loses against the first"
         " column.",
-        [_table(context, side, cut, title)],
-        Chart(
-            "lines",
-            f"PROBE of every system by {cut.along}",
-            {
-                "series": [
-                    {"system": i, "name": name, "x": list(cut.line), "y": numbers(values), "plain": True}
-                    for i, (name, values) in enumerate(zip(context.systems, cut.of(side, cut.line), strict=True))
-                ],
-                "x": f"{cut.along} {LETTER[cut.along]}",
-                "y": "PROBE",
-            },
-        ),
-        _moves(context.systems, side, cut, first, last),
-        missing_notes(context, side),
+        [_table(context, answers, cut, title)],
+        chart("lines", f"PROBE of every system by {cut.along}", series, x=across, y="PROBE"),
+        _moves(context.systems, answers, cut, first, last),
+        missing_notes(context, answers),
     )
 
 
@@ -91,8 +86,8 @@ def _meaning(cut: Slice) -> str:
     return "The higher it is, the more answers count that train has little about."
 
 
-def _table(context: Context, side: ProbeAnswers, cut: Slice, title: str) -> Table:
-    values = cut.of(side, cut.points)
+def _table(context: Context, answers: ProbeAnswers, cut: Slice, title: str) -> Table:
+    values = cut.of(answers, cut.points)
     placed = [places(column, True) for column in values.T]
     rows: list[list[Cell]] = []
     for i, system in enumerate(context.systems):
@@ -100,31 +95,20 @@ def _table(context: Context, side: ProbeAnswers, cut: Slice, title: str) -> Tabl
         for j, place in enumerate(of[i] for of in placed):
             start = placed[0][i]
             moved = start - place if start is not None and place is not None else 0
-            row.append(side.cell(values[i, j], **({"moved": moved} if moved else {})))
+            row.append(answers.cell(values[i, j], **({"moved": moved} if moved else {})))
         rows.append(row)
     best = [(i, j + 1) for j, of in enumerate(placed) for i, place in enumerate(of) if place == 1]
-    return Table(
-        f"{cut.along}-{side.side.key}",
-        f"PROBE. {title}",
-        [
-            Column("system", "System", "system"),
-            *(
-                Column(
-                    f"{LETTER[cut.along]}_{point:g}",
-                    f"{LETTER[cut.along]} = {point:g}{' (MRR)' if cut.is_mrr(point) else ''}",
-                    note="MRR but for an affine change" if cut.is_mrr(point) else "",
-                )
-                for point in cut.points
-            ),
-        ],
-        rows,
-        best if len(context.systems) > 1 else (),
-    )
+    columns, letter = [Column("system", "System", "system")], LETTER[cut.along]
+    for point in cut.points:
+        label, note = (" (MRR)", "MRR but for an affine change") if cut.is_mrr(point) else ("", "")
+        columns.append(Column(f"{letter}_{point:g}", f"{letter} = {point:g}{label}", note=note))
+    bold = best if len(context.systems) > 1 else ()
+    return Table(f"{cut.along}-{answers.under.key}", f"PROBE. {title}", columns, rows, bold)
 
 
-def _moves(systems: Sequence[str], side: ProbeAnswers, cut: Slice, first: Floats, last: Floats) -> str:
-    """How the order at the two ends of the slice differs."""
-    if len(systems) < 2 or not side.n:
+def _moves(systems: Sequence[str], answers: ProbeAnswers, cut: Slice, first: Floats, last: Floats) -> str:
+    """Say how the order differs between the two ends of the slice."""
+    if len(systems) < 2 or not answers.n:
         return ""
     one, other = places(first, True), places(last, True)
     ends = f"{LETTER[cut.along]} = {cut.points[0]:g} to {cut.points[-1]:g}"

@@ -1,6 +1,6 @@
-"""Reusability: what the labels would say of systems that had not been in the pool.
+"""Leave systems out of the pool and rank all systems again.
 
-Source: spec/metrics.md §4 (leave one system out of the pool, rank again); Zobel 1998; Voorhees 2018.
+Source: Zobel 1998; Voorhees 2018.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evaluation.statistics.places import places
 
 
 def found_by_only(found: Flags, group: Flags) -> Flags:
-    """The triples that somebody of a group found and nobody else: bool [triples].
+    """Return the triples that only contributors of a group found, bool [triples].
 
     `found` bool [triples, contributors], `group` bool [contributors]. A triple that nobody is known to have found
     stays whoever is left out.
@@ -30,13 +30,13 @@ def found_by_only(found: Flags, group: Flags) -> Flags:
 
 
 def without_triples(state: States, dropped: Flags) -> States:
-    """A copy of `state` in which the dropped triples are no longer in the pool, whatever label they had."""
+    """Return a copy of `state` without the dropped triples in the pool, whatever label they had."""
     return np.where(dropped, LabelState.NOT_POOLED, state).astype(np.int8)
 
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """One measure with all labels and without the triples of each of g groups.
+    """Values of one measure with all labels, and without the triples of each of g groups.
 
     `before` [systems] and `after` [g, systems] are means, `tau` [g] compares the order of all systems; places
     [g, systems] are from 1 and among the systems that have a mean on both sides, nan for the others.
@@ -65,7 +65,7 @@ def leave_out(
 
 
 def _compare(mean: Floats, higher_is_better: bool) -> LeaveOut:
-    """`mean` [1 + g, systems], the first with all labels."""
+    """Compare means [1 + g, systems], of which the first is with all labels."""
     merits = merit(mean, higher_is_better)
     both = np.isfinite(merits[:1]) & np.isfinite(merits[1:])  # [g, systems]
     return LeaveOut(
@@ -78,7 +78,7 @@ def _compare(mean: Floats, higher_is_better: bool) -> LeaveOut:
 
 
 def largest_shift(before: Floats, after: Floats, own: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """The system outside each group that moves by most places, int[g]; -1 where none has a place on both sides.
+    """Return the system outside each group that moves by most places, int[g]; -1 where none has both places.
 
     `before`, `after` [g, systems] places; `own[i]`: the systems of group i. Of equal moves the first.
     """

@@ -1,4 +1,4 @@
-"""Systems, and families of systems, left out of a pool one by one: a piece of the page Reusability."""
+"""Leave systems and families out of a pool one by one, and build the sections that show the effect."""
 
 from __future__ import annotations
 
@@ -13,20 +13,9 @@ from evaluation.measures.rank_table import Flags
 from evaluation.measures.registry import Measure
 from evaluation.planning.findings import Findings, contributors_here, findings, own_places
 from evaluation.reusability.kernel import LeaveOut, found_by_only, largest_shift, leave_out
+from evaluation.sections.builders import chart, series_of
 from evaluation.sections.growth_curves import asked_rows
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Json,
-    Section,
-    Table,
-    cell,
-    label_caption,
-    number,
-    numbers,
-)
+from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, number
 from evaluation.sections.wording import beside, named_ticks, signed
 
 NOT_HERE = "it has no run here"
@@ -48,13 +37,13 @@ class Group:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What leaving out each group does, by every measure."""
+    """Groups that were left out, and the effect by every measure."""
 
     groups: list[Group]
     by_measure: dict[str, LeaveOut]
 
     def shifted(self, measure: str) -> NDArray[np.int64]:
-        """The system outside each group that moves most; -1: none."""
+        """Return the system outside each group that moves most; -1: none."""
         found = self.by_measure[measure]
         return largest_shift(found.place_before, found.place_after, [group.own for group in self.groups])
 
@@ -75,24 +64,21 @@ def groups_of(context: Context, found: Findings, members: dict[str, Flags]) -> l
 
 def left_out(context: Context, groups: list[Group]) -> LeftOut:
     settings = context.settings
-    dropped = [group.dropped for group in groups]
-    found = leave_out(
-        asked_rows(context.labels), context.labels.state, dropped, settings.measures, settings.assumed_is_judged
-    )
-    return LeftOut(groups, found)
+    dropped, rows = [group.dropped for group in groups], asked_rows(context.labels)
+    by_measure = leave_out(rows, context.labels.state, dropped, settings.measures, settings.assumed_is_judged)
+    return LeftOut(groups, by_measure)
 
 
 def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
-    """Findings, each contributor left out, each family left out. EvaluationError for the full test set."""
+    """Return findings, each contributor left out, and each family left out. EvaluationError for the full test set."""
     if context.labels.key == "full-test":
         raise EvaluationError("The full test set was not pooled: choose other labels.")
     found = findings(context.pool, context.table)
     alone = {name: np.arange(len(found.names)) == i for i, name in enumerate(found.names)}
-    return (
-        found,
-        left_out(context, groups_of(context, found, alone)),
-        left_out(context, groups_of(context, found, found.families(context.pool))),
+    systems, families = (
+        left_out(context, groups_of(context, found, members)) for members in (alone, found.families(context.pool))
     )
+    return found, systems, families
 
 
 def by_leaving_out(context: Context) -> list[Section]:
@@ -134,18 +120,17 @@ def _table(context: Context, left: LeftOut, measure: Measure, what: str) -> Tabl
         Column("positives", "Of these positive", "count"),
         Column("tau", "Tau", "tau", "between the orders with and without"),
     ]
-    if what == "system":
-        columns += [
-            Column("place", "Own place with all", "count"),
-            Column("place_without", "Own place without", "count"),
-            Column("value", f"{measure.label} with all", "value"),
-            Column("change", "Own change", "change"),
-        ]
-    else:
-        columns += [
-            Column("places", "Places of its systems", "text", "with all labels and without"),
-            Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"),
-        ]
+    of_system = [
+        Column("place", "Own place with all", "count"),
+        Column("place_without", "Own place without", "count"),
+        Column("value", f"{measure.label} with all"),
+        Column("change", "Own change", "change"),
+    ]
+    of_family = [
+        Column("places", "Places of its systems", "text", "with all labels and without"),
+        Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"),
+    ]
+    columns += of_system if what == "system" else of_family
     columns += [Column("other", "Largest shift of another", "text"), Column("other_places", "Its places", "text")]
     out, shifted = left.by_measure[measure.name], left.shifted(measure.name)
     rows = []
@@ -171,7 +156,7 @@ def _own(out: LeaveOut, g: int, group: Group) -> list[Cell]:
 
 
 def _members(context: Context, out: LeaveOut, g: int, group: Group) -> list[Cell]:
-    """The places of the systems of a family, and the mean change of their values."""
+    """Return the places of a family's systems, and the mean change of their values."""
     moves = [
         f"{context.systems[own]} {out.place_before[g, own]:.0f} → {out.place_after[g, own]:.0f}"
         for own in group.own.tolist()
@@ -196,26 +181,11 @@ def _chart(context: Context, left: LeftOut, what: str, plural: str) -> Chart:
     series: list[Json] = []
     for i, measure in enumerate(context.measures):
         tau, offset = left.by_measure[measure.name].tau, beside(i, len(context.measures))
-        series.append(
-            {
-                "measure": i,
-                "name": measure.label,
-                "x": [at + offset for at in range(len(names))],
-                "y": numbers(tau),
-                "hover": [f"without {name}, {measure.label}: {_tau(of)}" for name, of in zip(names, tau, strict=True)],
-            }
-        )
+        hover = [f"without {name}, {measure.label}: {_tau(of)}" for name, of in zip(names, tau, strict=True)]
+        series.append(series_of(measure.label, np.arange(len(names)) + offset, tau, measure=i, hover=hover))
     lowest = min((value for one in series for value in one["y"] if value is not None), default=0.0)
-    return Chart(
-        "points",
-        f"Tau with and without each of the {plural}",
-        {
-            "series": series,
-            "y": "tau",
-            "yrange": [min(0.0, lowest) - 0.05, 1.05],
-            "xaxis": named_ticks(names, divided=True),
-        },
-    )
+    axes = {"yrange": [min(0.0, lowest) - 0.05, 1.05], "xaxis": named_ticks(names, divided=True)}
+    return chart("points", f"Tau with and without each of the {plural}", series, y="tau", **axes)
 
 
 def _tau(value: float) -> str:
@@ -223,7 +193,7 @@ def _tau(value: float) -> str:
 
 
 def says(context: Context, left: LeftOut, what: str) -> str:
-    """By the first measure: who of those left out loses or gains most, or that the order holds."""
+    """Say by the first measure which system moves most when it is left out, or that the order holds."""
     measure = context.measures[0]
     out = left.by_measure[measure.name]
     moves = []
@@ -245,7 +215,7 @@ def says(context: Context, left: LeftOut, what: str) -> str:
 
 
 def left_json(context: Context, left: LeftOut) -> Json:
-    """By group what leaving it out does; places as [with all labels, without]."""
+    """Return the effect of leaving out each group as JSON; places as [with all labels, without]."""
     found: Json = {}
     for g, group in enumerate(left.groups):
         measures = {}
@@ -257,12 +227,8 @@ def left_json(context: Context, left: LeftOut) -> Json:
                 "change": {context.systems[own]: number(change[own]) for own in group.own.tolist()},
                 "largest_shift_of_another": {context.systems[other]: _moved(out, g, other)} if other >= 0 else {},
             }
-        found[group.name] = {
-            "triples": group.triples,
-            "judged": group.judged,
-            "positives": group.positives,
-            "measures": measures,
-        }
+        counts = {"triples": group.triples, "judged": group.judged, "positives": group.positives}
+        found[group.name] = {**counts, "measures": measures}
     return found
 
 

@@ -1,14 +1,15 @@
-"""Reusability: would the labels have been fair to a system that had not been in the pool, and are they to this one?"""
+"""Build the page Reusability: which systems the labels can compare, and the effect of leaving systems out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.planning.findings import TOP, Judged, judged_of, original, reuse_version
 from evaluation.planning.yields import nan_if_none
 from evaluation.reusability.leave_out import by_leaving_out, each_system, left_json, says
-from evaluation.sections.section import Action, Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, cell
+from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.section import Action, Analysis, Cell, Column, Context, Json, Part, Section, Table, cell
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
@@ -16,10 +17,15 @@ NAMED = 4  # systems in a sentence
 
 
 def by_judged(context: Context) -> list[Section]:
-    """EvaluationError for the full test set."""
+    """Show the judged share of each system. EvaluationError for the full test set."""
     if context.settings.labels == "full-test":
         raise EvaluationError("The full test set was not pooled: choose other labels.")
     return [_judged(context, judged_rows(context))]
+
+
+def _extension(row: Judged) -> Action:
+    label = f"Add the {row.outside:,} missing triples of {row.system} to the pool"
+    return Action(label, "reusability-extend", {"system": row.system})
 
 
 def judged_rows(context: Context) -> list[Judged]:
@@ -30,34 +36,9 @@ def judged_rows(context: Context) -> list[Judged]:
 def _judged(context: Context, rows: Sequence[Judged]) -> Section:
     share, pool = context.settings.share, context.pool
     cuts = sorted(rows[0].shares) if rows else [TOP]
-    columns = [
-        Column("system", "System", "system"),
-        Column("pooled", "In the pool", "text"),
-        *(Column(f"judged_{k}", f"Judged@{k}", "share", f"judged share of its first {k} candidates") for k in cuts),
-        Column("outside", "Not pooled", "count", f"of its first {pool.depth} candidates"),
-        Column("to_people", "Of these for people", "count", "that no filter of the pool takes"),
-        Column("waiting", "Pooled, unjudged", "count"),
-        Column("missing", "To be judged", "count"),
-        Column("verdict", "Comparable", "text"),
-    ]
-    nothing = "the seeds ask no question"
-    table: list[list[Cell]] = [
-        [
-            row.system,
-            "yes" if row.is_pooled else "no",
-            *(cell(nan_if_none(row.shares[k]), nothing) for k in cuts),
-            row.outside,
-            row.to_people,
-            row.waiting,
-            row.missing,
-            "yes" if row.is_comparable(share) else "not comparable",
-        ]
-        for row in rows
-    ]
-    series = [
-        {"name": f"Judged@{k}", "x": [row.system for row in rows], "y": [row.shares[k] for row in rows], "measure": i}
-        for i, k in enumerate(cuts)
-    ]
+    systems = [row.system for row in rows]
+    series = [series_of(f"Judged@{k}", systems, [row.shares[k] for row in rows], measure=i) for i, k in enumerate(cuts)]
+    label, axis = "Judged share of the first candidates of each system", {"range": [0, 1.02]}
     missing = [row for row in rows if not row.is_comparable(share)]
     growable = [row for row in rows if not row.is_pooled and row.outside and pool.frozen_at is None]
     assumed = "counted" if context.settings.assumed_is_judged else "not counted"
@@ -69,21 +50,40 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
         f" {min(TOP, pool.depth)} candidates are judged.",
         f"Labels: {context.labels.name}, questions of the seeds; assumed negatives {assumed} as judged. Not pooled:"
         f" among its first {pool.depth} candidates, the depth of the pool.",
-        [Table("judged", "Judged share of the first candidates", columns, table)],
-        Chart(
-            "bars",
-            "Judged share of the first candidates of each system",
-            {"series": series, "y": "judged share", "yaxis": {"range": [0, 1.02]}},
-        ),
+        [_judged_table(context, rows, cuts)],
+        chart("bars", label, series, y="judged share", yaxis=axis),
         _judged_says(rows, missing),
         [f"The pool was frozen on {pool.frozen_at:%Y-%m-%d}: it takes no more triples."] if pool.frozen_at else [],
-        actions=[
-            Action(
-                f"Add the {row.outside:,} missing triples of {row.system} to the pool",
-                "reusability-extend",
-                {"system": row.system},
-            )
-            for row in growable
+        actions=[_extension(row) for row in growable],
+    )
+
+
+def _judged_table(context: Context, rows: Sequence[Judged], cuts: Sequence[int]) -> Table:
+    share, first = context.settings.share, f"of its first {context.pool.depth} candidates"
+
+    def judged(k: int) -> tuple[Column, Callable[[Judged], Cell]]:
+        column = Column(f"judged_{k}", f"Judged@{k}", "share", f"judged share of its first {k} candidates")
+        return column, lambda row: cell(nan_if_none(row.shares[k]), "the seeds ask no question")
+
+    def verdict(row: Judged) -> str:
+        return "yes" if row.is_comparable(share) else "not comparable"
+
+    return table_of(
+        "judged",
+        "Judged share of the first candidates",
+        rows,
+        [
+            (Column("system", "System", "system"), lambda row: row.system),
+            (Column("pooled", "In the pool", "text"), lambda row: "yes" if row.is_pooled else "no"),
+            *map(judged, cuts),
+            (Column("outside", "Not pooled", "count", first), lambda row: row.outside),
+            (
+                Column("to_people", "Of these for people", "count", "that no filter of the pool takes"),
+                lambda row: row.to_people,
+            ),
+            (Column("waiting", "Pooled, unjudged", "count"), lambda row: row.waiting),
+            (Column("missing", "To be judged", "count"), lambda row: row.missing),
+            (Column("verdict", "Comparable", "text"), verdict),
         ],
     )
 
@@ -103,7 +103,7 @@ def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
 
 
 def reusability_json(pool: Pool, settings: Settings) -> Json:
-    """What the page says, for who reads it by a script; EvaluationError for labels that no pool has."""
+    """Return the content of the page for scripts. EvaluationError for the full test set."""
     context = Context(pool, settings)
     rows = judged_rows(context)
     found, systems, families = each_system(context)
@@ -117,21 +117,15 @@ def reusability_json(pool: Pool, settings: Settings) -> Json:
             _judged_says(rows, [row for row in rows if not row.is_comparable(settings.share)]),
             *filter(None, [says(context, systems, "system"), says(context, families, "family")]),
         ],
-        "judged": {
-            row.system: {
-                "pooled": row.is_pooled,
-                "k": row.k,
-                "at": {str(k): of for k, of in row.shares.items()},
-                "outside": row.outside,
-                "to_people": row.to_people,
-                "waiting": row.waiting,
-                "missing": row.missing,
-                "comparable": row.is_comparable(settings.share),
-            }
-            for row in rows
-        },
+        "judged": {row.system: _judged_json(row, settings.share) for row in rows},
         "without": {"system": left_json(context, systems), "family": left_json(context, families)},
     }
+
+
+def _judged_json(row: Judged, share: float) -> Json:
+    shares = {str(k): of for k, of in row.shares.items()}
+    counts = {name: getattr(row, name) for name in ("outside", "to_people", "waiting", "missing")}
+    return {"pooled": row.is_pooled, "k": row.k, "at": shares, **counts, "comparable": row.is_comparable(share)}
 
 
 ANALYSIS = Analysis(

@@ -1,10 +1,10 @@
-"""Measures of the whole judged pool, estimated from a random sample of its labels by inverse probability.
+"""Estimate measures of the whole judged pool from a random sample of its labels, by inverse probability.
 
 A measure is a sum over sets of positives: an answer, and those above it. Each set that was drawn counts 1 / its
-probability (estimates_sample.py), so totals are exactly unbiased, whatever the positives are, if a stratum has at least
+probability (weights.py), so totals are exactly unbiased, whatever the positives are, if a stratum has at least
 as many drawn triples as any question has positives in it. A mean is a ratio of two totals, which is consistent. Spread
 grows by N / n with each positive above an answer: where questions have many answers a part of the labels says little,
-and estimates_model.py is there for that.
+and model_assisted.py is there for that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_RANK: Mapping[str, Callable[[Floats], Floats]] = {"mrr": _reciprocal, **{f"hi
 
 
 class Estimator:
-    """The unbiased estimates of a sample and of its subsets. `asked` bool [questions]: those that are evaluated."""
+    """Unbiased estimates of a sample and of its subsets. `asked` bool [questions]: those that are evaluated."""
 
     def __init__(self, prepared: Prepared, sample: Sample, asked: Flags) -> None:
         table = prepared.table
@@ -53,14 +53,14 @@ class Estimator:
         return found
 
     def weights(self, sample: Sample) -> Weights:
-        """Those of the sizes of the sample; few sizes differ among its subsets."""
+        """Return the weights for the sizes of the sample; few sizes differ among its subsets."""
         key = tuple(sample.taken.tolist())
         if key not in self._weights:
             self._weights[key] = Weights(sample.population, sample.taken)
         return self._weights[key]
 
     def _micro(self, sample: Sample, weights: Weights) -> Estimates:
-        """Sum over answers of the weights of "exactly so many positives above" times the value at that rank."""
+        """Sum over answers the weight of each number of positives above, times the value at that rank."""
         lists, strata = self._scored, sample.population.size
         higher, tied = lists.of_stratum(sample.stratum, sample.positive, strata)
         rank = lists.rank - higher[-1] - tied[-1] / 2.0
@@ -83,14 +83,11 @@ class Estimator:
         return found
 
     def _macro(self, sample: Sample, weights: Weights) -> Estimates:
-        """Sum over answers of the value at their position times the weight of "no positive above"."""
+        """Sum over answers the value at their position, times the weight of "no positive above"."""
         lists, strata = self._strict, sample.population.size
         above, _ = lists.of_stratum(sample.stratum, sample.positive, strata)
-        first = np.where(
-            sample.positive[lists.triple] & (above[-1] == 0),
-            weights.none(above[:-1], sample.stratum[lists.triple]),
-            0.0,
-        )
+        alone = weights.none(above[:-1], sample.stratum[lists.triple])
+        first = np.where(sample.positive[lists.triple] & (above[-1] == 0), alone, 0.0)
         questions = first[0].sum() if len(first) else 0.0  # whichever system orders them, the sum is the same
         found: Estimates = {"questions": np.array([questions])}
         for name, of_rank in OF_RANK.items():
@@ -99,7 +96,7 @@ class Estimator:
 
 
 def _alike(key: Ints) -> Iterator[tuple[tuple[int, ...], Order]]:
-    """The distinct columns of key [fields, slots], each with the slots that have it."""
+    """Yield the distinct columns of key [fields, slots], each with the slots that have it."""
     if not key.size:
         return
     code = np.ravel_multi_index(tuple(key + 1), tuple(key.max(axis=1) + 2))  # CERTAIN is -1
@@ -110,5 +107,5 @@ def _alike(key: Ints) -> Iterator[tuple[tuple[int, ...], Order]]:
 
 
 def ratio(total: Floats, units: float) -> Floats:
-    """The mean over so many units; nan where there is none."""
+    """Return the mean over so many units; nan where there is none."""
     return total / units if units > 0 else np.full(total.shape, np.nan)

@@ -1,4 +1,4 @@
-"""How far an estimate of a stratified sample would spread over samples: a jackknife that leaves out groups.
+"""Estimate how far estimates spread over stratified samples, by a jackknife that leaves out groups.
 
 In each stratum of which a part was drawn the sample is cut at random into up to 20 groups; without group g the estimate
 is theta_g. The variance is the sum over strata of (1 - n / N) (G - 1) / G sum (theta_g - mean)^2 (Wolter 2007, ch. 4).
@@ -35,7 +35,7 @@ def jackknife(
     groups: int = GROUPS,
     progress: Tell | None = None,
 ) -> dict[str, Estimate]:
-    """value +- t sd of whatever `estimate` gives. A stratum of which one triple was drawn has no spread: nan."""
+    """Return value ± t · sd of each result of `estimate`; the ends are nan where one triple of a stratum was drawn."""
     whole = estimate(sample)
     variance = {name: np.zeros(value.shape) for name, value in whole.items()}
     parts = [h for h, (n, size) in enumerate(zip(sample.taken, sample.population, strict=True)) if n < size]

@@ -1,4 +1,4 @@
-"""What stands above an answer in the order of every system, and infAP and nDCG of a stratified sample.
+"""Count what is above an answer in the order of every system; infAP and nDCG of a stratified sample.
 
 Sources: Yilmaz, Kanoulas and Aslam 2008 (a simple and efficient sampling method for estimating AP and NDCG).
 """
@@ -15,7 +15,7 @@ CUT = 20  # of nDCG
 
 
 class Lists:
-    """Rows of some triples in the order of every system, and how many of a kind stand above each."""
+    """Rows of some triples in the order of every system, and counts of what is above each."""
 
     def __init__(self, prepared: Prepared, by_score: bool) -> None:
         self.rank = prepared.realistic if by_score else prepared.strict  # [systems, n]
@@ -27,9 +27,9 @@ class Lists:
         self._line = np.arange(len(self.rank))[:, None]
 
     def above(self, flagged: Flags | Floats) -> tuple[Floats, Floats]:
-        """Flagged triples ([triples]) of its question above a place, and others at its rank, 2 x [systems, n].
+        """Return how many flagged triples of its question are above a place, and others at its rank.
 
-        With numbers instead of flags their sums.
+        `flagged` [triples]; 2 x [systems, n]. Numbers instead of flags are summed.
         """
         own = flagged[self.triple]
         kind = np.int64 if own.dtype == np.bool_ else np.float64
@@ -42,13 +42,13 @@ class Lists:
         return higher - before[:, self._start], before[self._line, last + 1] - higher - own
 
     def of_stratum(self, stratum: Ints, present: Flags, strata: int) -> tuple[Ints, Ints]:
-        """`above` for present triples by stratum, 2 x [strata + 1, systems, n]; the last is of certain ones."""
+        """Return `above` for present triples by stratum, 2 x [strata + 1, systems, n]; the last: certain ones."""
         counted = [self.above(present & (stratum == h)) for h in (*range(strata), CERTAIN)]
         return np.stack([c[0] for c in counted]), np.stack([c[1] for c in counted])
 
 
 def stratified_lists(lists: Lists, sample: Sample, weights: Weights) -> dict[str, Floats]:
-    """infAP and infNDCG@20 [systems] of a stratified sample: means over the questions with a certain positive.
+    """Return infAP and infNDCG@20 [systems] of a stratified sample, over the questions with a certain positive.
 
     Others are asked only if one of their answers is drawn: a mean over these would favour questions with many answers.
     R, the positives of a question, is estimated as the sum of 1 / probability. Where it lies between two whole numbers,
@@ -76,12 +76,12 @@ def stratified_lists(lists: Lists, sample: Sample, weights: Weights) -> dict[str
 
 
 def _sums(values: Floats, begin: Order, end: Order) -> Floats:
-    """[systems, n] to sums from begin to end, [systems, questions]."""
+    """Sum values [systems, n] from begin to end, [systems, questions]."""
     total = np.concatenate((np.zeros((len(values), 1)), np.cumsum(values, axis=1)), axis=1)
     return total[:, end] - total[:, begin]
 
 
 def _ideal(relevant: Floats) -> Floats:
-    """DCG@20 of a list that begins with so many answers; between whole numbers in proportion."""
+    """Return DCG@20 of a list that begins with so many answers, interpolated between whole numbers."""
     best = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2, CUT + 2)))))
     return np.interp(relevant, np.arange(CUT + 1), best)

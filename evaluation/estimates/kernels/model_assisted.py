@@ -1,4 +1,4 @@
-"""The same measures with a model of what was not drawn, where inverse probabilities alone spread too far.
+"""Estimate measures with a model of undrawn triples, where inverse probabilities alone spread too far.
 
 Each answer still counts 1 / its probability. How many undrawn positives stand above it follows a beta-binomial
 distribution: every question has a share of positives of its own, around that of its triples' bands of pool depth, and
@@ -107,7 +107,7 @@ class _Model:
         self.weight = 1.0 / correlation - 1.0  # how many triples of a question the shares of the bands are worth
 
     def undrawn_above(self, lists: Lists, slots: tuple[Order, ...]) -> tuple[Ints, Floats, Ints]:
-        """At each slot: undrawn triples above, the mean share of their bands, and undrawn ones at the same rank."""
+        """Return for each slot undrawn triples above, the mean share of their bands, and undrawn ones at its rank."""
         higher, tied = (count[slots] for count in lists.above(self._undrawn))
         likely, likely_tied = (total[slots] for total in lists.above(self._undrawn * self.share))
         either = higher + tied
@@ -120,7 +120,7 @@ class _Model:
 
 
 def _expected(rank: Floats, left: Ints, beta: Beta) -> Estimates:
-    """Mean value at a rank from which a beta-binomial number of `left` triples is subtracted, each [slots]."""
+    """Return the mean value at a rank less a beta-binomial number of `left` triples, each [slots]."""
     order = np.argsort(-left, kind="stable")  # those with many left stay longest
     rank, left, yes, no = rank[order], left[order], beta.yes[order], beta.no[order]
     chance = np.exp(betaln(yes, no + left) - betaln(yes, no))  # of x = 0 positives among them

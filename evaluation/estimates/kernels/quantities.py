@@ -1,4 +1,4 @@
-"""What estimates are called, for pages, commands and docs: measures have the names of the registry of measures."""
+"""Name the estimates for pages, commands and docs; measures have the names of the registry of measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A random sample of the pool's labels, and what a set of its members counts: 1 / the probability of drawing it.
+"""Weight sets of triples of a random sample by 1 / the probability of drawing them.
 
 In each stratum n of N triples are a simple random sample without replacement. A set of triples with c members in a
 stratum is in the sample with probability (n)_c / (N)_c, falling factorials, and the product of these over strata
@@ -23,7 +23,7 @@ Z = 1.959963984540054  # normal quantile of 0.975
 
 @dataclass(frozen=True)
 class Sample:
-    """What was drawn for judging; all arrays [triples].
+    """A random sample for judging; all arrays [triples].
 
     stratum int: 0, 1, ... of triples that might have been drawn, CERTAIN elsewhere. drawn bool. positive bool: of the
     drawn ones, and of the certain ones.
@@ -45,22 +45,22 @@ class Sample:
 
     @cached_property
     def population(self) -> NDArray[np.int64]:
-        """N of each stratum."""
+        """Return N of each stratum."""
         return np.bincount(self.stratum[self.stratum != CERTAIN])
 
     @cached_property
     def taken(self) -> NDArray[np.int64]:
-        """n of each stratum."""
+        """Return n of each stratum."""
         return np.bincount(self.stratum[self.drawn], minlength=self.population.size)
 
     def without(self, dropped: Flags) -> Sample:
-        """The smaller sample without some drawn triples, bool [triples]."""
+        """Return the smaller sample without some drawn triples, bool [triples]."""
         left = self.drawn & ~dropped
         return replace(self, drawn=left, positive=self.positive & (left | (self.stratum == CERTAIN)))
 
 
 def total_interval(population: int, taken: int, hits: int) -> tuple[float, float]:
-    """The 95 % interval of how many of a population are hits, when `hits` of `taken` drawn ones are.
+    """Return the 95 % interval of the hits in a population, when `hits` of `taken` drawn ones are.
 
     Wilson's (1927), which has a width where all or none are hits; with the correction for a finite population, and
     never beyond what was seen.
@@ -85,7 +85,7 @@ class Weights:
         self._exactly: dict[tuple[int, ...], Floats] = {}
 
     def none(self, counts: Ints, member: Ints) -> Floats:
-        """Weight of "this one, and no positive of that kind", [...]; it is negative where an odd number was drawn.
+        """Return the weight of "this one, and no positive of that kind", [...]; negative where an odd number was drawn.
 
         counts [strata, ...] positives drawn of that kind, member [...] the stratum of this one. The sum over their
         subsets S of (-1)^|S| / P(S and this one) is (-1)^k (N - n + k - 1)_k / (n)_k, by Chu and Vandermonde.
@@ -98,19 +98,19 @@ class Weights:
         return weight
 
     def _alone(self, stratum: int, others: int, most: int) -> Floats:
-        """For k = 0 ... most positives drawn beside `others` of the set, [most + 1]; 0 where k cannot be."""
+        """Return factors for k = 0 ... most positives drawn beside `others` of the set, [most + 1]; 0: impossible k."""
         n, gap = self.taken[stratum] - others, self.population[stratum] - self.taken[stratum]
         steps = [-(gap + i) / (n - i) if n > i else 0.0 for i in range(most)]
         return np.concatenate(([1.0], np.cumprod(steps)))
 
     def above(self, other: int, member: Ints) -> Floats:
-        """1 / P(this one and one of stratum `other`), [...]; `member` [...] is the stratum of this one."""
+        """Return 1 / P(this one and one of stratum `other`), [...]; `member` [...] is the stratum of this one."""
         population, taken = self.population[other], self.taken[other]
         both = (population - 1) / (taken - 1) if taken > 1 else 0.0  # where one was drawn there is no pair
         return self.one[member] * np.where(member == other, both, population / taken)
 
     def exactly(self, higher: tuple[int, ...], tied: tuple[int, ...], member: int) -> Floats:
-        """Weights [v] of "this one, with exactly v halves of a rank above it": two a higher positive, one a tied one.
+        """Return weights [v] of "this one, exactly v half ranks above it": two for a higher positive, one for a tie.
 
         higher, tied: positives drawn, by stratum. In expectation over samples these are the indicator of the v that is
         true. A sample of everything gives 1 at 2 * sum(higher) + sum(tied) and 0 elsewhere.

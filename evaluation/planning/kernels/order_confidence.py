@@ -1,6 +1,6 @@
-"""How sure the order of the systems is, and how many questions a surer one would take.
+"""Measure how sure the order of the systems is, and how many questions a surer one needs.
 
-Source: spec/pooling.md, "Stopping and planning"; the resamples are those of evaluation/statistics/bootstrap.py.
+The resamples are those of evaluation/statistics/bootstrap.py.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class OrderConfidence:
     same: Floats
 
     def undecided(self, level: float = 0.95) -> NDArray[np.int64]:
-        """The pairs, as places in `pairs`, that stand as now in less than this share; the least sure first."""
+        """Return the places in `pairs` that keep their order in less than this share; the least sure first."""
         found = np.flatnonzero(self.same < level)
         return found[np.argsort(self.same[found], kind="stable")]
 
@@ -64,7 +64,7 @@ def bootstrap_order(
 
 
 def _confidence(now: Floats, drawn: Floats, tau: Floats, level: float, questions: int) -> OrderConfidence:
-    """Of one measure: merits now [systems] and drawn [draws, systems], tau [draws]."""
+    """Return the confidence by one measure: merits now [systems] and drawn [draws, systems], tau [draws]."""
     left, right = np.triu_indices(now.size, k=1)
     both = np.isfinite(now[left]) & np.isfinite(now[right])
     left, right = left[both], right[both]
@@ -90,7 +90,7 @@ class Needed(NamedTuple):
 
 
 def questions_needed(gap: Floats, questions: Floats, target: float) -> Needed | None:
-    """Questions at which the gap of tau's interval (1 - lower end) has shrunk to `target`.
+    """Return the questions at which the gap of tau's interval (1 - lower end) shrinks to `target`.
 
     `gap`, `questions` [points]: what was seen so far, the last point last. A gap shrinks as 1 / sqrt(questions), as
     the standard error of a mean does: from each point follow questions * (gap / target)^2, never less than the point

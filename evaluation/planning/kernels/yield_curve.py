@@ -1,7 +1,7 @@
-"""How the share of positives falls with pool depth, and how many positives the unjudged triples still hold.
+"""Fit the share of positives by pool depth, and estimate the positives among unjudged triples.
 
 Source: Zobel 1998, "How reliable are the results of large-scale information retrieval experiments?", who fits a power
-law to the relevant documents found at each depth; spec/pooling.md, "Stopping and planning".
+law to the relevant documents found at each depth.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class YieldCurve(NamedTuple):
     power: float
 
     def expected(self, depth: Ints) -> Floats:
-        """The expected share at depths from 1, in the shape of `depth`."""
+        """Return the expected share at depths from 1, in the shape of `depth`."""
         expected: Floats = np.minimum(1.0, self.scale * np.asarray(depth, dtype=np.float64) ** self.power)
         return expected
 
 
 def enough(positive: Ints, judged: Ints) -> bool:
-    """Whether judged triples [depths], `positive` of them, are enough to fit a curve to."""
+    """Return whether judged triples [depths], `positive` of them, are enough to fit a curve."""
     return bool(
         judged.sum() >= LEAST_JUDGED and positive.sum() >= LEAST_POSITIVE and np.count_nonzero(judged) >= LEAST_DEPTHS
     )
 
 
 def fit_yield(positive: Ints, judged: Ints) -> YieldCurve:
-    """The power law of the yield at depths 1 … k, from `positive` of `judged` triples at each, both [k].
+    """Fit the power law of the yield at depths 1 … k to `positive` of `judged` triples at each, both [k].
 
     Least squares of log yield on log depth. Half a positive and half a negative are added at each judged depth, so
     that a depth without a positive has a logarithm; a depth weighs by the inverse of the variance of its log yield,
@@ -55,6 +55,6 @@ def fit_yield(positive: Ints, judged: Ints) -> YieldCurve:
 
 
 def positives_left(curve: YieldCurve, unjudged: NDArray[np.integer]) -> Floats:
-    """Expected positives among the unjudged triples at depths 1 … k, [..., k] to [...]; never more than there are."""
+    """Return the expected positives among unjudged triples at depths 1 … k, [..., k] to [...]; at most all."""
     left: Floats = (unjudged * curve.expected(np.arange(1, unjudged.shape[-1] + 1))).sum(axis=-1)
     return left
