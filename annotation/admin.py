@@ -1,4 +1,4 @@
-"""A look at the rows for who runs the site. Only the domain makes labels: nothing is edited here."""
+"""Read-only lists of campaigns, labels and judgements for administrators of the server."""
 
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from annotation.models import Campaign, Judgement, Label
 
-# accounts and roles are changed on the pages of people, which keep site and campaign roles apart and record it
+# accounts and roles are changed on our own pages, which keep site and campaign roles apart and record each act
 admin.site.unregister([User, Group])
 
 

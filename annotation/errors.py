@@ -1,18 +1,18 @@
-"""What may go wrong when people label, by a person's doing; each message is written for that person."""
+"""Errors of the annotation app whose messages are written for the person who caused them."""
 
 from core.errors import UserError
 
 
 class PersonError(UserError):
-    """A role that a person may not have."""
+    """Refuse a role that a person may not have, or an account that cannot be made."""
 
 
 class InvitationError(UserError):
-    """An invitation that cannot be made, or not be used any more."""
+    """Refuse an invitation that cannot be made, or can no longer be used."""
 
 
 class ConsentNeeded(Exception):  # noqa: N818
-    """A member who has not agreed to the campaign's text on personal data asks for its work."""
+    """Send a member to the campaign's text on personal data, to which they must agree before they label."""
 
     def __init__(self, pool: str, wanted: str) -> None:
         super().__init__(pool)
@@ -21,20 +21,20 @@ class ConsentNeeded(Exception):  # noqa: N818
 
 
 class CampaignError(UserError):
-    """A campaign cannot be opened, or does not exist."""
+    """Refuse an act of a manager on a campaign, or name a campaign that does not exist."""
 
 
 class EvidenceError(UserError):
-    """A link that does not show where the answer comes from."""
+    """Refuse an evidence link that does not show where the answer comes from."""
 
 
 class NotYours(UserError):  # noqa: N818
-    """A slot or label that this person does not hold."""
+    """Refuse a slot or label that is not this person's."""
 
 
 class AnswerRefused(UserError):  # noqa: N818
-    """An answer that cannot be kept as it is: withdrawn slot, time over, an id used before."""
+    """Refuse an answer that cannot be kept: withdrawn slot, time over, an id used before."""
 
 
 class LabelFileError(UserError):
-    """A label file that cannot be read at all."""
+    """Refuse a label file that cannot be read at all."""

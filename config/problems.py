@@ -1,7 +1,4 @@
-"""A page for what a view could not handle itself but a person can: a damaged artifact, a full disk.
-
-And the way to what must come first: the text on personal data.
-"""
+"""Show errors that no view handled: a damaged artifact, a full disk, a deleted object, missing consent."""
 
 import logging
 from collections.abc import Callable
@@ -18,7 +15,10 @@ logger = logging.getLogger(__name__)
 
 
 class ShowUserErrors:
-    """Shows the message of a UserError that reached the top, with status 503, instead of a bare 500; 404 where gone."""
+    """Show the message of a UserError that reached the top, with status 503, instead of a bare 500.
+
+    A GoneError gets 404; ConsentNeeded leads to the page with the text on personal data.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

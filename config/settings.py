@@ -20,7 +20,7 @@ VAR.mkdir(parents=True, exist_ok=True)
 
 
 def _local_secret_key() -> str:
-    """The key of a local setting: made once, readable by its owner only."""
+    """Return the secret key of a local installation, made once and readable by its owner only."""
     path = VAR / "secret_key"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -36,7 +36,7 @@ def _hosts(value: str) -> list[str]:
 
 
 DEBUG = os.environ.get("DEBUG", "") == "1"
-# Naming hosts is what makes a setting a production one: then the key must come from outside.
+# An installation that names its hosts is in production: its key must come from outside.
 PRODUCTION = bool(os.environ.get("ALLOWED_HOSTS"))
 ALLOWED_HOSTS = _hosts(os.environ.get("ALLOWED_HOSTS", "")) or ["127.0.0.1", "localhost", "[::1]"]
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
@@ -132,7 +132,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 
-# E-mail is sent only where a mail server is named; where none is, pages say so and show links to hand over.
+# E-mail is sent only if a mail server is named; otherwise pages say so and show links to hand over.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
 EMAIL_IS_SET = bool(EMAIL_HOST)
 EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "25"))
@@ -185,7 +185,7 @@ REST_KNOX = {"TOKEN_MODEL": KNOX_TOKEN_MODEL, "AUTH_HEADER_PREFIX": "Token", "TO
 # Where requests are counted: in each web process, or in one place for all.
 if _cache_url := os.environ.get("CACHE_URL"):
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _cache_url}}
-# Requests a minute of one person (or token), by role; the annotation page makes a few for each answer.
+# Requests a minute of one person or token, by role; roles that are not named have the annotator's rate.
 API_RATES = {"manager": "600/min", "researcher": "600/min", "annotator": "1200/min"}
 SPECTACULAR_SETTINGS = {
     "TITLE": "TriplePool",
@@ -207,7 +207,7 @@ SPECTACULAR_SETTINGS = {
 ARTIFACT_ROOT = Path(os.environ.get("ARTIFACT_ROOT", VAR / "artifacts")).resolve()
 DATA_ROOT = Path(os.environ.get("TRIPLEPOOL_DATA", BASE_DIR.parent / "shared" / "data"))
 
-# Jobs. The row is the truth: a job whose heart has been silent this long is taken up again.
+# A job without a heartbeat for JOB_SILENT_SECONDS is queued again.
 JOB_HEARTBEAT_SECONDS = float(os.environ.get("JOB_HEARTBEAT_SECONDS", "5"))
 JOB_SILENT_SECONDS = float(os.environ.get("JOB_SILENT_SECONDS", "30"))
 JOB_MAX_ATTEMPTS = 5
@@ -226,7 +226,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     _broker = VAR / "broker"
     for _name in ("messages", "control", "processed"):
         (_broker / _name).mkdir(parents=True, exist_ok=True)
-    # One folder is both ends of the queue: what a web process writes, a worker reads.
+    # One folder is both ends of the queue: a web process writes to it, a worker reads from it.
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_broker / "messages"),
         "data_folder_out": str(_broker / "messages"),

@@ -1,4 +1,4 @@
-"""The order of the stages, stated once: navigation, the status page and the docs read it."""
+"""The stages from graph to test set, in order: navigation, the status page and the docs read this list."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Stage:
     label: str
     app: str
     url_name: str
-    of_graph: bool  # its page belongs to the graph, not to one pool
-    about: str  # one sentence: what it is
+    of_graph: bool  # its page belongs to the graph of the pool
+    about: str  # one sentence
 
     def url(self, pool: Any) -> str:
         """Return the address of its page for a pool (pooling.models.Pool)."""

@@ -1,4 +1,4 @@
-"""Checks that Django makes before it touches the database."""
+"""Checks that Django runs before it touches the database."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 
 class UserError(Exception):
-    """A message for the person: what happened, where, what to do. Pages show it, commands print it."""
+    """Carry a message for the person: what happened, where, what to do. Pages show it, commands print it."""
 
 
 class GoneError(Exception):
-    """What is worked on was deleted meanwhile: the same for a person, but no form or page of it can be shown again."""
+    """Say that the object of a request was deleted meanwhile: no form or page of it can be shown again."""

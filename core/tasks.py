@@ -1,4 +1,4 @@
-"""The one Celery task: everything that is long is a job, and a job is a row."""
+"""The Celery task that does a job, and the watcher that runs in each worker."""
 
 import logging
 import os
@@ -34,7 +34,7 @@ _over = threading.Event()
 
 
 def _watch(consumer: Any) -> None:
-    """Say that this worker lives, sweep up after those that do not, and end it where it can go on no more."""
+    """Write that this worker is alive, queue again the jobs of dead ones, and end this one if it is stuck."""
     queues = ",".join(sorted(queue.name for queue in consumer.task_consumer.queues))
     processes = _processes(consumer)
     while True:
@@ -46,7 +46,7 @@ def _watch(consumer: Any) -> None:
                 name=consumer.hostname, defaults={"queues": queues, "seen_at": timezone.now()}
             )
             sweep()
-        except Exception:  # whatever it was, the next beat tries again: a silent watcher is a dead worker
+        except Exception:  # the next beat tries again: a watcher that falls silent counts as a dead worker
             logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)
         finally:
             connection.close()
@@ -55,24 +55,24 @@ def _watch(consumer: Any) -> None:
 
 
 def _processes(consumer: Any) -> set[int]:
-    """The processes that take messages one behind the other, at a lock.
+    """Return the ids of the processes that share one lock to take messages.
 
-    With Redis or RabbitMQ, where Celery has an event loop (hub), each has a pipe of its own: none is to be watched.
+    With Redis or RabbitMQ Celery has an event loop (hub) and each process its own pipe: then none needs watching.
     """
     return set(consumer.pool.info.get("processes", ())) if consumer.hub is None else set()
 
 
 def _killed_idle(gone: set[int]) -> set[int]:
-    """Those that were doing no job. What kills a process in its job leaves the lock to the others."""
+    """Return the processes that did no job when they died: one that dies in its job does not hold the lock."""
     names = {_process_name(pid): pid for pid in gone}
     running = Job.objects.filter(state=JobState.RUNNING, worker__in=names)
     return gone - {names[name] for name in running.values_list("worker", flat=True)} if gone else set()
 
 
 def _end(consumer: Any, killed: set[int], processes: set[int]) -> None:
-    """A process that was killed while it waited for a message keeps the lock: no other would ever get one.
+    """End this worker: a process killed while it waited for a message keeps the lock, so that no other gets one.
 
-    Whoever started this worker starts another; what the other processes were doing is taken up again there.
+    Whoever started this worker starts another, which takes up the jobs of the other processes.
     """
     pids = ", ".join(map(str, sorted(killed)))
     logger.error("worker %s ends: process %s was killed while it waited", consumer.hostname, pids)

@@ -1,4 +1,4 @@
-"""Forms of the manager's campaign pages; what the domain refuses is shown at them as well."""
+"""Forms of the manager's campaign pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def typed_name(what: str) -> forms.CharField:
 
 
 class _Named(forms.Form):
-    """A step that wants a name typed, so that nobody takes it by accident."""
+    """A form in which a name must be typed, so that nobody does the act by accident."""
 
     use_required_attribute = False
 
@@ -46,7 +46,7 @@ class _Named(forms.Form):
 
 
 class StateForm(_Named):
-    """Pause, close or open; closing wants the pool's name."""
+    """Pause, close or open a campaign; to close it, its pool's name must be typed."""
 
     state = forms.ChoiceField(choices=CampaignState.choices, widget=forms.HiddenInput)
     typed = typed_name("Type the name of the pool to close the campaign")
@@ -190,7 +190,7 @@ class WithdrawForm(_Named):
 
 
 class ItemFilterForm(forms.Form):
-    """What ?q=…&state=… asks for; a field that makes no sense counts as empty."""
+    """Filter of the list of items (?q=…&state=…); a field with an unknown value counts as empty."""
 
     use_required_attribute = False
 
@@ -213,6 +213,7 @@ class ItemFilterForm(forms.Form):
             field.choices = [("", "all"), *choices]
 
     def wanted(self) -> ItemFilter:
+        """Return the filter that the address asks for."""
         self.is_valid()
         asked = self.cleaned_data
         return ItemFilter(

@@ -1,4 +1,4 @@
-"""The form of own labels."""
+"""The form in which a person changes an own label."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from annotation.enums import Answer
 
 
 class LabelForm(forms.Form):
-    """A change of an own label."""
-
     use_required_attribute = False
 
     label = forms.UUIDField(widget=forms.HiddenInput)

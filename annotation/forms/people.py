@@ -85,7 +85,7 @@ class PersonalDataForm(forms.Form):
 
 
 class AgreeForm(forms.Form):
-    """Agreement to one text: `text` is its fingerprint, so that nobody agrees to what they did not see."""
+    """Agreement to a text: the field `text` is its fingerprint, so that nobody agrees to a text they did not see."""
 
     use_required_attribute = False
 
@@ -161,7 +161,7 @@ class EmailForm(forms.Form):
 
 
 class ConfirmForm(forms.Form):
-    """A destructive act: the name must be typed."""
+    """Confirmation of an erasure: the name of the account must be typed."""
 
     use_required_attribute = False
 

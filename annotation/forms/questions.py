@@ -10,7 +10,7 @@ MAX_BYTES = 1_048_576
 
 
 class TemplatesFileForm(forms.Form):
-    """A file of templates; or its text, when the manager has seen what it changes and says yes."""
+    """A file of templates, or its text once the manager has seen what it changes and confirms."""
 
     use_required_attribute = False
 
@@ -24,7 +24,7 @@ class TemplatesFileForm(forms.Form):
     file_name = forms.CharField(required=False, max_length=200, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
-        """Adds `raw`, the bytes; `file_name` is what messages call them, never a path."""
+        """Add `raw`, the bytes; `file_name` is for messages and never a path."""
         asked = super().clean() or {}
         file, text = asked.get("file"), asked.get("text")
         if file is not None and file.size > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Forms of the order of judging: which, in what batches, until when, and what of the filtered is audited."""
+"""Forms of the order of judging: the order and its batches, when they stop, and the audit sample."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.models import Campaign
 from annotation.release.settings import DEFAULT_ORDER, LARGEST_SEED, OrderSettings, read_settings, write_settings
 from pooling.orders import ORDERS
 
-# above this many triples a release takes longer than a page may take to answer
+# most triples that a page releases; more take longer than a page may take to answer
 RELEASE_IN_BROWSER = 50_000
 
 
@@ -50,7 +50,7 @@ class OrderForm(forms.Form):
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> OrderForm:
-        """The form with what the campaign has."""
+        """Return the form with the order that the campaign has."""
         now = {
             "order": campaign.order,
             "batch_size": campaign.batch_size,
@@ -68,7 +68,7 @@ class OrderForm(forms.Form):
 
 
 class OpenForm(OrderForm):
-    """How a campaign begins."""
+    """The order, batches and audit sample of a campaign that is to be opened."""
 
     audit_percent = forms.FloatField(
         label="Audit sample, percent of the filtered triples",
@@ -115,7 +115,7 @@ class StoppingForm(forms.Form):
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> StoppingForm:
-        """Return the form with what the campaign has."""
+        """Return the form with the limits that the campaign has."""
         return cls(data, initial={name: getattr(campaign, name) for name in cls.base_fields})
 
 

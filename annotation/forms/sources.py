@@ -1,4 +1,4 @@
-"""Forms of the sources pages; what the domain refuses is shown at them as well."""
+"""Forms of the sources pages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RemoveForm(forms.Form):
 
 
 class ChooseForm(forms.Form):
-    """Sources for several relations at once: those that are ticked, or all that the filter shows."""
+    """Choose sources for several relations at once: the ticked ones, or all that the filter shows."""
 
     use_required_attribute = False
 

@@ -1,0 +1,1 @@
+"""The tag that draws the tabs of a campaign (campaign_tabs.py)."""

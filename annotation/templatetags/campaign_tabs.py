@@ -1,4 +1,4 @@
-"""{% campaign_tabs pool "people" %}: the pages of a campaign, below the stages of its pool."""
+"""The tag {% campaign_tabs pool "people" %}: tabs of the pages of a campaign that the person may open."""
 
 from __future__ import annotations
 

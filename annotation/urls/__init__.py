@@ -1,0 +1,1 @@
+"""Addresses of the pages: annotators.py, campaigns.py (managers) and people.py."""

@@ -1,4 +1,4 @@
-"""Pages of annotators and adjudicators; those of managers are in annotation/urls/campaigns.py."""
+"""Addresses of the pages of annotators and adjudicators; managers have annotation/urls/campaigns.py."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Manager pages of the people side; the pages of annotators are in annotation/urls/annotators.py."""
+"""Addresses of the pages of a campaign for managers; annotators have annotation/urls/annotators.py."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages of people: who is here, invitations, consent, own account, forgotten password, audit log."""
+"""Addresses of the pages of people: accounts, invitations, consent, own account, password, audit log."""
 
 from django.urls import path
 

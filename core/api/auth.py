@@ -1,4 +1,4 @@
-"""Who calls the API: a person with a session, or a token that its owner made for some purpose."""
+"""Authenticate calls of the API: by a session, or by a token that its owner made for some purpose."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,18 +10,18 @@ from rest_framework.request import Request
 
 from core.models import ApiToken
 
-SEEN = timedelta(minutes=1)  # a token's last use is written no oftener
+SEEN = timedelta(minutes=1)  # the least time between two writes of a token's last use
 
 
 class SignedIn(SessionAuthentication):
-    """Sessions with CSRF; who is not signed in gets 401, not 403."""
+    """Accept sessions with CSRF; answer 401, not 403, to a call without one."""
 
     def authenticate_header(self, request: Request) -> str:
         return "Session"
 
 
 class Token(TokenAuthentication):
-    """`Authorization: Token tp_…`; knox looks the hash up and refuses expired tokens and inactive people."""
+    """Accept `Authorization: Token tp_…`; knox looks the hash up and refuses expired tokens and inactive people."""
 
     def authenticate_credentials(self, token: bytes) -> tuple[Any, ApiToken]:
         try:

@@ -1,4 +1,4 @@
-"""What every endpoint of API v1 shares: who may call it, and how it says no."""
+"""The base of every endpoint of API v1: it checks rights, scopes and size, and turns errors into answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TooLarge(exceptions.APIException):
 
 
 class AnyType(BaseContentNegotiation):
-    """For endpoints that send a file: it is sent whatever type is asked for; what goes wrong is told as JSON."""
+    """Negotiate nothing: the endpoint sends its file whatever type is asked for, and errors as JSON."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
         return renderers[0], renderers[0].media_type
@@ -44,17 +44,17 @@ class AnyType(BaseContentNegotiation):
 
 
 class Endpoint(APIView):
-    """Every answer that is no success is {"error": "…"} in words, with "fields" where single fields are wrong."""
+    """Answer every failure with {"error": "…"} in words, and "fields" if single fields are wrong."""
 
     throttle_classes = [ByRole]
-    # a token needs one of these, by method; a method that is not named needs READ if it is safe, MANAGE if not
+    # method -> scopes, of which a token needs one; other methods need READ if they are safe, MANAGE if not
     scopes: ClassVar[dict[str, tuple[TokenScope, ...]]] = {}
     most_bytes: ClassVar[int] = MAX_BODY
-    # errors of the domain that are not 400
+    # domain errors whose status is not 400
     status_of: ClassVar[dict[type[UserError], int]] = {}
 
     def allowed(self, person: Any) -> bool:
-        """Whose endpoint it is."""
+        """Return whether the person may call the endpoint."""
         return can_evaluate(person)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -62,7 +62,7 @@ class Endpoint(APIView):
         if not length.isdecimal() or int(length) > self.most_bytes:
             raise TooLarge(self.most_bytes)
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
-            # WSGI has no end of such a body, so that it would be read as an empty one
+            # WSGI cannot tell where such a body ends and would read it as empty
             raise exceptions.ParseError("Send the length of the body (Content-Length): from a file, not from a pipe.")
         super().initial(request, *args, **kwargs)
         self._check_scope(request)
@@ -73,10 +73,8 @@ class Endpoint(APIView):
         if not isinstance(request.auth, ApiToken) or request.method not in self.allowed_methods:
             return  # 405: no scope would help
         method = request.method or "GET"
-        safe = method in ("GET", "HEAD", "OPTIONS")
-        needed = self.scopes.get(
-            "GET" if method == "HEAD" else method, (TokenScope.READ if safe else TokenScope.MANAGE,)
-        )
+        usual = TokenScope.READ if method in ("GET", "HEAD", "OPTIONS") else TokenScope.MANAGE
+        needed = self.scopes.get("GET" if method == "HEAD" else method, (usual,))
         if not set(needed) & set(request.auth.scopes):
             named = " or ".join(repr(scope.value) for scope in needed)
             raise PermissionDenied(f"This token lacks the scope {named}: make one that has it.")
@@ -103,7 +101,7 @@ class Endpoint(APIView):
 
 
 def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """What a request sends, as the serializer reads it; ValidationError says what is wrong with which field."""
+    """Return what a request sends, as the serializer reads it; ValidationError names the wrong fields."""
     filled = serializer(data=request.data)
     filled.is_valid(raise_exception=True)
     result: dict[str, Any] = filled.validated_data
@@ -111,14 +109,14 @@ def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, An
 
 
 def refuse_unknown(request: Request, known: Collection[str], what: str) -> None:
-    """A parameter that is misspelt would ask for something else without a word."""
+    """Raise ValidationError for a parameter that the endpoint does not have, such as a misspelt one."""
     if unknown := sorted(set(request.query_params) - set(known)):
         has = ", ".join(sorted(known)) or "none"
         raise exceptions.ValidationError({unknown[0][:80]: f"{what} has no such parameter: it has {has}."})
 
 
 def in_words(detail: Any) -> str:
-    """The detail of a ValidationError as one sentence."""
+    """Return the detail of a ValidationError as one sentence."""
     if isinstance(detail, dict):
         return " ".join(
             in_words(part) if field == "non_field_errors" else f"{field}: {in_words(part)}"

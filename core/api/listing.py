@@ -22,7 +22,7 @@ PAGE, MOST = 100, 1000  # rows of a page: usual, most
 
 
 class ByCursor(CursorPagination):
-    """Newest first; `next` and `previous` are addresses. Rows that come meanwhile move no page."""
+    """Page rows, newest first; `next` and `previous` are addresses. Rows that are added meanwhile move no page."""
 
     page_size = PAGE
     max_page_size = MOST
@@ -47,7 +47,7 @@ class ByCursor(CursorPagination):
 
 
 class Allowed(BaseFilterBackend):
-    """Filters that a list names in `filters`: parameter -> field; anything else in the address is refused."""
+    """Filter by the parameters in the list's `filters` (parameter -> field); refuse any other parameter."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         filters = _filters(view)
@@ -70,7 +70,7 @@ def _filters(view: APIView) -> Mapping[str, str]:
 
 
 def _value(name: str, text: str, queryset: QuerySet[Any], field: str) -> Any:
-    """The text as the field takes it; ValidationError otherwise."""
+    """Return the text as a value of the field; raise ValidationError if it is none."""
     if "\0" in text:
         raise exceptions.ValidationError({name: "This holds a character that nothing here has."})
     column = _field(queryset, field)

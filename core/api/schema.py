@@ -1,4 +1,4 @@
-"""The OpenAPI document: every operation says how it can fail."""
+"""Describe the API as an OpenAPI document in which every operation lists how it can fail."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Operation(AutoSchema):
         return self._words()[1]
 
     def _words(self) -> tuple[str, str]:
-        """The first sentence of what the view says of this method ("GET … POST …"), and the others."""
+        """Return the first sentence of the view's docstring on this method ("GET … POST …"), and the rest."""
         said = " ".join(super().get_description().split())
         parts = re.split(r"(?:^|(?<=\. ))(GET|POST)\b:? (?:\{[^}]*\}: )?", said)
         own = dict(zip(parts[1::2], parts[2::2], strict=True))[self.method].strip()

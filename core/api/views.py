@@ -1,4 +1,4 @@
-"""The OpenAPI document, and the answer for addresses that do not exist."""
+"""Serve the OpenAPI document, and the answer for addresses that do not exist."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class Schema(Endpoint, SpectacularAPIView):
         return True
 
     def handle_exception(self, exc: Exception) -> Response:
-        """As JSON, whatever form of the document was asked for."""
+        """Answer as JSON, in whatever form the document was asked for."""
         self.request.accepted_renderer = JSONRenderer()
         self.request.accepted_media_type = JSONRenderer.media_type
         return super().handle_exception(exc)
@@ -30,7 +30,7 @@ class Schema(Endpoint, SpectacularAPIView):
 
 @extend_schema(exclude=True)
 class Nothing(Endpoint):
-    """Every address below /api/v1/ that is no other: the same words as where a name is unknown."""
+    """Answer 404 to addresses below /api/v1/ that no endpoint has, in the words for an unknown name."""
 
     scopes = {method.upper(): tuple(TokenScope) for method in Endpoint.http_method_names}
 

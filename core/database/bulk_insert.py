@@ -1,4 +1,4 @@
-"""New rows by the hundred thousand: no object each, and what each database takes fastest."""
+"""Insert hundreds of thousands of rows the fastest way that each database has, without a Django object for each."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from django.db import connection, models
 
 
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Write rows of values in the order of `fields`, as the database takes them; defaults of the model do not count.
+    """Insert rows of values in the order of `fields`; defaults of the model are not filled in.
 
     The caller holds the transaction.
     """
@@ -15,7 +15,7 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     table, names = f'"{model._meta.db_table}"', ", ".join(f'"{column}"' for column in columns)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # Django knows nothing of COPY: without the first, errors would be the driver's own
+            # Django does not know COPY: without wrap_database_errors, errors would be the driver's own
             with connection.wrap_database_errors, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)

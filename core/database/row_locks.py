@@ -1,4 +1,4 @@
-"""Rows that somebody may be deleting at this moment: kept while something is made that rests on them."""
+"""Lock rows that new rows will refer to, so that nobody deletes them meanwhile."""
 
 from django.db.models import Model
 
@@ -6,9 +6,10 @@ from core.errors import GoneError
 
 
 def held(*rows: Model) -> None:
-    """Keep each row from being deleted until the transaction ends; GoneError where somebody was faster.
+    """Keep each row from being deleted until the transaction ends; raise GoneError if one is deleted already.
 
-    Who deletes one locks it too (evaluation/keeping/removal.py), a graph before systems before pools: name them so.
+    Deletion locks its row too (evaluation/keeping/removal.py). Both lock graphs, then systems, then pools: pass them in
+    that order.
     """
     for row in rows:
         if not type(row)._base_manager.select_for_update(no_key=True).filter(pk=row.pk):
@@ -16,5 +17,6 @@ def held(*rows: Model) -> None:
 
 
 def gone(row: Model) -> GoneError:
+    """Return the error for a row that was deleted meanwhile."""
     kind, name = row._meta.verbose_name, getattr(row, "name", row.pk)
     return GoneError(f"{str(kind).capitalize()} {name} was deleted in the meantime, so nothing was changed.")

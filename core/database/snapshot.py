@@ -1,4 +1,4 @@
-"""Reading a changing database as it was at one moment."""
+"""Read a changing database as it was at one moment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +8,7 @@ from django.db import connection, transaction
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """All that is read within is of one moment, and who writes meanwhile waits for nothing.
-
-    Inside a transaction it is that of the transaction.
-    """
+    """Read inside one database snapshot; writers are not blocked. Inside a transaction, it is the transaction's."""
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":
@@ -21,7 +18,7 @@ def one_moment() -> Iterator[None]:
             yield
     else:
         with connection.cursor() as cursor:
-            cursor.execute("BEGIN DEFERRED")  # not as settings have it: that would keep every writer waiting
+            cursor.execute("BEGIN DEFERRED")  # the settings' IMMEDIATE would keep every writer waiting
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Names that are used once: who comes second at the same moment reads what who comes later reads."""
+"""Claim a unique name: if two requests race for it, the loser gets the same message as a later one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 
 @contextmanager
 def named_once(check: Callable[[], None]) -> Iterator[None]:
-    """A transaction in which a row of a name is made; `check` raises a UserError where the name is taken.
+    """Open a transaction that makes a row of a unique name; if the database refuses it, call `check` again.
 
-    It was asked before; where the database refuses the row all the same, it is asked again.
+    `check` raises a UserError if the name is taken; the caller has called it once before.
     """
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Files in the artifact folder: written aside, then renamed, with a checksum in the row that owns them."""
+"""Files in the artifact folder: written under another name, then renamed; the row that owns one has its checksum."""
 
 import hashlib
 import json
@@ -18,13 +18,13 @@ class ArtifactError(UserError):
 
 
 def artifact_path(relative: str) -> Path:
-    """Folder or file below ARTIFACT_ROOT. `relative` is made by us (kind and row id), never typed by people."""
+    """Return a path below ARTIFACT_ROOT. `relative` comes from kind and row id, never from what people type."""
     return Path(settings.ARTIFACT_ROOT) / relative
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """`written_aside` for people: ArtifactError says what could not be written, where, and what to do."""
+    """Write a file with `written_aside`; ArtifactError says what could not be written, where, and what to do."""
     try:
         with written_aside(path) as aside:
             yield aside

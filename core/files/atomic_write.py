@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Write files so that a reader sees all of one, or the one before."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pathlib import Path
 def written_aside(path: Path) -> Iterator[Path]:
     """Give a path beside `path` to write to; rename it onto `path` at the end, once it is on the disk.
 
-    If anything fails (no disk space, a kill), what stood at `path` before is still there, whole.
+    If anything fails (no disk space, a kill), the file that was at `path` is still there, whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -1,4 +1,4 @@
-"""Doing a job: claim its row, beat its heart while the work runs, and write how it ended."""
+"""Do a job: claim its row, write heartbeats while the work runs, and write how it ended."""
 
 import contextlib
 import logging
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @contextlib.contextmanager
 def _heartbeat(job: Job, progress: Progress, worker: str) -> Iterator[None]:
-    """Beat in a thread of its own while the work runs, and carry the cancel flag back to it."""
+    """Write heartbeats from a thread while the work runs, and stop the work when the cancel flag is set."""
     over = threading.Event()
     own = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, worker=worker, attempts=job.attempts)
 
@@ -49,17 +49,10 @@ def _heartbeat(job: Job, progress: Progress, worker: str) -> Iterator[None]:
 
 
 def execute(job_id: int, worker: str) -> bool:
-    """Claim a queued job and do it. False if it was not there to be claimed (done, taken, cancelled)."""
+    """Claim a queued job and do it; return False if it could not be claimed (done, taken, cancelled)."""
     now = timezone.now()
-    if not move_job(
-        job_id,
-        JobState.QUEUED,
-        JobState.RUNNING,
-        worker=worker,
-        heartbeat_at=now,
-        started_at=now,
-        attempts=F("attempts") + 1,
-    ):
+    start = {"worker": worker, "heartbeat_at": now, "started_at": now, "attempts": F("attempts") + 1}
+    if not move_job(job_id, JobState.QUEUED, JobState.RUNNING, **start):
         return False
     job = Job.objects.select_related("graph", "system__graph", "pool__graph").get(pk=job_id)
     progress = Progress(job)
@@ -73,7 +66,7 @@ def execute(job_id: int, worker: str) -> bool:
     except JobCancelled:
         state, end = JobState.CANCELLED, {"seconds_left": None}
     except Exception as error:
-        # what went wrong belongs to the person who watches the job; the trace to the log
+        # the message is for the person who watches the job, the trace for the log
         logger.exception("job %s failed", job_id)
         message = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
         if not isinstance(error, UserError):

@@ -1,4 +1,4 @@
-"""Jobs are rows: start one, cancel it, start it again, and take up those whose worker fell silent."""
+"""Start, cancel and retry jobs, and queue again those whose worker fell silent."""
 
 import logging
 from datetime import datetime, timedelta
@@ -21,19 +21,19 @@ from core.people.audit_log import record
 
 logger = logging.getLogger(__name__)
 
-Subject = Any  # a graph, system or pool, or None: rows of the app above, which this one does not import
+Subject = Any  # a graph, system or pool, or None: rows of the app above, which core does not import
 
 
 def _lock_subject(graph: Subject, system: Subject, pool: Subject) -> None:
-    """Who starts a job of the same subject at the same time waits here, and then sees this one's; so does who deletes.
+    """Lock the subject of a job, so that others who start a job of it, or delete it, wait and then see this one.
 
-    GoneError where it was deleted.
+    Raise GoneError if it was deleted.
     """
     held(*(row for row in (graph, system, pool) if row is not None))
 
 
 def _live(kind: str, graph: Subject, system: Subject, pool: Subject, params: dict[str, Any]) -> QuerySet[Job]:
-    """Jobs that do the same and are not over."""
+    """Return the jobs of the same kind, subject and parameters that are not over."""
     return Job.objects.filter(kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=LIVE)
 
 
@@ -46,21 +46,17 @@ def start_job(
     params: dict[str, Any] | None = None,
     user: User | None = None,
 ) -> Job:
-    """Make the row and, once it is committed, send its message. A live job of the same
-    kind, subject and params is it. GoneError where the subject was deleted."""
+    """Return a new job, or the live one of the same kind, subject and params; on commit, send its message.
+
+    Raise GoneError if the subject was deleted.
+    """
     with transaction.atomic():
-        _lock_subject(graph, system, pool)  # two that ask at once get one job
+        _lock_subject(graph, system, pool)  # two requests at once get one job
         live = _live(kind, graph, system, pool, params or {})
         if (job := live.first()) is None:
-            job = Job.objects.create(
-                kind=kind,
-                graph=graph,
-                system=system,
-                pool=pool,
-                params=params or {},
-                created_by=user,
-                heartbeat_at=timezone.now(),
-            )
+            subject = {"graph": graph, "system": system, "pool": pool}
+            made = {"params": params or {}, "created_by": user, "heartbeat_at": timezone.now()}
+            job = Job.objects.create(kind=kind, **subject, **made)
             if (act := JOB_TYPES[kind].act) is not None:
                 about = str(system or graph or pool or "")
                 record(user, act, pool=pool, about=about, **(params or {}))
@@ -81,7 +77,7 @@ def _send(job_id: int, kind: str) -> None:
 
 
 def request_cancel(job: Job) -> None:
-    """A queued job is cancelled at once, a running one at its next step."""
+    """Cancel a queued job at once, a running one at its next step; raise JobError if it is over."""
     if move_job(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=timezone.now()):
         leave_subject(job, JobState.CANCELLED)
         return
@@ -90,28 +86,23 @@ def request_cancel(job: Job) -> None:
 
 
 def cancel_job(job: Job, user: User) -> None:
-    """What a manager does: the audit log says who did it; JobError where the job is over."""
+    """Cancel a job as a manager: the audit log says who did it. Raise JobError if the job is over."""
     with transaction.atomic():
         request_cancel(job)
         record(user, CoreAct.JOB_CANCELLED, pool=job.pool, about=str(job))
 
 
 def retry_job(job: Job, user: User) -> None:
-    """The same for starting it again."""
+    """Start a job again as a manager: the audit log says who did it. Raise JobError as `retry` does."""
     with transaction.atomic():
         retry(job)
         record(user, CoreAct.JOB_RETRIED, pool=job.pool, about=str(job))
 
 
 def retry(job: Job) -> None:
-    """Queue a failed or cancelled job again; training goes on from its last checkpoint."""
-    fields: dict[str, Any] = {
-        "cancel_requested": False,
-        "error": "",
-        "attempts": 0,
-        "finished_at": None,
-        "heartbeat_at": timezone.now(),
-    }
+    """Queue a failed or cancelled job again; training goes on from its last checkpoint. Raise JobError for others."""
+    fields: dict[str, Any] = {"cancel_requested": False, "error": "", "attempts": 0, "finished_at": None}
+    fields["heartbeat_at"] = timezone.now()
     with transaction.atomic():
         _lock_subject(job.graph, job.system, job.pool)
         live = _live(job.kind, job.graph, job.system, job.pool, job.params).exclude(pk=job.pk)
@@ -124,7 +115,7 @@ def retry(job: Job) -> None:
 
 
 def sweep() -> list[Job]:
-    """Queue again what has gone silent (its worker was killed), and send again what nobody picked up."""
+    """Queue jobs again whose worker fell silent, and send messages again that nobody picked up; return the former."""
     now = timezone.now()
     silent = now - timedelta(seconds=settings.JOB_SILENT_SECONDS)
     taken = []
@@ -151,10 +142,10 @@ def sweep() -> list[Job]:
 
 
 def _send_lost(taken: list[Job], now: datetime) -> None:
-    """Send again the messages of queued jobs that are gone. A second message for a job finds nothing to claim.
+    """Send the messages of queued jobs again that seem lost. A second message for a job finds nothing to claim.
 
-    A worker that died had perhaps fetched messages of jobs that still wait: then at once. So had a command's worker
-    that ended with its command: where somebody could do the job and nobody does any, soon. Else after long.
+    A worker that dies may have fetched messages of jobs that still wait: after a death they are sent at once. So may
+    the worker of a command that ended: they are sent soon if a worker of the queue is idle, otherwise after long.
     """
     silent = timedelta(seconds=settings.JOB_SILENT_SECONDS)
     busy = Job.objects.filter(state=JobState.RUNNING).exists()

@@ -1,4 +1,4 @@
-"""How the work of a job says where it is, and learns that it should stop."""
+"""Let the work of a job report its progress and learn that it should stop."""
 
 import threading
 import time
@@ -11,11 +11,11 @@ from core.models import Job
 
 
 class JobCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """Raised inside a job when its cancel flag was seen, or when another worker took it over."""
+    """Stop the work of a job whose cancel flag was set, or that another worker took over."""
 
 
 class Progress:
-    """What a job's work calls as it goes: reports are written at most once a second."""
+    """Write a job's progress and log to its row; progress at most once a second."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -24,7 +24,7 @@ class Progress:
         self._started: dict[str, float] = {}
 
     def report(self, stage: str, done: int, total: int, unit: str = "", seconds_left: float | None = None) -> None:
-        """Write where the work stands; raises JobCancelled if somebody asked for the end."""
+        """Write the progress of a stage; raise JobCancelled if the job was cancelled."""
         self.check()
         now = time.monotonic()
         begun = self._started.setdefault(stage, now)

@@ -19,13 +19,13 @@ HANDLERS: dict[str, Handler] = {}
 
 
 class JobType(NamedTuple):
-    """What a kind of job needs."""
+    """One kind of job: its queue, its work, and how it is shown and recorded."""
 
     kind: TextChoices
     queue: str  # cpu or gpu
     work: str  # dotted path of the function(job, progress) that does it; it must be safe to run twice
     stage: str  # key of the stage that it belongs to, of config/stages.py
-    act: TextChoices | None = None  # what starting one is called in the audit log; none: it follows from another act
+    act: TextChoices | None = None  # recorded in the audit log when one is started; None: it follows from another act
     trains: bool = False  # its system has curves of loss and validation MRR
     # called with a job and its state when it ends without being done, so that its subject does not seem to be waiting
     leave: Callable[[Job, JobState], None] | None = None

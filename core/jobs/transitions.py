@@ -1,4 +1,4 @@
-"""The moves a job may make. Every move is an UPDATE on the state it leaves, and its row is counted."""
+"""The allowed moves between states of a job. Each is an UPDATE on the old state whose row count is checked."""
 
 from typing import Any
 
@@ -22,13 +22,13 @@ class JobError(UserError):
 
 
 def move_job(job_id: int, old: JobState, new: JobState, **fields: Any) -> bool:
-    """Take a job from one state to another; False where it is not in the first any more."""
+    """Take a job from one state to another; return False if it is no longer in the first."""
     if new not in MOVES[old]:
         raise ValueError(f"a job cannot go from {old} to {new}")
     return Job.objects.filter(pk=job_id, state=old).update(state=new, **fields) == 1
 
 
 def leave_subject(job: Job, state: JobState) -> None:
-    """Tell what a job was about that it is over without being done."""
+    """Call the `leave` of a job's kind if the job ended without being done, so that its subject stops waiting."""
     if state != JobState.DONE and (leave := JOB_TYPES[job.kind].leave) is not None:
         leave(job, state)

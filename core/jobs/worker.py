@@ -1,4 +1,4 @@
-"""The local worker: a Celery process that a command starts when nobody else's is alive."""
+"""Run a local worker: a Celery process that a command starts if no other worker is alive."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ class WorkerError(UserError):
 def start_worker() -> subprocess.Popen[bytes]:
     """Start a Celery worker for both queues; each of its processes computes with its share of the cores.
 
-    It is a process group of its own: Ctrl-C goes to the command, which ends all of it with stop_worker.
+    It has its own process group: Ctrl-C goes to the command, which ends the whole group with stop_worker.
     """
     environment = {
         **os.environ,
@@ -43,9 +43,9 @@ def start_worker() -> subprocess.Popen[bytes]:
 
 
 def stop_worker(process: subprocess.Popen[bytes], patience: float = 20) -> None:
-    """End a worker that start_worker started, and its processes: gently, then for good.
+    """End a worker that start_worker started, and its processes: SIGTERM first, SIGKILL after `patience` seconds.
 
-    A job that does not end within `patience` seconds is taken up again by the next worker.
+    The next worker takes up a job that did not end in time.
     """
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -71,11 +71,11 @@ def signals_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def worker_for_a_while() -> Iterator[Callable[[], None]]:
-    """Make sure that somebody does the jobs: a worker that lives already, or one for this block.
+    """Make sure that a worker does the jobs: one that is alive already, or one started for this block.
 
-    Gives a function to call now and then: it starts a worker where the block's own has died, or the others have.
+    Give a function to call now and then, which starts a worker if the block's own, or all others, have died.
     """
-    own: list[subprocess.Popen[bytes]] = []  # the last one is the one that may live
+    own: list[subprocess.Popen[bytes]] = []  # only the last one may be alive
 
     def look_after() -> None:
         if own[-1].poll() is None if own else live_workers().exists():
@@ -97,7 +97,7 @@ def worker_for_a_while() -> Iterator[Callable[[], None]]:
 
 
 def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: float = 1.0) -> list[Job]:
-    """Wait until the jobs are over, calling `tell` with their rows every second. Returns the rows at the end."""
+    """Wait until the jobs are over, calling `tell` with their rows every second; return the final rows."""
     ids = [job.pk for job in jobs]
     while True:
         rows = list(Job.objects.filter(pk__in=ids).select_related("system", "pool").order_by("id"))
@@ -108,5 +108,5 @@ def wait_for(jobs: Sequence[Job], tell: Callable[[list[Job]], None], every: floa
 
 
 def failures(jobs: Sequence[Job]) -> list[str]:
-    """One line for each job that did not end well."""
+    """Return a line for each job that failed or was cancelled."""
     return [f"{job}: {job.error or 'cancelled'}" for job in jobs if job.state in (JobState.FAILED, JobState.CANCELLED)]

@@ -1,4 +1,4 @@
-"""Who did what, and when. Rows are only ever added; names are looked up, so that an erased person has none here."""
+"""The audit log: who did what, and when. Rows are only added. They hold no names, so an erasure reaches them."""
 
 from django.conf import settings
 from django.db import models

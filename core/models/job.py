@@ -1,4 +1,4 @@
-"""Long work: one row a job, which is the truth whatever a broker delivers or loses."""
+"""Jobs: one row for each piece of long work. The row is the truth, whatever a broker delivers or loses."""
 
 from django.conf import settings
 from django.db import models
@@ -55,7 +55,7 @@ class Job(models.Model):
 
 
 class Worker(models.Model):
-    """A worker process group that is alive; it writes its row every few seconds."""
+    """A worker process group; it writes its row every few seconds while it is alive."""
 
     name = models.CharField(max_length=200, unique=True)
     queues = models.CharField(max_length=200)

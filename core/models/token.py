@@ -1,11 +1,11 @@
-"""API tokens: knox keeps the hash and the expiry; beside them a name, and what the token may be used for."""
+"""API tokens: knox stores hash and expiry; we add a name, the scopes and the last use."""
 
 from django.db import models
 from knox.models import AbstractAuthToken
 
 
 class ApiToken(AbstractAuthToken):
-    """`token_key` is the beginning of the token, by which its owner knows it; the token itself is kept nowhere."""
+    """A token of a person. `token_key` is its beginning, by which the owner knows it; the rest is not stored."""
 
     name = models.CharField(max_length=80)
     scopes = models.JSONField(default=list, help_text="of TokenScope")

@@ -1,4 +1,4 @@
-"""The audit log. Acts record themselves in the transaction in which they happen."""
+"""Write the audit log, in the transaction of the act that is recorded."""
 
 from typing import Any
 
@@ -23,10 +23,10 @@ def record(
     about: str = "",
     **details: Any,
 ) -> AuditEntry:
-    """Note that a person (None: a command on the server) did something, perhaps to a pool.
+    """Record that a person (None: a command on the server) did something, perhaps to a pool.
 
-    `about` and `details` hold no names of people: `subject` does, and follows an erasure.
-    ValueError where no app has registered the act: the log page would have no words for it.
+    Put no names of people into `about` and `details`: `subject` is for them, and follows an erasure.
+    Raise ValueError if no app has registered the act: the log page would have no words for it.
     """
     if act not in ACTS:
         raise ValueError(f"{act!r} is not a registered act: register its enum in the app's apps.py.")

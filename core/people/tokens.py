@@ -1,4 +1,4 @@
-"""API tokens of a person: made, listed, revoked. The token is told once; what is kept is its hash."""
+"""Make, list and revoke API tokens of a person. A token is shown once; only its hash is stored."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -33,7 +33,7 @@ def scopes_for(person: User) -> list[TokenScope]:
 
 
 def create_token(person: User, name: str, scopes: Collection[str], days: int) -> tuple[ApiToken, str]:
-    """The row and the token itself, which nobody can read again."""
+    """Return a new row and the token itself, which nobody can read again; raise TokenError for a wrong choice."""
     name = name.strip()
     if not name or len(name) > 80:
         raise TokenError("Give the token a name of 1 to 80 characters, by which you will know it.")
@@ -43,7 +43,7 @@ def create_token(person: User, name: str, scopes: Collection[str], days: int) ->
     if not scopes or not set(scopes) <= set(known):
         raise TokenError(f"Choose what the token is for, of: {', '.join(known)}.")
     with transaction.atomic():
-        held = User.objects.select_for_update().get(pk=person.pk)  # two requests at once are counted one by one
+        held = User.objects.select_for_update().get(pk=person.pk)  # requests at the same time are counted one by one
         live = tokens_of(held)
         live.filter(expiry__lt=timezone.now()).delete()
         if live.count() >= MOST_TOKENS:
@@ -60,19 +60,19 @@ def create_token(person: User, name: str, scopes: Collection[str], days: int) ->
 
 
 def tokens_of(person: User) -> QuerySet[ApiToken]:
-    """Newest first; expired ones go when a new one is made or when they are used."""
+    """Return a person's tokens, newest first; expired ones are deleted when one is made or used."""
     return ApiToken.objects.filter(user=person)
 
 
 def revoke_token(person: User, name: str) -> None:
-    """End a token of one's own at once; one that is gone already is no error."""
+    """End a token of the person at once; do nothing if it is gone already."""
     deleted, _ = tokens_of(person).filter(name=name).delete()
     if deleted:
         record(person, CoreAct.TOKEN_REVOKED)
 
 
 def revoke_all(person: User, by: User | None = None) -> int:
-    """End all tokens of a person, as when the account is switched off; how many there were."""
+    """End all tokens of a person, as when the account is switched off; return their number."""
     deleted, _ = tokens_of(person).delete()
     if deleted:
         record(by, CoreAct.TOKEN_REVOKED, subject=person, tokens=deleted)
@@ -80,6 +80,6 @@ def revoke_all(person: User, by: User | None = None) -> int:
 
 
 def token_data(person: User) -> list[dict[str, Any]]:
-    """What the person's own data file says of their tokens."""
+    """Return what the person's own data file says of their tokens."""
     fields = ("name", "token_key", "scopes", "created", "expiry", "last_used_at")
     return list(tokens_of(person).values(*fields))

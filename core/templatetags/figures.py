@@ -1,4 +1,4 @@
-"""How numbers are written on pages: one way each."""
+"""Template filters that write numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """45 s, 3 min 20 s, 2 h 05 min, 3 d 4 h."""
+    """Write a time as 45 s, 3 min 20 s, 2 h 05 min or 3 d 4 h."""
     if seconds is None:
         return "unknown"
     whole = round(seconds)
@@ -26,23 +26,23 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def seconds(milliseconds: int) -> str:
-    """One decimal, without the unit: for a column of times."""
+    """Write milliseconds as seconds with one decimal and no unit, for a column of times."""
     return f"{milliseconds / 1000:.1f}"
 
 
 @register.filter
 def places(value: float | None, digits: int) -> str:
-    """A fixed number of decimals, so that a column lines up; a dash where there is no value."""
+    """Write a number with fixed decimals, so that a column lines up; a dash if there is none."""
     return "–" if value is None else f"{value:.{digits}f}"
 
 
 @register.filter
 def share(part: float | None, whole: float | None) -> str:
-    """A part as a percentage; a dash where the whole is nothing."""
+    """Write a part of a whole as a percentage; a dash if the whole is 0 or None."""
     return f"{100 * part / whole:.1f} %" if whole and part is not None else "–"
 
 
 @register.filter
 def lookup(mapping: Any, key: Any) -> Any:
-    """mapping[key], for a key that only the template knows."""
+    """Return mapping[key], for a key that is a template variable."""
     return mapping.get(key)

@@ -1,4 +1,4 @@
-"""Long lists in pages."""
+"""Split long lists into pages."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from django.http import HttpRequest
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], size: int = 50) -> Page[Any]:
-    """The page that ?page= asks for; the nearest there is for nonsense."""
+    """Return the page that ?page= asks for; the nearest one if there is no such page."""
     return Paginator(rows, size).get_page(request.GET.get("page"))

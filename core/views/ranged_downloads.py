@@ -1,4 +1,4 @@
-"""A file as a download that can be taken up again where it broke off (RFC 9110, section 14)."""
+"""Downloads that can continue where they broke off (RFC 9110, section 14)."""
 
 import re
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ _RANGE = re.compile(r"bytes=\s*([0-9]{0,18})\s*-\s*([0-9]{0,18})\s*", re.IGNOREC
 
 
 def ranged_file(request: HttpRequest, path: Path, etag: str, filename: str) -> HttpResponseBase:
-    """The whole file (200), the one range that is asked for (206), or the refusal of a range outside it (416).
+    """Return the whole file (200), the requested range of it (206), or a refusal of a range outside it (416).
 
-    `etag`: the SHA-256 of the file. With If-Range a range counts only while the file is that one. Several ranges, and
-    what is no range of bytes, are answered with the whole file, as the RFC allows.
+    `etag`: the SHA-256 of the file. With If-Range a range counts only for the file with that tag. A request for several
+    ranges, or not for bytes, gets the whole file, as the RFC allows.
     """
     size, quoted = path.stat().st_size, quote_etag(etag)
     if (unchanged := get_conditional_response(request, etag=quoted)) is not None:
@@ -41,11 +41,11 @@ def ranged_file(request: HttpRequest, path: Path, etag: str, filename: str) -> H
 
 
 def _wanted(request: HttpRequest, size: int) -> range | None:
-    """The bytes that are asked for; empty if the file has none of them, None if it is no single range."""
+    """Return the requested bytes; empty if the file has none of them, None if it is not a single range."""
     found = _RANGE.fullmatch(request.headers.get("Range", ""))
     if request.method != "GET" or found is None or not (found[1] or found[2]):
         return None
-    if not found[1]:  # the last so many
+    if not found[1]:  # the last n bytes
         return range(max(0, size - int(found[2])), size)
     first, end = int(found[1]), int(found[2]) + 1 if found[2] else size
     return None if found[2] and end <= first else range(first, min(end, size))

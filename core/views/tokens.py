@@ -1,49 +1,45 @@
-"""One's own API tokens: each is shown once, listed by its beginning, and revoked at once."""
+"""The page of a person's own API tokens: make one, which is shown once, and revoke one."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from core.enums import TokenScope
-from core.errors import UserError
 from core.forms.tokens import TokenForm
 from core.models import ApiToken
 from core.people.tokens import create_token, revoke_token, scopes_for, tokens_of
+from core.views.acts import attempt
+from core.views.private import no_store
+from core.views.requests import SignedInRequest
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def tokens(request: HttpRequest) -> HttpResponse:
-    """POST makes a token, and its page shows it this once; or revokes the one that is named."""
-    user: User = request.user  # type: ignore[assignment]  # signed in
+def tokens(request: SignedInRequest) -> HttpResponse:
+    """List the tokens; POST makes one, which the answer shows this once, or revokes the named one."""
+    user = request.user
     if request.method == "POST" and "revoke" in request.POST:
         revoke_token(user, request.POST["revoke"])
         messages.success(request, "The token is revoked: nothing can use it any more.")
         return redirect("account-tokens")
     form = TokenForm(request.POST or None, scopes=scopes_for(user))
-    made, secret = None, ""
-    if form.is_valid():
-        try:
-            made, secret = create_token(user, **form.cleaned_data)
-        except UserError as error:
-            form.add_error(None, str(error))
-        else:
-            form = TokenForm(scopes=scopes_for(user))
+    made: ApiToken | None = None
+    secret = ""
+    if created := attempt(form, lambda asked: create_token(user, **asked)):
+        made, secret = created
+        form = TokenForm(scopes=scopes_for(user))
     context: dict[str, Any] = {
         "form": form,
         "made": made,
         "secret": secret,
         "rows": [_row(token) for token in tokens_of(user)],
     }
-    response = render(request, "core/tokens/list.html", context, status=422 if form.errors else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "core/tokens/list.html", context, status=422 if form.errors else 200))
 
 
 def _row(token: ApiToken) -> dict[str, Any]:
