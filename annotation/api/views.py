@@ -37,7 +37,7 @@ class Claim(Endpoint):
     @extend_schema(request=data.ClaimInput, responses=schema.Claimed)
     def post(self, request: Request, pool: str) -> Response:
         campaign = self.campaign(pool)
-        places = check.claim_questions(campaign, request.user, checked(data.ClaimInput, request)["count"])  # type: ignore[arg-type]
+        places = check.claim_questions(campaign, self.request.user, checked(data.ClaimInput, request)["count"])
         return Response({"campaign": data.campaign_data(campaign)} | data.questions_data(campaign, places))
 
 
@@ -82,7 +82,7 @@ class Submit(_OfTicket):
     """POST an answer: how it was kept, and up to `count` next questions when that is asked."""
 
     def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> dict[str, Any]:
-        places = check.claim_questions(campaign, self.request.user, count) if count else []  # type: ignore[arg-type]
+        places = check.claim_questions(campaign, self.request.user, count) if count else []
         return data.questions_data(campaign, places, sources)
 
     @extend_schema(request=data.SubmitInput, responses={200: schema.Submitted, 201: schema.Submitted})
@@ -91,7 +91,7 @@ class Submit(_OfTicket):
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
         campaign = self.campaign_of(ticket, lease)
         sources = verified(campaign)
-        result = labels.submit(request.user, ticket, lease, **asked, sources=sources)  # type: ignore[arg-type]
+        result = labels.submit(self.request.user, ticket, lease, **asked, sources=sources)
         content = data.result_data(result) | {"state": campaign.state} | self.next(campaign, count, sources)
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 
@@ -103,7 +103,7 @@ class SubmitDecision(Submit):
     for_adjudicators = True
 
     def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> dict[str, Any]:
-        slots = queue.claim_disputed(campaign, self.request.user, count) if count else []  # type: ignore[arg-type]
+        slots = queue.claim_disputed(campaign, self.request.user, count) if count else []
         return data.disputes_data(campaign, slots, sources)
 
 
@@ -116,7 +116,7 @@ class ReturnDispute(_OfTicket):
     def post(self, request: Request) -> Response:
         asked = checked(data.ReturnInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
-        withdraw.return_dispute(request.user, asked["slot"], asked["lease"], asked["reason"])  # type: ignore[arg-type]
+        withdraw.return_dispute(self.request.user, asked["slot"], asked["lease"], asked["reason"])
         return Response({"returned": True})
 
 
@@ -130,12 +130,7 @@ class Report(_OfTicket):
         asked = checked(data.FlagInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
         kept = flags.report(
-            request.user,  # type: ignore[arg-type]
-            asked["slot"],
-            asked["lease"],
-            asked["client_id"],
-            asked["kind"],
-            asked["text"],
+            self.request.user, asked["slot"], asked["lease"], asked["client_id"], asked["kind"], asked["text"]
         )
         content = {"flag": str(kept.client_id), "held": kept.holds_item}
         return Response(content, status.HTTP_201_CREATED)
@@ -155,7 +150,7 @@ class Change(Endpoint):
         if campaign is None:
             raise Http404
         self.check_role(campaign)
-        result = labels.change(request.user, label, **checked(data.AnswerInput, request))  # type: ignore[arg-type]
+        result = labels.change(self.request.user, label, **checked(data.AnswerInput, request))
         return Response(data.result_data(result))
 
 
@@ -183,7 +178,7 @@ class Progress(Endpoint):
 
     @extend_schema(responses=schema.ProgressData)
     def get(self, request: Request, pool: str) -> Response:
-        return Response(data.progress_data(request.user, self.campaign(pool)))  # type: ignore[arg-type]
+        return Response(data.progress_data(self.request.user, self.campaign(pool)))
 
 
 class _Leases(Endpoint):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions, status
@@ -43,9 +44,16 @@ class AnyType(BaseContentNegotiation):
         return DefaultContentNegotiation().select_parser(request, parsers)
 
 
+class SignedInRequest(Request):
+    """Type of a request to an endpoint: IsAuthenticated has refused anonymous ones."""
+
+    user: User
+
+
 class Endpoint(APIView):
     """Answer every failure with {"error": "…"} in words, and "fields" if single fields are wrong."""
 
+    request: SignedInRequest
     throttle_classes = [ByRole]
     # method -> scopes, of which a token needs one; other methods need READ if they are safe, MANAGE if not
     scopes: ClassVar[dict[str, tuple[TokenScope, ...]]] = {}

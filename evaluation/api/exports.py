@@ -51,7 +51,7 @@ class PoolExports(Listing):
         found = pool_named(pool)
         asked = checked(data.ExportInput, request)
         qrels = get_qrels(found, asked.pop("qrels"))
-        export, job = request_export(qrels, ExportOptions(**asked), request.user)  # type: ignore[arg-type]
+        export, job = request_export(qrels, ExportOptions(**asked), self.request.user)
         content = {"export": self.get_serializer(export).data, "job": JobData(job).data if job else None}
         return Response(content, status.HTTP_202_ACCEPTED if job else status.HTTP_200_OK)
 

@@ -42,7 +42,7 @@ class PoolQrels(Listing):
             self.permission_denied(request)
         found = pool_named(pool)
         asked = checked(data.FreezeInput, request)
-        qrels = freeze_qrels(found, user=request.user, **asked)  # type: ignore[arg-type]  # signed in
+        qrels = freeze_qrels(found, user=self.request.user, **asked)
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 
@@ -61,14 +61,7 @@ class ImportedQrels(Endpoint):
         found = pool_named(pool)
         asked = checked(data.ImportQrelsInput, request)
         file = asked["file"]
-        qrels = import_qrels(
-            found,
-            asked["name"],
-            file.read(),
-            str(file.name),
-            asked["format"],
-            request.user,  # type: ignore[arg-type]
-        )
+        qrels = import_qrels(found, asked["name"], file.read(), str(file.name), asked["format"], self.request.user)
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 

@@ -130,5 +130,5 @@ class AnalysisOne(Endpoint):
         if wanted not in heavy:
             known = ", ".join(heavy) or "none, GET computes all of it"
             raise ValidationError({"part": f"Parts of this analysis that a job computes: {known}."})
-        job = ask_part(found, chosen, heavy[wanted], settings, request.user)  # type: ignore[arg-type]  # signed in
+        job = ask_part(found, chosen, heavy[wanted], settings, self.request.user)
         return Response(JobData(job).data, status.HTTP_202_ACCEPTED)

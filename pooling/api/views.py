@@ -89,12 +89,7 @@ class GraphRuns(Listing):
         asked = checked(data.RunInput, request)
         pool = get_pool(asked["pool"]) if asked["pool"] else None
         imported = import_sent_run(
-            found,
-            asked["file"],
-            name=asked["system"],
-            family=asked["family"],
-            pool=pool,
-            user=request.user,  # type: ignore[arg-type]
+            found, asked["file"], name=asked["system"], family=asked["family"], pool=pool, user=self.request.user
         )
         run = Run.objects.select_related("system__graph").get(system=imported.system)
         content = {"run": data.RunData(run).data, "notes": imported.notes}
@@ -155,7 +150,7 @@ class _JobAct(Endpoint):
     def post(self, request: Request, job: int) -> Response:
         jobs = Job.objects.select_related("graph", "system__graph", "pool")
         found = get_object_or_404(jobs, pk=job)
-        self.act(found, request.user)  # type: ignore[arg-type]  # signed in
+        self.act(found, self.request.user)
         found.refresh_from_db()
         return Response(data.JobData(found).data)
 
