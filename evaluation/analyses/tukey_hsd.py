@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why
 from evaluation.measures.question_sums import question_sums
+from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
+from evaluation.sections.builders import table_of
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, numbers
-from evaluation.statistics.t_tests import PairTests
+from evaluation.statistics.t_tests import Correction, PairTests
 from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
 
 PERMUTATIONS = 10_000
@@ -47,32 +49,25 @@ def by_permutations(context: Context) -> list[Section]:
 
 
 def _shares(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Table:
-    alpha = context.settings.alpha
-    rows: list[list[Cell]] = []
-    for measure in context.measures:
-        tests, one = found.main[measure.name], hsd[measure.name]
-        reason = why(found.values[measure.name], tests)
-        rows.append(
-            [
-                measure.label,
-                one.questions,
-                int(np.isfinite(one.p).sum()),
-                cell(one.area(), reason),
-                cell(one.share_below(alpha), reason),
-                cell(tests.share_below(alpha, "holm"), reason),
-                cell(tests.share_below(alpha, "fdr_bh"), reason),
-            ]
-        )
-    columns = [
-        Column("measure", "Measure", "measure"),
-        Column("questions", "Questions", "count"),
-        Column("pairs", "Pairs", "count", "pairs of systems with a defined p-value"),
-        Column("area", "Area (HSD)", "p", "mean p of the pairs"),
-        Column("hsd", f"HSD < {alpha:g}", "share"),
-        Column("holm", f"t-test, Holm < {alpha:g}", "share"),
-        Column("bh", f"t-test, BH < {alpha:g}", "share"),
+    alpha, main = context.settings.alpha, found.main
+
+    def reason(m: Measure) -> str:
+        return why(found.values[m.name], main[m.name])
+
+    def share(m: Measure, correction: Correction) -> Cell:
+        return cell(main[m.name].share_below(alpha, correction), reason(m))
+
+    pairs = "pairs of systems with a defined p-value"
+    columns: list[tuple[Column, Callable[[Measure], Cell]]] = [
+        (Column("measure", "Measure", "measure"), lambda m: m.label),
+        (Column("questions", "Questions", "count"), lambda m: hsd[m.name].questions),
+        (Column("pairs", "Pairs", "count", pairs), lambda m: int(np.isfinite(hsd[m.name].p).sum())),
+        (Column("area", "Area (HSD)", "p", "mean p of the pairs"), lambda m: cell(hsd[m.name].area(), reason(m))),
+        (Column("hsd", f"HSD < {alpha:g}", "share"), lambda m: cell(hsd[m.name].share_below(alpha), reason(m))),
+        (Column("holm", f"t-test, Holm < {alpha:g}", "share"), lambda m: share(m, "holm")),
+        (Column("bh", f"t-test, BH < {alpha:g}", "share"), lambda m: share(m, "fdr_bh")),
     ]
-    return Table("discriminative-hsd", "Share of pairs told apart", columns, rows)
+    return table_of("discriminative-hsd", "Share of pairs told apart", context.measures, columns)
 
 
 def _shares_chart(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Chart:
@@ -98,27 +93,23 @@ def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTes
     tests, systems = found.main[measure.name], context.systems
     holm, bh = tests.corrected("holm"), tests.corrected("fdr_bh")
     reason = why(found.values[measure.name], tests)
-    rows: list[list[Cell]] = [
-        [
-            f"{systems[tests.first[i]]} − {systems[tests.second[i]]}",
-            cell(tests.difference[i], reason),
-            cell(tests.p[i], reason),
-            cell(holm[i], reason),
-            cell(bh[i], reason),
-            cell(hsd.p[i], reason),
-        ]
-        for i in range(tests.first.size)
-    ]
     better = "a positive one favours the first" if measure.higher_is_better else "a negative one favours the first"
-    columns = [
-        Column("pair", "Pair", "text"),
-        Column("difference", "Difference", "value", f"of the means; {better}"),
-        Column("p", "t-test p", "p"),
-        Column("holm", "Holm", "p"),
-        Column("bh", "Benjamini-Hochberg", "p"),
-        Column("hsd", "HSD", "p"),
+
+    def column(key: str, label: str, p: Floats) -> tuple[Column, Callable[[int], Cell]]:
+        return Column(key, label, "p"), lambda i: cell(p[i], reason)
+
+    columns: list[tuple[Column, Callable[[int], Cell]]] = [
+        (Column("pair", "Pair", "text"), lambda i: f"{systems[tests.first[i]]} − {systems[tests.second[i]]}"),
+        (
+            Column("difference", "Difference", "value", f"of the means; {better}"),
+            lambda i: cell(tests.difference[i], reason),
+        ),
+        column("p", "t-test p", tests.p),
+        column("holm", "Holm", holm),
+        column("bh", "Benjamini-Hochberg", bh),
+        column("hsd", "HSD", hsd.p),
     ]
-    return Table("discriminative-hsd-pairs", f"Pairs by {measure.label}", columns, rows)
+    return table_of("discriminative-hsd-pairs", f"Pairs by {measure.label}", range(tests.first.size), columns)
 
 
 def _agreed(tests: PairTests, hsd: RandomisedTests, measure: Measure, alpha: float) -> str:
