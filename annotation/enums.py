@@ -5,6 +5,13 @@ from django.db import models
 from core.people.roles import CampaignRole as CampaignRole
 from core.people.roles import SiteRole as SiteRole
 
+DUTIES: dict[str, str] = {  # told to whoever is invited
+    SiteRole.MANAGER: "you run campaigns and look after people.",
+    SiteRole.RESEARCHER: "you compare systems and take test sets away.",
+    CampaignRole.ANNOTATOR: "you answer yes or no to questions, each with a link that shows why.",
+    CampaignRole.ADJUDICATOR: "you decide where two people answered differently.",
+}
+
 
 class CampaignState(models.TextChoices):
     OPEN = "open"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from typing import Any
+
+import pytest
+
+from core.errors import UserError
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 INLINE = {"a", "b", "code", "em", "i", "kbd", "label", "small", "span", "strong", "sub", "sup", "time"}
@@ -22,6 +27,10 @@ class Element:
 
     def __contains__(self, name: str) -> bool:
         return name in self.attrs
+
+    @property
+    def elements(self) -> list[Element]:
+        return [child for child in self.children if isinstance(child, Element)]
 
     def walk(self) -> Iterator[Element]:
         """Yield every element inside, in the order of the page."""
@@ -76,8 +85,9 @@ class Element:
 
     @property
     def figures(self) -> dict[str, str]:
-        """Return the words of each <dd> by those of its <dt>."""
-        return dict(zip(self.texts(tag="dt"), self.texts(tag="dd"), strict=True))
+        """Return the words of each <dd> by the data-test of its <div>, or by the words of its <dt> without one."""
+        pairs = [one for one in self.all(tag="div") if [child.tag for child in one.elements] == ["dt", "dd"]]
+        return {one.attrs.get("data-test", one.one(tag="dt").text): one.one(tag="dd").text for one in pairs}
 
     @property
     def messages(self) -> list[str]:
@@ -88,6 +98,26 @@ class Element:
     def errors(self) -> list[str]:
         """Return the errors beside fields and above forms."""
         return [text for one in self.all(class_="errorlist") for text in one.texts(tag="li")]
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers that a sentence tells, in its order."""
+    return re.findall(r"\d+(?:\.\d+)?", text)
+
+
+def codes(form: Any) -> dict[str, list[str]]:
+    """Return the codes of a form's errors by field; an error of our own words has none: its message is given."""
+    return {
+        field: [error.code or str(error.messages[0]) for error in errors]
+        for field, errors in form.errors.as_data().items()
+    }
+
+
+def refusal(act: Callable[[], object]) -> list[str]:
+    """Return what the domain says against an act, line by line, with white space as on a page."""
+    with pytest.raises(UserError) as caught:
+        act()
+    return [" ".join(line.split()) for line in str(caught.value).splitlines()]
 
 
 class _Builder(HTMLParser):

@@ -20,6 +20,7 @@ LIMITS = {
     "undo_minutes": (0, 1440, "A label can be changed for {} to {} minutes."),
     "gold_percent": (0, 50, "Gold items come with {} to {} of a hundred questions."),
 }
+NO_MOVE = "The campaign is {was}: it cannot be {wanted} before it is opened again."
 _MOVED = {CampaignState.PAUSED: "paused", CampaignState.CLOSED: "closed", CampaignState.OPEN: "opened again"}
 
 
@@ -68,7 +69,7 @@ def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool
         if moved:
             record(by, AnnotationAct.CAMPAIGN_STATE, pool=campaign.pool, about=_MOVED[CampaignState(state)])
     if not moved and campaign.state != state:
-        raise CampaignError(f"The campaign is {campaign.state}: it cannot be {state} before it is opened again.")
+        raise CampaignError(NO_MOVE.format(was=campaign.state, wanted=state))
     return moved
 
 

@@ -18,6 +18,7 @@ from annotation.people.accounts import managers
 GOLD_FILE_BYTES = 1_048_576
 MAX_REASON = 1000
 MAX_SAMPLE = 5000
+WRONG_NAME = "Type {}, exactly so. Nothing was changed."
 
 
 def typed_name(what: str) -> forms.CharField:
@@ -41,7 +42,7 @@ class _Named(forms.Form):
     def clean_typed(self) -> str:
         typed = self.cleaned_data["typed"]
         if typed != self.name:
-            raise forms.ValidationError(f"Type {self.name}, exactly so. Nothing was changed.")
+            raise forms.ValidationError(WRONG_NAME.format(self.name), "name")
         return str(typed)
 
 
@@ -120,7 +121,7 @@ class GoldDrawForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         asked = super().clean() or {}
         if asked.get("positives") == 0 and asked.get("negatives") == 0:
-            raise forms.ValidationError("Ask for at least one gold item.")
+            raise forms.ValidationError("Ask for at least one gold item.", "none")
         return asked
 
 
@@ -136,7 +137,7 @@ class GoldFileForm(forms.Form):
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
         if file.size > GOLD_FILE_BYTES:
-            raise forms.ValidationError(f"The file has {file.size} bytes: at most {GOLD_FILE_BYTES} are read.")
+            raise forms.ValidationError(f"The file has {file.size} bytes: at most {GOLD_FILE_BYTES} are read.", "large")
         return file
 
 

@@ -28,13 +28,16 @@ class TemplatesFileForm(forms.Form):
         asked = super().clean() or {}
         file, text = asked.get("file"), asked.get("text")
         if file is not None and file.size > MAX_BYTES:
-            self.add_error("file", f"The file has {file.size:,} bytes: at most {MAX_BYTES:,} are taken.")
+            self._refuse(f"The file has {file.size:,} bytes: at most {MAX_BYTES:,} are taken.", "large")
         elif text is not None and len(text.encode()) > 2 * MAX_BYTES:  # its line ends became longer
-            self.add_error("file", f"At most {MAX_BYTES:,} bytes are taken.")
+            self._refuse(f"At most {MAX_BYTES:,} bytes are taken.", "large")
         elif file is not None:
             asked |= {"raw": file.read(), "file_name": str(file.name)[:200]}
         elif text:
             asked |= {"raw": text.encode()}
         else:
-            self.add_error("file", "Choose a file.")
+            self._refuse("Choose a file.", "required")
         return asked
+
+    def _refuse(self, message: str, code: str) -> None:
+        self.add_error("file", forms.ValidationError(message, code))

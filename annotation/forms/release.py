@@ -64,7 +64,7 @@ class OrderForm(forms.Form):
         try:
             return read_settings(lines)
         except CampaignError as error:
-            raise forms.ValidationError(str(error)) from error
+            raise forms.ValidationError(str(error), "setting") from error
 
 
 class OpenForm(OrderForm):

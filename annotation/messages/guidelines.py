@@ -25,6 +25,7 @@ from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, GuidelineVersion
 from core.people.audit_log import record
 
+EMPTY = "The guidelines are empty: write how to answer. Nothing was changed."
 MAX_LENGTH = 50_000
 _TOP = 3  # a page has one h1, and its parts are h2
 _SCHEMES = frozenset({"https", "mailto"})
@@ -109,7 +110,7 @@ def save_guidelines(
     """
     text = "\n".join(line.rstrip() for line in text.replace("\0", "").strip().splitlines())
     if not text:
-        raise CampaignError("The guidelines are empty: write how to answer. Nothing was changed.")
+        raise CampaignError(EMPTY)
     if len(text) > MAX_LENGTH:
         raise CampaignError(
             f"The guidelines have {len(text):,} characters: shorten them to {MAX_LENGTH:,}. Nothing was changed."
@@ -152,6 +153,11 @@ class DiffLine(NamedTuple):
 
     sign: str
     text: str
+
+    @property
+    def style(self) -> str:
+        """Return the CSS class of the line; none where it stayed."""
+        return {"+": "line-came", "−": "line-went", "…": "line-gap"}.get(self.sign, "")
 
 
 def diff_lines(before: str, after: str, *, around: int = 2) -> list[DiffLine]:

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.enums import CampaignRole, CampaignState, EvidenceRule, SiteRole
+from annotation.enums import DUTIES, CampaignRole, CampaignState, EvidenceRule, SiteRole
 from pooling.models import Pool, Relation
 
 
@@ -58,6 +58,18 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.pool.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == CampaignState.OPEN
+
+    @property
+    def is_paused(self) -> bool:
+        return self.state == CampaignState.PAUSED
+
+    @property
+    def is_closed(self) -> bool:
+        return self.state == CampaignState.CLOSED
 
 
 class Membership(models.Model):
@@ -140,3 +152,8 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"invitation {self.pk} as {self.role}"
+
+    @property
+    def duty(self) -> str:
+        """Return what somebody with this role does, addressed to them."""
+        return DUTIES[self.role]

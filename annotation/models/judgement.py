@@ -50,3 +50,7 @@ class Judgement(models.Model):
 
     def __str__(self) -> str:
         return f"triple {self.triple_id}: {self.verdict}"
+
+    @property
+    def is_imported(self) -> bool:
+        return self.origin == JudgementOrigin.IMPORT

@@ -65,6 +65,14 @@ class Item(models.Model):
     def __str__(self) -> str:
         return f"item {self.pk} ({self.state})"
 
+    @property
+    def is_open(self) -> bool:
+        return self.state == ItemState.OPEN
+
+    @property
+    def is_disputed(self) -> bool:
+        return self.state == ItemState.DISPUTED
+
 
 def lease_of(ticket: UUID, person_id: int) -> UUID:
     """Return the secret that only a person who was given this ticket knows.
@@ -123,6 +131,14 @@ class Slot(models.Model):
     def asked(self) -> Item:
         """What is asked: it has campaign, side and triple, as a check has."""
         return self.item
+
+    @property
+    def is_adjudication(self) -> bool:
+        return self.number == ADJUDICATION
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.state == SlotState.WITHDRAWN
 
     @property
     def lease(self) -> UUID | None:

@@ -29,6 +29,8 @@ from pooling.pools.files import several
 
 Question = tuple[str, int, int]  # side, relation, the entity that is not masked
 
+IS_ITEM = "people label this triple, so it cannot be a gold item"
+
 
 def question_of(asked: "Item | Check | Gold") -> Question:
     """Return what the items of one group have in common."""
@@ -210,7 +212,7 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
         elif line.answer == Answer.CANT_TELL:
             problems.append(f"{path.name}:{line.line}: a gold item has answer Y or N, not ?")
         elif line.triple in to_people:
-            problems.append(f"{path.name}:{line.line}: people label this triple, so it cannot be a gold item")
+            problems.append(f"{path.name}:{line.line}: {IS_ITEM}")
         elif not _side(line.triple, asked):
             problems.append(
                 f"{path.name}:{line.line}: no question of this campaign asks for this triple, so it would stand alone"

@@ -21,6 +21,8 @@ from core.people.audit_log import record
 
 _HOST = re.compile(r"(?=.{1,200}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
 _MAX_NAME, _MAX_SEARCH = 80, 300
+NO_RELATIONS = "Choose the relations that you mean. Nothing was changed."
+NO_SOURCES = "Choose one source or more for these relations, or take all sources. Nothing was changed."
 
 
 @dataclass(frozen=True)
@@ -139,11 +141,9 @@ def choose_sources(
         found = dict(campaign.pool.graph.relations.filter(index__in=relations).order_by("key").values_list("pk", "key"))
         own = dict(campaign.sources.values_list("pk", "host"))
         if not relations or len(found) != len(set(relations)):
-            raise CampaignError("Choose the relations that you mean. Nothing was changed.")
+            raise CampaignError(NO_RELATIONS)
         if sources is not None and (not sources or not set(sources) <= own.keys()):
-            raise CampaignError(
-                "Choose one source or more for these relations, or take all sources. Nothing was changed."
-            )
+            raise CampaignError(NO_SOURCES)
         through.objects.filter(source__campaign=campaign, relation__in=found).delete()
         through.objects.bulk_create(
             (through(source_id=source, relation_id=relation) for relation in found for source in set(sources or ())),

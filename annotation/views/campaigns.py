@@ -20,6 +20,7 @@ from annotation.forms.release import RELEASE_IN_BROWSER, OpenForm
 from annotation.models import Campaign
 from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
+from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required, manager_required
@@ -40,6 +41,7 @@ _TOLD = {
 class Step(NamedTuple):
     """What a manager does next."""
 
+    key: str
     text: str
     label: str = ""
     url: str = ""
@@ -56,8 +58,8 @@ def campaign(request: SignedInRequest, name: str) -> HttpResponse:
         return _open(request, pool)
     found.pool = pool
     form = StateForm(pool.name, posted(request))
-    if request.method == "POST" and (told := do_act(request, {"state": _set_state}, {"state": form}, found)):
-        messages.success(request, told)
+    if request.method == "POST" and (done := do_act(request, {"state": _set_state}, {"state": form}, found)):
+        messages.success(request, done)
         return redirect("campaign", name)
     counts, people = overview(found), outlook(found)
     return campaign_page(
@@ -104,28 +106,30 @@ def _steps(campaign: Campaign, counts: Overview, people: Outlook) -> list[Step]:
     steps = []
     if campaign.state != CampaignState.CLOSED and counts.left:
         if people.annotators < 2:
-            missing = "two annotators" if not people.annotators else "another annotator"
-            steps.append(Step(f"Add {missing}: each item needs labels by two people.", *add))
+            key, whom = ("add-annotator", "another annotator") if people.annotators else ("add-two", "two annotators")
+            steps.append(Step(key, f"Add {whom}: each item needs labels by two people.", *add))
         elif people.stuck:
             them = "it" if people.stuck == 1 else "them"
             why = f"everybody here has labelled {them}, or sent it back. Add an annotator."
-            steps.append(Step(f"{_items(people.stuck)} cannot be finished: {why}", *add, True))
+            steps.append(Step("stuck-items", f"{_items(people.stuck)} cannot be finished: {why}", *add, True))
     if campaign.state != CampaignState.CLOSED and counts.disputed:
         if not people.adjudicators:
-            steps.append(Step(f"{_disputes(counts.disputed)} for an adjudicator, and there is none.", *add))
+            text = f"{_disputes(counts.disputed)} for an adjudicator, and there is none."
+            steps.append(Step("add-adjudicator", text, *add))
         elif people.stuck_disputes:
             them = "it" if people.stuck_disputes == 1 else "them"
             why = f"every adjudicator has labelled {them}. Add an adjudicator."
-            steps.append(Step(f"{_disputes(people.stuck_disputes)} in vain: {why}", *add, True))
+            steps.append(Step("stuck-disputes", f"{_disputes(people.stuck_disputes)} in vain: {why}", *add, True))
     if counts.reports:
         wait = "1 report waits" if counts.reports == 1 else f"{counts.reports:,} reports wait"
-        steps.append(Step(f"{wait} for an answer.", "Answer reports", reverse("inbox", args=[pool])))
+        steps.append(Step("reports", f"{wait} for an answer.", "Answer reports", reverse("inbox", args=[pool])))
     if counts.unreleased and not counts.left:
         text = f"All that is released is judged or in hand; {counts.unreleased:,} triples are not released yet."
         text = f"{text} {stop_reason(campaign)}".strip()
-        steps.append(Step(text, "See the order", reverse("campaign-order", args=[pool])))
+        steps.append(Step("release", text, "See the order", reverse("campaign-order", args=[pool])))
     elif not counts.left and not counts.disputed:
-        steps.append(Step("All items are judged.", "See the evaluation", reverse("evaluation", args=[pool])))
+        url = reverse("evaluation", args=[pool])
+        steps.append(Step("evaluation", "All items are judged.", "See the evaluation", url))
     return steps
 
 
@@ -143,6 +147,6 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
     form = RulesForm.of(campaign, posted(request))
     changed = attempt(form, lambda asked: set_rules(campaign, **asked, by=request.user))
     if changed is not None:
-        messages.success(request, f"Saved: {', '.join(changed)}." if changed else "Nothing was different.")
+        messages.success(request, told.saved(changed))
         return redirect("campaign-rules", name)
     return campaign_page(request, campaign, "annotation/campaigns/rules.html", form=form)

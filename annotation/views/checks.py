@@ -13,8 +13,9 @@ from django.shortcuts import redirect
 from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm
 from annotation.models import Campaign
 from annotation.quality.check_list import gold_rows, recheck_supply
-from annotation.quality.checks import GoldAdded, draw_recheck, gold_from_file, gold_from_pool, set_gold_active
+from annotation.quality.checks import draw_recheck, gold_from_file, gold_from_pool, set_gold_active
 from annotation.quality.reports import recheck_report
+from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.errors import UserError
 from core.views.access import manager_required
@@ -33,8 +34,8 @@ def checks(request: SignedInRequest, name: str) -> HttpResponse:
     sample = RecheckForm(campaign, request.GET if asks_preview else posted(request, "recheck"))
     switch = GoldStateForm(campaign, posted(request, "gold"))
     forms = {"draw": draw, "file": file, "recheck": sample}
-    if request.method == "POST" and (told := do_act(request, _ACTS, forms, campaign, {"gold": switch})):
-        messages.success(request, told)
+    if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign, {"gold": switch})):
+        messages.success(request, done)
         return redirect("checks", name)
     wanted = sample.cleaned_data if asks_preview and sample.is_valid() else None
     available = recheck_supply(campaign, wanted["person"]) if wanted else None
@@ -60,36 +61,25 @@ def checks(request: SignedInRequest, name: str) -> HttpResponse:
 
 def _recheck(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     drawn = draw_recheck(campaign, asked["person"], asked["size"], seed=asked["seed"], by=by)
-    return f"{asked['person'].username} gets {_count(drawn, 'judgement')} again, among other questions."
+    return told.recheck_drawn(asked["person"], drawn)
 
 
 def _draw(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return _told(gold_from_pool(campaign, **asked, by=by))
+    return told.gold_added(gold_from_pool(campaign, **asked, by=by))
 
 
 def _file(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     try:
         with kept_file(asked["file"], "upload.tsv") as path:
             assert path is not None  # the form requires a file
-            return _told(gold_from_file(campaign, path, by=by))
+            return told.gold_added(gold_from_file(campaign, path, by=by))
     except UserError as error:
         raise ValidationError({"file": str(error).splitlines()}) from error
 
 
-def _told(gold: GoldAdded) -> str:
-    known = f"; {gold.known} {'was one' if gold.known == 1 else 'were gold items'} before" if gold.known else ""
-    return f"{_count(gold.added, 'gold item')} added{known}."
-
-
 def _switch(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     set_gold_active(campaign, [asked["gold"].pk], asked["active"], by=by)
-    if asked["active"]:
-        return "The gold item is given out again."
-    return "The gold item is no longer given out. Answers to it stay."
+    return told.GOLD_GIVEN_OUT if asked["active"] else told.GOLD_TAKEN_OUT
 
 
 _ACTS = {"draw": _draw, "file": _file, "recheck": _recheck, "gold": _switch}
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

@@ -15,6 +15,7 @@ from annotation.messages.guidelines import (
     save_guidelines,
 )
 from annotation.models import Campaign, GuidelineVersion
+from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import manager_required
 from core.views.acts import attempt, posted
@@ -66,9 +67,9 @@ def write(request: SignedInRequest, name: str) -> HttpResponse:
     form = GuidelinesForm(posted(request), initial={"text": newest.text if newest else "", "after": number})
     if saved := attempt(form, lambda asked: save_guidelines(campaign, **asked, by=request.user), "text"):
         if saved.version == number:
-            messages.info(request, f"Nothing changed: version {number} stays.")
+            messages.info(request, told.guidelines_saved(saved, number))
         else:
-            messages.success(request, f"Version {saved.version} is saved; everybody sees it from now on.")
+            messages.success(request, told.guidelines_saved(saved, number))
         return redirect("campaign-guidelines", name)
     versions = campaign.guideline_versions.select_related("created_by").order_by("-version")
     page = page_of(request, versions.defer("text"), SIZE)

@@ -24,6 +24,7 @@ from pooling.graphs.imports import open_graph
 
 SIZE = 20
 STATES = (("", "all, open first"), ("open", "open"), ("answered", "answered"))
+ANSWERED_MEANWHILE = "{} has answered meanwhile: that answer stays, and yours was not sent."
 
 
 class Entry(NamedTuple):
@@ -52,6 +53,7 @@ def inbox(request: SignedInRequest, name: str) -> HttpResponse:
             request,
             campaign,
             "annotation/messages/inbox_comments.html",
+            frame="inbox-comments",
             num_open=num_open,
             page=page,
             rows=_comments(campaign, page),
@@ -90,7 +92,7 @@ def _answer(request: SignedInRequest, campaign: Campaign, form: ReplyForm) -> bo
     if not done:
         flag.refresh_from_db()
         who = flag.replied_by.username if flag.replied_by else "Somebody"
-        form.add_error("reply", f"{who} has answered meanwhile: that answer stays, and yours was not sent.")
+        form.add_error("reply", ANSWERED_MEANWHILE.format(who))
         return False
     messages.success(request, f"{flag.person.username} can read your answer now.")
     return True

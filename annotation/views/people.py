@@ -128,7 +128,14 @@ def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
         if pseudonym:
             messages.success(request, f"The personal data are erased. The account is {pseudonym} now.")
             return redirect("person", user.pk)
-    context = {"person": user, "own": own, "form": form, "preview": preview_erasure(user), "refused": refused}
+    context = {
+        "frame": "account-erase" if own else "person-erase",
+        "person": user,
+        "own": own,
+        "form": form,
+        "preview": preview_erasure(user),
+        "refused": refused,
+    }
     return no_store(render(request, "annotation/people/person_erase.html", context))
 
 

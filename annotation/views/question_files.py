@@ -10,6 +10,7 @@ from annotation.forms.questions import TemplatesFileForm
 from annotation.questions.files import Change, read_upload, save_changes, templates_tsv
 from annotation.questions.review import missing_labels
 from annotation.questions.templates import texts_of
+from annotation.views import told
 from core.errors import UserError
 from core.views.access import evaluator_required, manager_required
 from core.views.csv_response import text_response
@@ -40,7 +41,7 @@ def import_questions(request: SignedInRequest, name: str) -> HttpResponse:
             changes = read_upload(pool.graph, raw, file_name)
             if form.cleaned_data["file"] is None:
                 count = save_changes(pool.graph, changes, by=request.user, pool=pool)
-                messages.success(request, f"{count} relation{'s have' if count != 1 else ' has'} new questions.")
+                messages.success(request, told.questions_imported(count))
                 return redirect("pool-questions", name)
         except UserError as error:
             changes = None

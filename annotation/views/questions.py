@@ -25,6 +25,7 @@ from annotation.questions.review import (
     versions,
 )
 from annotation.questions.templates import current_template, save_template, texts_of
+from annotation.views import told
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required
 from core.views.pagination import page_of
@@ -35,8 +36,8 @@ from pooling.views.find import find_pool
 
 SIZE = 20
 MAX_LENGTH = 500
-FILTERS = ("written", "name", "odd")
-ORDERS = ("triples", "name")
+FILTERS = {"name": "made from the name", "odd": "made from a name that is no words", "written": "written"}
+ORDERS = {"triples": "most triples", "name": "by name"}
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def questions(request: SignedInRequest, name: str) -> HttpResponse:
         "missing": len(missing_labels(pool)),
         "query": query,
         "made": made,
+        "filters": FILTERS.items(),
         "order": order,
+        "orders": ORDERS.items(),
         "kept": _kept(request.GET),
     }
     return render(request, "annotation/questions/list.html", context)
@@ -107,7 +110,7 @@ def history(request: SignedInRequest, name: str, index: int) -> HttpResponse:
 
 def _chosen(data: QueryDict) -> tuple[str, str, str]:
     query, made, order = (data.get(key, "").strip() for key in ("q", "made", "order"))
-    return query, made if made in FILTERS else "", order if order in ORDERS else ORDERS[0]
+    return query, made if made in FILTERS else "", order if order in ORDERS else "triples"
 
 
 def _kept(data: QueryDict) -> str:
@@ -146,7 +149,7 @@ def _cards(pool: Pool, asked: list[AskedRelation], offset: int, refused: Card | 
 def _save(request: SignedInRequest, pool: Pool, card: Card) -> HttpResponse:
     try:
         saved = save_template(card.relation, *card.texts, request.user, pool=pool)
-        messages.success(request, f"Questions of {card.relation.key} saved as version {saved.version}.")
+        messages.success(request, told.questions_saved(card.relation, saved.version))
     except TemplateError as error:
         messages.error(request, str(error))
     address = reverse("pool-questions", args=[pool.name])

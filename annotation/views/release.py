@@ -18,6 +18,7 @@ from annotation.release.audit_sample import audited, draw_audit
 from annotation.release.batch_list import batch_rows
 from annotation.release.next_batch import release_next, stop_reason, unreleased
 from annotation.release.settings import set_order, set_stopping
+from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import manager_required
 from core.views.acts import do_act, posted
@@ -35,8 +36,8 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
         "stopping": StoppingForm.of(campaign, posted(request, "stopping")),
         "audit": AuditForm(posted(request, "audit")),
     }
-    if request.method == "POST" and (told := do_act(request, _ACTS, forms, campaign)):
-        messages.success(request, told)
+    if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign)):
+        messages.success(request, done)
         return redirect("campaign-order", name)
     left = unreleased(campaign.pool).count()
     return campaign_page(
@@ -60,37 +61,22 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _release(campaign: Campaign, _: dict[str, Any], by: User) -> str:
-    batch = release_next(campaign, by=by)
-    if batch is None:
-        return "Every triple is released already."
-    return f"Batch {batch.number} is released: {_triples(batch.size)}."
+    return told.batch_released(release_next(campaign, by=by))
 
 
 def _audit(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    drawn = draw_audit(campaign, asked["percent"] / 100, seed=asked["seed"], by=by)
-    if not drawn.added:
-        return f"The sample has that many already: {_triples(drawn.total)}."
-    return f"{_triples(drawn.added)} drawn, {drawn.total:,} in all. {drawn.among}"
+    return told.audit_drawn(draw_audit(campaign, asked["percent"] / 100, seed=asked["seed"], by=by))
 
 
 def _stopping(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return _saved(set_stopping(campaign, **asked, by=by))
+    return told.saved(set_stopping(campaign, **asked, by=by))
 
 
 def _order(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     if not asked["batch_size"] and unreleased(campaign.pool).count() > RELEASE_IN_BROWSER:
-        told = f"So many are released on the server: release_batch {campaign.pool.name} --all"
-        raise ValidationError({"batch_size": told})
-    return _saved(set_order(campaign, whole_questions=not asked.pop("single"), **asked, by=by))
+        many = f"So many are released on the server: release_batch {campaign.pool.name} --all"
+        raise ValidationError({"batch_size": ValidationError(many, "many")})
+    return told.saved(set_order(campaign, whole_questions=not asked.pop("single"), **asked, by=by))
 
 
 _ACTS = {"release": _release, "audit": _audit, "stopping": _stopping, "order": _order}
-
-
-def _saved(changed: list[str]) -> str:
-    words = ", ".join(name.replace("_", " ") for name in changed)
-    return f"Saved: {words}." if changed else "Nothing was different."
-
-
-def _triples(n: int) -> str:
-    return "1 triple" if n == 1 else f"{n:,} triples"

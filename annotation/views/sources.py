@@ -26,6 +26,7 @@ from annotation.sources.verified import (
     restore_sources,
     verified,
 )
+from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import manager_required
 from core.views.acts import do_act, posted
@@ -54,8 +55,8 @@ def sources(request: SignedInRequest, name: str) -> HttpResponse:
     add_form = NewSourceForm(posted(request, "add"))
     choose_form = ChooseForm(posted(request, "choose"), shown=shown, sources=own)
     forms = {"add": add_form, "choose": choose_form}
-    if request.method == "POST" and (told := do_act(request, _ACTS, forms, campaign)):
-        messages.success(request, told)
+    if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign)):
+        messages.success(request, done)
         address = reverse("campaign-sources", args=[name], query={"q": query} if query else None)
         return redirect(address + ("#relations" if choose_form.is_bound else ""))
     labels = labels_by_source(campaign)
@@ -75,20 +76,17 @@ def sources(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _restore(campaign: Campaign, _: dict[str, Any], by: User) -> str:
-    added = restore_sources(campaign, by=by)
-    return f"{added} of the usual sources added." if added else "All of the usual sources are here."
+    return told.sources_restored(restore_sources(campaign, by=by))
 
 
 def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return f"Links at {add_source(campaign, **asked, by=by).host} are accepted now."
+    return told.source_added(add_source(campaign, **asked, by=by))
 
 
 def _choose(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     chosen: list[int] | None = asked["chosen_sources"]
     count = choose_sources(campaign, asked["chosen_relations"], chosen, by=by)
-    relations = "1 relation takes" if count == 1 else f"{count} relations take"
-    which = "all sources" if chosen is None else "1 source" if len(chosen) == 1 else f"{len(chosen)} sources"
-    return f"{relations} {which} from the next question on."
+    return told.sources_chosen(count, None if chosen is None else len(chosen))
 
 
 _ACTS = {"restore": _restore, "add": _add, "choose": _choose}
@@ -104,8 +102,8 @@ def source(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     change_form = SourceForm(posted(request, "change"), initial=initial)
     remove_form = RemoveForm(posted(request, "remove"))
     forms = {"change": change_form, "remove": remove_form}
-    if request.method == "POST" and (told := do_act(request, _ACTS_ON_ONE, forms, found)):
-        messages.success(request, told)
+    if request.method == "POST" and (done := do_act(request, _ACTS_ON_ONE, forms, found)):
+        messages.success(request, done)
         return redirect("campaign-sources", name)
     return campaign_page(
         request,
@@ -125,8 +123,7 @@ def _change(source: Source, asked: dict[str, Any], by: User) -> str:
 
 
 def _remove(source: Source, asked: dict[str, Any], by: User) -> str:
-    host = remove_source(source.campaign, source.pk, opens=asked["opens"], by=by)
-    return f"Links at {host} are no longer accepted; labels that have one keep it."
+    return told.source_removed(remove_source(source.campaign, source.pk, opens=asked["opens"], by=by))
 
 
 _ACTS_ON_ONE = {"change": _change, "remove": _remove}

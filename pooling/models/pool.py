@@ -39,6 +39,10 @@ class Pool(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_ready(self) -> bool:
+        return self.state == PoolState.READY
+
     def get_absolute_url(self) -> str:
         return reverse("pool", args=[self.name])
 

@@ -29,7 +29,7 @@ from annotation.models import Campaign, Item, Judgement, Slot, SurplusLabel  # n
 from annotation.people.accounts import add_person  # noqa: E402
 from pooling.enums import PoolOrigin, PoolState  # noqa: E402
 from pooling.models import Pool, PooledTriple  # noqa: E402
-from tests.annotation.world import LINK, findings, make_graph  # noqa: E402
+from tests.annotation.factories import LINK, findings, make_graph  # noqa: E402
 
 HEADS = 12  # candidates of one question
 Death = Callable[[User, Slot], None]

@@ -40,7 +40,7 @@ from tests.annotation.crowd import (
     standing,
     together,
 )
-from tests.annotation.world import LINK
+from tests.annotation.factories import LINK
 
 
 def crowd(num_people: int, items: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pooling.enums import PoolingJob
 from pooling.graphs.bundled import FamilyOptions
 from pooling.graphs.imports import closed_world
 from pooling.models import Graph, Pool
-from tests.annotation.world import make_graph
+from tests.annotation.factories import make_graph
 
 SMALL = DemoOptions(
     family=FamilyOptions(families=2, people=25, density=0.5),

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from django.test import Client
 
-from tests.annotation.world import LINK
+from tests.annotation.factories import LINK
 
 CLAIM, OWN = "/api/v1/campaigns/p1/claim", "/api/v1/campaigns/p1/labels"
 DISPUTED, PROGRESS = "/api/v1/campaigns/p1/claim-disputed", "/api/v1/campaigns/p1/progress"

@@ -9,35 +9,13 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign, Item, Label, Slot, SurplusLabel
-from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
+from tests.annotation.api.calls import CLAIM, DECIDE, DISPUTED, FLAG, OWN, PROGRESS, RETURN, SUBMIT, given, post
+from tests.annotation.factories import LINK, answer, label_item, slot_for, windows_closed
 
 ITEM = {
     "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object",
 }  # fmt: skip
-CLAIM, SUBMIT, DECIDE = "/api/v1/campaigns/p1/claim", "/api/v1/labels", "/api/v1/decisions"
-DISPUTED, OWN = "/api/v1/campaigns/p1/claim-disputed", "/api/v1/campaigns/p1/labels"
-PROGRESS, FLAG, RETURN = "/api/v1/campaigns/p1/progress", "/api/v1/flags", "/api/v1/decisions/return"
 ANY = str(uuid4())
-
-
-def post(client: Client, url: str, body: Any = None):
-    return client.post(url, json.dumps(body or {}), content_type="application/json")
-
-
-def given(item: dict[str, Any], **more: Any) -> dict[str, Any]:
-    fields = {
-        "slot": item["slot"],
-        "lease": item["lease"],
-        "client_id": str(uuid4()),
-        "answer": "Y",
-        "source_url": LINK,
-    }
-    return fields | more
-
-
-@pytest.fixture
-def ann(world, as_user) -> Client:
-    return as_user(world.ann)
 
 
 @pytest.fixture

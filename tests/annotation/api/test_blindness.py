@@ -23,7 +23,6 @@ from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
 from core.people.tokens import create_token
 from pooling.graphs.imports import open_graph
-from tests.annotation.answered import decide, label_item
 from tests.annotation.api.calls import (
     CLAIM,
     DISPUTED,
@@ -39,17 +38,21 @@ from tests.annotation.api.calls import (
     given,
     post,
 )
-from tests.annotation.world import LINK, World, answer, make_large, slot_for, windows_closed
+from tests.annotation.factories import (
+    LINK,
+    World,
+    answer,
+    decide,
+    label_and_release,
+    make_large,
+    slot_for,
+    windows_closed,
+)
 
 ITEM = {
     "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object",
 }  # fmt: skip
 MINE = "https://www.imdb.com/ann-was-here"  # a telling link
-
-
-@pytest.fixture
-def ann(world, as_user) -> Client:
-    return as_user(world.ann)
 
 
 @pytest.fixture
@@ -204,7 +207,7 @@ def test_recheck_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann
     from annotation.quality.checks import draw_recheck
 
     first, *_, last = world.campaign.items.order_by("order")
-    label_item(world, first, ben="Y", cleo="Y")
+    label_and_release(world, first, ben="Y", cleo="Y")
     draw_recheck(world.campaign, world.ann, 1)
     items = claimed(ann)
     assert (len(items), items[0]["slot"]) == (6, ticket_of_gold(world.ann))
@@ -370,9 +373,9 @@ def test_order_and_end_of_questions_do_not_depend_on_answers(world, as_user) -> 
     for one, two in (("YYYYYY", "YYY"), ("NNNNNN", "YYY"), ("Y?NY?N", "NNN"), ("??????", "?YN")):
         with transaction.atomic():
             for item, given_ in zip(items, one, strict=True):
-                label_item(world, item, ann=given_)
+                label_and_release(world, item, ann=given_)
             for item, given_ in zip(items[:3], two, strict=True):
-                label_item(world, item, ben=given_)
+                label_and_release(world, item, ben=given_)
             asked = post(client, CLAIM, {"count": 50}).json()
             questions = [(item["slot"], item["question"]) for item in asked["items"]]
             for item in asked["items"]:
@@ -388,7 +391,7 @@ def test_order_and_end_of_questions_do_not_depend_on_answers(world, as_user) -> 
 def test_nothing_of_who_began_an_item_or_when_is_told(world, as_user) -> None:
     """Ann and Ben have each begun some; Cleo is told no name, id, number, place or state of them."""
     for number, item in enumerate(world.campaign.items.order_by("order")):
-        label_item(world, item, **{"ann" if number % 2 else "ben": "Y"})
+        label_and_release(world, item, **{"ann" if number % 2 else "ben": "Y"})
     body = post(as_user(world.cleo), CLAIM, {"count": 50}).json()
     assert [set(item) for item in body["items"]] == [ITEM] * 6
     assert set(body["campaign"]) == {"pool", "state", "is_open", "evidence_rule", "guidelines_version", "lease_seconds"}
@@ -414,8 +417,8 @@ def test_what_a_token_can_read_is_the_same_whatever_others_did(world, gold) -> N
         with transaction.atomic():
             if what == "everything":
                 first, second, *_ = world.campaign.items.order_by("order")
-                label_item(world, first, ben="Y", cleo="Y")
-                label_item(world, second, ben="Y", cleo="N")
+                label_and_release(world, first, ben="Y", cleo="Y")
+                label_and_release(world, second, ben="Y", cleo="N")
                 Campaign.objects.update(batch_size=2, budget=3, target_tau=0.9, order="random", seed=77)
             answers = [client.get(url) for url in READS]
             seen.append([(answer.status_code, answer.content) for answer in answers])
@@ -449,9 +452,9 @@ def test_adjudicator_who_annotates_sees_no_answer_to_what_she_labelled_or_may_la
     client = as_user(world.ada)
     items = list(world.campaign.items.order_by("order"))
     for item in items[:3]:
-        label_item(world, item, ada="Y", ben="N")
+        label_and_release(world, item, ada="Y", ben="N")
     for item in items[3:5]:
-        label_item(world, item, ann="Y", ben="N")
+        label_and_release(world, item, ann="Y", ben="N")
     Label.objects.update(created_at=timezone.now() - timedelta(minutes=60))
     told_ = post(client, DISPUTED, {"count": 50}).json()
     third = {str(t) for t in Slot.objects.filter(number=3, item__in=items[3:5]).values_list("ticket", flat=True)}
@@ -470,7 +473,7 @@ def test_own_dispute_shows_neither_in_counts_nor_in_waiting_times(world, as_user
     seen = []
     for other in ("Y", "N"):
         with transaction.atomic():
-            label_item(world, item, ada="Y", ben=other)
+            label_and_release(world, item, ada="Y", ben=other)
             for _ in range(2):
                 (mine,) = own_progress(world.ada)
                 seen.append(
@@ -513,7 +516,7 @@ def test_order_of_the_two_answers_says_not_who_gave_them(world, as_user) -> None
     seen = []
     for first, second in (("ann", "ben"), ("ben", "ann")):
         with transaction.atomic():
-            label_item(world, item, **{first: "Y", second: "N"})
+            label_and_release(world, item, **{first: "Y", second: "N"})
             windows_closed(item)
             (slot,) = claim_disputed(world.campaign, world.ada)
             (dispute,) = post(as_user(world.ada), DISPUTED).json()["items"]

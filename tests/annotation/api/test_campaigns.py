@@ -8,9 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Campaign
 from annotation.quality.checks import draw_recheck
-from tests.annotation.answered import label_item
 from tests.annotation.api.calls import OWN, SUBMIT, claimed, given, post
-from tests.annotation.world import make_large, make_pool
+from tests.annotation.factories import label_and_release, make_large, make_pool
 
 LIST, ONE, ITEMS = "/api/v1/campaigns", "/api/v1/campaigns/p1", "/api/v1/campaigns/p1/items"
 BLIND = {
@@ -66,8 +65,8 @@ def test_queries_of_campaigns_do_not_grow(world, as_user) -> None:
 
 def test_items_say_state_triple_verdict_and_batch(world, as_user) -> None:
     first, second, *_ = world.campaign.items.order_by("pk")
-    label_item(world, first, ann="Y", ben="Y")
-    label_item(world, second, ann="Y", ben="N")
+    label_and_release(world, first, ann="Y", ben="Y")
+    label_and_release(world, second, ann="Y", ben="N")
     manager = as_user(world.manager)
     rows = {row["id"]: row for row in manager.get(ITEMS).json()["results"]}
     assert list(rows) == sorted(rows, reverse=True) and len(rows) == 6
@@ -109,7 +108,7 @@ def test_queries_of_items_do_not_grow_with_the_page(world, as_user) -> None:
 
 def test_own_labels_are_read_page_by_page_with_checks_among_them(world, as_user) -> None:
     first = world.campaign.items.order_by("order").first()
-    label_item(world, first, ben="Y", cleo="Y")
+    label_and_release(world, first, ben="Y", cleo="Y")
     draw_recheck(world.campaign, world.ann, 1)
     ann = as_user(world.ann)
     sent = []

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from annotation.labelling.queue import claim_disputed
-from annotation.models import Campaign, Flag, Item, Label, Membership, Slot, SurplusLabel
+from annotation.models import Campaign, Flag, Label, Membership, Slot, SurplusLabel
 from annotation.people.consent import set_personal_data
-from tests.annotation.answered import label_item
 from tests.annotation.api.calls import (
     CLAIM,
     DECIDE,
@@ -23,17 +22,12 @@ from tests.annotation.api.calls import (
     given,
     post,
 )
-from tests.annotation.world import windows_closed
+from tests.annotation.factories import label_and_release, windows_closed
 
 REFUSAL = {
     "error": "Read how your data is used, and agree to it, before you label.",
     "consent": "/campaigns/p1/consent",
 }
-
-
-@pytest.fixture
-def item(world) -> Item:
-    return world.campaign.items.order_by("order").first()
 
 
 def standing() -> tuple:
@@ -44,7 +38,7 @@ def standing() -> tuple:
 
 def test_nothing_is_done_before_consent(world, item, as_user) -> None:
     """Ada holds a question and a dispute, and has labelled; then the text is another one."""
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     windows_closed(item)
     client = as_user(world.ada)
     question, label = claimed(client)[0], given(claimed(client)[1])
@@ -88,7 +82,7 @@ def test_campaign_without_a_text_asks_nobody(world, as_user) -> None:
 
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_campaign_that_is_not_open_gives_nothing_new(world, item, as_user, state) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     windows_closed(item)
     Campaign.objects.update(state=state)
     found = post(as_user(world.cleo), CLAIM, {"count": 50}).json()

@@ -7,9 +7,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Flag, Item, Label, Slot
-from tests.annotation.answered import label_item, make_check, make_gold
 from tests.annotation.api.calls import DECIDE, DISPUTED, FLAG, PROGRESS, RENEW, RETURN, SUBMIT, claimed, given, post
-from tests.annotation.world import windows_closed
+from tests.annotation.factories import label_and_release, make_check, make_gold, windows_closed
 
 
 def flag_of(item: dict, kind: str = "name", **more) -> dict:
@@ -19,7 +18,7 @@ def flag_of(item: dict, kind: str = "name", **more) -> dict:
 @pytest.fixture
 def dispute(world) -> Item:
     item = world.campaign.items.order_by("order").first()
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     windows_closed(item)
     return item
 

@@ -13,7 +13,6 @@ from annotation.labelling.queue import claim
 from annotation.models import Flag, Label, Slot, SurplusLabel
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import Pool, PooledTriple
-from tests.annotation.answered import label_item
 from tests.annotation.api.calls import (
     CLAIM,
     DECIDE,
@@ -29,7 +28,7 @@ from tests.annotation.api.calls import (
     given,
     post,
 )
-from tests.annotation.world import answer, findings, windows_closed
+from tests.annotation.factories import answer, findings, label_and_release, windows_closed
 
 JSON = "application/json"
 
@@ -46,7 +45,7 @@ def ada(world, as_user) -> Client:
 def bodies(world, ada) -> dict[str, dict[str, Any]]:
     """A good body for each endpoint that takes one."""
     item = world.campaign.items.order_by("order").first()
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     windows_closed(item)
     question, labelled = claimed(ada)[:2]
     body = given(labelled)

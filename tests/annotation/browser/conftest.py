@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Campaign
-from tests.annotation.world import World, make_world
+from tests.annotation.factories import World, make_world
 
 
 @pytest.fixture

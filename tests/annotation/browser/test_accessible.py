@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Item
 from tests.annotation.browser.hands import paste, press, ready, row_at, shoot
-from tests.annotation.world import LINK, label_item, windows_closed
+from tests.annotation.factories import LINK, label_item, windows_closed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

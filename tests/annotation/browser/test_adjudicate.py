@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Item, Label, Slot
 from tests.annotation.browser.hands import eventually, press, question, ready, saved, shoot
-from tests.annotation.world import LINK, World, answer, label_item, slot_for, windows_closed
+from tests.annotation.factories import LINK, World, answer, label_item, slot_for, windows_closed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGE = "/campaigns/p1/adjudicate"

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from annotation.labelling.queue import claim
 from annotation.models import Campaign, Label, Slot, SurplusLabel
 from tests.annotation.browser.hands import eventually, press, question, ready, row_at, rows, saved, settle
-from tests.annotation.world import answer
+from tests.annotation.factories import answer
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SUBMIT = "**/api/v1/labels"

@@ -18,7 +18,7 @@ from tests.annotation.browser.hands import (
     shoot,
     stop_clock,
 )
-from tests.annotation.world import LINK
+from tests.annotation.factories import LINK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

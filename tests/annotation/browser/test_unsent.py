@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Label, SurplusLabel
 from tests.annotation.browser.hands import GUARD, eventually, paste, press, question, ready, row_at, rows, saved, shoot
-from tests.annotation.world import LINK
+from tests.annotation.factories import LINK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SUBMIT = "**/api/v1/labels"

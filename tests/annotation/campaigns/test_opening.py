@@ -6,7 +6,7 @@ from annotation.errors import CampaignError
 from annotation.models import Item, QuestionTemplate, Slot
 from annotation.release.items import group_randomly
 from pooling.graphs.imports import open_graph
-from tests.annotation.world import make_pool
+from tests.annotation.factories import make_pool
 
 
 def test_open_campaign_makes_two_free_slots_of_every_triple_for_people(graph) -> None:

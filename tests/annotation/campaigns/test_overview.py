@@ -7,7 +7,7 @@ from annotation.campaigns.overview import disputes_short_of_people, items_short_
 from annotation.labelling.withdraw import return_item, withdraw_labels
 from annotation.models import Item, Label, Membership
 from annotation.people.accounts import add_person, take_role
-from tests.annotation.world import answer, label_item, slot_for, windows_closed
+from tests.annotation.factories import answer, label_item, slot_for, windows_closed
 
 
 def first(world) -> Item:

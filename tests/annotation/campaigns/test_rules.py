@@ -8,7 +8,7 @@ from annotation.labelling.own_labels import changeable_tickets
 from annotation.labelling.queue import claim
 from annotation.models import Campaign, SurplusLabel
 from core.models import AuditEntry
-from tests.annotation.world import answer, label_item
+from tests.annotation.factories import answer, label_item
 
 RULES = {"evidence_rule": "both", "lease_minutes": 15, "undo_minutes": 15, "gold_percent": 0, "contact": None}
 

@@ -6,7 +6,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Campaign, Label
-from tests.annotation.world import make_pool
+from tests.annotation.factories import make_pool
 
 
 def run(*args: str) -> str:

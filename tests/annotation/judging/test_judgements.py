@@ -9,7 +9,7 @@ from annotation.models import ImportedLabel, Item, Judgement
 from core.errors import UserError
 from pooling.graphs.imports import open_graph
 from pooling.models import PooledTriple
-from tests.annotation.world import label_item
+from tests.annotation.factories import label_item
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from annotation.judging.transitions import (
     move_slots,
 )
 from annotation.models import Campaign, Check, Item, Slot
-from tests.annotation.answered import make_check, make_gold
+from tests.annotation.factories import make_check, make_gold
 
 FREE, LEASED, ANSWERED, WITHDRAWN = SlotState.FREE, SlotState.LEASED, SlotState.ANSWERED, SlotState.WITHDRAWN
 SLOTS = {

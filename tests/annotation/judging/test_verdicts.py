@@ -18,9 +18,7 @@ from annotation.models import ImportedLabel, Judgement, Label, Slot
 from annotation.people.accounts import add_person
 from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
-from tests.annotation.answered import decide, label_item
-from tests.annotation.judgements_asked import items_of
-from tests.annotation.world import World
+from tests.annotation.factories import World, decide, items_of, label_and_release
 
 Known = dict[int, str]
 
@@ -57,27 +55,27 @@ def test_every_moment_of_a_long_history_is_as_it_was(world: World, tmp_path: Pat
     acts: list[Callable[[], object]] = [
         lambda: import_line(world, tmp_path, filtered.pk, "N"),
         lambda: import_line(world, tmp_path, six.triple_id, "Y"),
-        lambda: label_item(world, one, ann="Y"),
-        lambda: label_item(world, one, ben="Y"),
-        lambda: label_item(world, two, ann="Y", ben="N"),
+        lambda: label_and_release(world, one, ann="Y"),
+        lambda: label_and_release(world, one, ben="Y"),
+        lambda: label_and_release(world, two, ann="Y", ben="N"),
         lambda: decide(world, ada="N"),
         lambda: supersede(world, "ben", one.pk, "N"),
         lambda: supersede(world, "ben", one.pk, "Y"),
-        lambda: label_item(world, three, ann="N", ben="N"),
+        lambda: label_and_release(world, three, ann="N", ben="N"),
         lambda: reopen_judgement(three, by=world.manager),
         lambda: decide(world, ada="Y"),
-        lambda: label_item(world, four, ann="Y", ben="Y"),
+        lambda: label_and_release(world, four, ann="Y", ben="Y"),
         lambda: return_item(four, by=world.manager),
-        lambda: label_item(world, four, cleo="N", dan="N"),
+        lambda: label_and_release(world, four, cleo="N", dan="N"),
         lambda: reopen_judgement(three, by=world.manager),
         lambda: decide(world, bob="?"),
         lambda: return_item(three, by=world.manager),
-        lambda: label_item(world, three, cleo="Y", dan="Y"),  # reopened once, but sent back since
-        lambda: label_item(world, six, cleo="N", dan="N"),
+        lambda: label_and_release(world, three, cleo="Y", dan="Y"),  # reopened once, but sent back since
+        lambda: label_and_release(world, six, cleo="N", dan="N"),
         lambda: withdraw_labels(world.campaign, world.ann),
-        lambda: label_item(world, one, eve="Y"),
+        lambda: label_and_release(world, one, eve="Y"),
         lambda: withdraw_labels(world.campaign, world.dan),  # item six falls back to its imported label
-        lambda: label_item(world, five, ben="?", cleo="?"),
+        lambda: label_and_release(world, five, ben="?", cleo="?"),
         lambda: import_line(world, tmp_path, filtered.pk, "Y"),
     ]
     moments: list[tuple[datetime, Known]] = [(timezone.now(), {})]
@@ -91,7 +89,7 @@ def test_every_moment_of_a_long_history_is_as_it_was(world: World, tmp_path: Pat
 
 def test_a_label_of_that_very_moment_counts_and_one_after_it_does_not(world: World) -> None:
     item = items_of(world)[0]
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     noon = datetime(2026, 3, 2, 12, tzinfo=UTC)
     Label.objects.update(created_at=noon)
     assert verdicts_at(world.pool, noon) == {item.triple_id: "positive"}
@@ -114,7 +112,7 @@ def test_an_import_counts_from_its_import_and_not_from_the_time_in_its_file(worl
 
 def test_acts_of_another_pool_reopen_nothing_here(world: World) -> None:
     item = items_of(world)[0]
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     AuditEntry.objects.create(act="judgement-reopened", about=f"item {item.pk}")
     assert verdicts_at(world.pool, timezone.now()) == {item.triple_id: "positive"}
     AuditEntry.objects.create(act="judgement-reopened", about=f"item {item.pk}", pool=world.pool)
@@ -123,9 +121,9 @@ def test_acts_of_another_pool_reopen_nothing_here(world: World) -> None:
 
 def test_labels_of_each_person_that_count(world: World) -> None:
     one, two, three, *_ = items_of(world)
-    label_item(world, one, ann="Y", ben="N")
-    label_item(world, two, ann="?")
-    label_item(world, three, ben="N")
+    label_and_release(world, one, ann="Y", ben="N")
+    label_and_release(world, two, ann="?")
+    label_and_release(world, three, ben="N")
     decide(world, ada="Y")
     supersede(world, "ben", three.pk, "Y")
     assert verdicts_by_person(world.campaign) == {
@@ -141,7 +139,7 @@ def test_labels_of_each_person_that_count(world: World) -> None:
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_number_of_queries_is_the_same_for_more_items(world: World, django_assert_num_queries, count: int) -> None:
     for item in items_of(world)[:count]:
-        label_item(world, item, ann="Y", ben="Y")
+        label_and_release(world, item, ann="Y", ben="Y")
     when = timezone.now()
     with django_assert_num_queries(3):
         assert len(verdicts_at(world.pool, when)) == count

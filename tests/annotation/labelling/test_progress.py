@@ -1,6 +1,6 @@
 from annotation.labelling.progress import own_progress
 from annotation.labelling.queue import claim
-from tests.annotation.world import answer, label_item, windows_closed
+from tests.annotation.factories import answer, label_item, windows_closed
 
 
 def test_own_work_only(world) -> None:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.labelling.queue import claim, claim_disputed, release, renew
 from annotation.models import Campaign, Slot
-from tests.annotation.world import answer, label_item, slot_for, windows_closed
+from tests.annotation.factories import answer, label_item, slot_for, windows_closed
 
 
 def later(minutes: int = 16):

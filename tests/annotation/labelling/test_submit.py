@@ -10,7 +10,7 @@ from annotation.labelling.queue import claim, claim_disputed, release
 from annotation.labelling.submit import change, submit
 from annotation.models import Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import lease_of
-from tests.annotation.world import LINK, answer, label_item, slot_for, windows_closed
+from tests.annotation.factories import LINK, answer, label_item, slot_for, windows_closed
 
 
 def state_of(item: Item) -> tuple[str, str | None, int]:
@@ -18,11 +18,6 @@ def state_of(item: Item) -> tuple[str, str | None, int]:
     item.refresh_from_db()
     verdict = Judgement.objects.filter(triple=item.triple_id).values_list("verdict", flat=True).first()
     return item.state, verdict, item.slots.count()
-
-
-@pytest.fixture
-def item(world) -> Item:
-    return world.campaign.items.order_by("order").first()
 
 
 def label_of(user, item: Item) -> Label:

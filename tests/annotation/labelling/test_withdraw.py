@@ -4,7 +4,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
@@ -15,135 +14,131 @@ from annotation.labelling.progress import label_counts
 from annotation.labelling.queue import claim, claim_disputed
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, reopen_judgement, return_item, withdraw_labels
-from annotation.models import Check, Gold, ImportedLabel, Item, Judgement, Label, Slot
+from annotation.models import Check, Gold, ImportedLabel, Judgement, Label, Slot
 from annotation.people.accounts import add_person
 from core.files.artifacts import artifact_path
 from core.models import AuditEntry
 from evaluation.labels.qrels import freeze_qrels
-from tests.annotation.answered import decide, label_item
-from tests.annotation.judgements_asked import decided, items_of, standing
-from tests.annotation.world import answer, make_pool, slot_for, windows_closed
-
-
-@pytest.fixture
-def item(world) -> Item:
-    return items_of(world)[0]
-
-
-@pytest.fixture
-def dan(world) -> User:
-    """A fourth annotator, for items that need two more people."""
-    return add_person("dan", "annotator", world.campaign, consented=True)[0]
-
+from tests.annotation.factories import (
+    answer,
+    decide,
+    decided,
+    items_of,
+    label_and_release,
+    make_pool,
+    outcome_of,
+    slot_for,
+    windows_closed,
+)
 
 # -- the labels of one person --------------------------------------------------
 
 
 def test_label_of_an_open_item_counts_no_more(world, item) -> None:
-    label_item(world, item, ann="Y")
+    label_and_release(world, item, ann="Y")
     withdraw_labels(world.campaign, world.ann)
-    assert standing(item) == ("open", None, {}, [1, 2])
+    assert outcome_of(item) == ("open", None, {}, [1, 2])
     assert item.started_by is None
 
 
 def test_settled_item_waits_for_one_more_label(world, item) -> None:
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     withdraw_labels(world.campaign, world.ann)
-    assert standing(item) == ("open", "undecided", {2: "Y"}, [1])
+    assert outcome_of(item) == ("open", "undecided", {2: "Y"}, [1])
     assert (item.started_by, item.settled_at) == (world.ben, None)
-    label_item(world, item, cleo="Y")
-    assert standing(item) == ("settled", "positive", {1: "Y", 2: "Y"}, [])
+    label_and_release(world, item, cleo="Y")
+    assert outcome_of(item) == ("settled", "positive", {1: "Y", 2: "Y"}, [])
 
 
 def test_dispute_is_over_and_its_third_slot_with_it(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     windows_closed(item)
     (held,) = claim_disputed(world.campaign, world.ada)
     withdraw_labels(world.campaign, world.ben)
-    assert standing(item) == ("open", None, {1: "Y"}, [2, 3])  # ada's answer may be on its way
+    assert outcome_of(item) == ("open", None, {1: "Y"}, [2, 3])  # ada's answer may be on its way
     assert answer(world.ada, held).label.reason == "over"
-    label_item(world, item, cleo="N")
-    assert standing(item) == ("disputed", None, {1: "Y", 2: "N"}, [3])
+    label_and_release(world, item, cleo="N")
+    assert outcome_of(item) == ("disputed", None, {1: "Y", 2: "N"}, [3])
 
 
 def test_adjudicators_answer_stays_and_decides_again(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     decided(world, item, "N")
     withdraw_labels(world.campaign, world.ann)
-    assert standing(item) == ("open", "undecided", {2: "N", 3: "N"}, [1])
-    label_item(world, item, cleo="Y")
-    assert standing(item) == ("settled", "negative", {1: "Y", 2: "N", 3: "N"}, [])
+    assert outcome_of(item) == ("open", "undecided", {2: "N", 3: "N"}, [1])
+    label_and_release(world, item, cleo="Y")
+    assert outcome_of(item) == ("settled", "negative", {1: "Y", 2: "N", 3: "N"}, [])
 
 
 def test_undecided_item_is_undecided_again(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     decided(world, item, "?")
     withdraw_labels(world.campaign, world.ben)
-    assert standing(item)[0] == "open"
-    label_item(world, item, cleo="Y")
-    assert standing(item) == ("undecided", "undecided", {1: "Y", 2: "Y", 3: "?"}, [])
+    assert outcome_of(item)[0] == "open"
+    label_and_release(world, item, cleo="Y")
+    assert outcome_of(item) == ("undecided", "undecided", {1: "Y", 2: "Y", 3: "?"}, [])
 
 
 def test_withdrawn_adjudicator_is_replaced_by_another(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     decided(world, item)
     withdraw_labels(world.campaign, world.ada)
-    assert standing(item) == ("disputed", "undecided", {1: "Y", 2: "N"}, [3])
+    assert outcome_of(item) == ("disputed", "undecided", {1: "Y", 2: "N"}, [3])
     assert claim_disputed(world.campaign, world.ada) == []
     world.eve = add_person("eve", "adjudicator", world.campaign, consented=True)[0]
     decided(world, item, "N", by="eve")
-    assert standing(item) == ("settled", "negative", {1: "Y", 2: "N", 3: "N"}, [])
+    assert outcome_of(item) == ("settled", "negative", {1: "Y", 2: "N", 3: "N"}, [])
 
 
 def test_adjudicator_and_annotator_of_one_item_can_both_be_withdrawn(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     decided(world, item)
     withdraw_labels(world.campaign, world.ann)
     withdraw_labels(world.campaign, world.ada)
-    assert standing(item) == ("open", "undecided", {2: "N"}, [1])
-    label_item(world, item, cleo="N")
-    assert standing(item) == ("settled", "negative", {1: "N", 2: "N"}, [])
+    assert outcome_of(item) == ("open", "undecided", {2: "N"}, [1])
+    label_and_release(world, item, cleo="N")
+    assert outcome_of(item) == ("settled", "negative", {1: "N", 2: "N"}, [])
 
 
 def test_item_whose_labels_came_to_agree_is_settled_without_its_adjudicator(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     decide(world, ada="N")
     mine = Label.objects.get(annotator=world.ben)
     change(world.ben, mine.client_id, uuid4(), "Y", mine.source_url)
-    assert standing(item)[1] == "negative"
+    assert outcome_of(item)[1] == "negative"
     withdraw_labels(world.campaign, world.ada)
-    assert standing(item) == ("settled", "positive", {1: "Y", 2: "Y"}, [])
+    assert outcome_of(item) == ("settled", "positive", {1: "Y", 2: "Y"}, [])
 
 
 def test_both_annotators_withdrawn_one_after_the_other_leave_a_fresh_item(world, item, dan) -> None:
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     withdraw_labels(world.campaign, world.ann)
     withdraw_labels(world.campaign, world.ben)
-    assert standing(item) == ("open", "undecided", {}, [1, 2])
+    assert outcome_of(item) == ("open", "undecided", {}, [1, 2])
     assert item.started_by is None
     world.dan = dan
-    label_item(world, item, cleo="N", dan="N")
-    assert standing(item) == ("settled", "negative", {1: "N", 2: "N"}, [])
+    label_and_release(world, item, cleo="N", dan="N")
+    assert outcome_of(item) == ("settled", "negative", {1: "N", 2: "N"}, [])
     assert Label.objects.filter(item=item).count() == 4
 
 
 def test_withdrawn_person_never_gets_the_item_again(world, item) -> None:
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     withdraw_labels(world.campaign, world.ann)
     assert item.pk not in {slot.item_id for slot in claim(world.campaign, world.ann, 50)}
     add_person("ann", "adjudicator", world.campaign)
-    label_item(world, item, cleo="Y")
+    label_and_release(world, item, cleo="Y")
     windows_closed(item)
     assert claim_disputed(world.campaign, world.ann) == []
 
 
 def test_preview_equals_what_happens(world) -> None:
     settled, refused, disputed, opened, ruled, other = items_of(world)
-    label_item(world, settled, ada="Y", ben="Y")
-    label_item(world, refused, ben="N", ada="N")
-    label_item(world, disputed, ada="Y", ben="N")
-    label_item(world, opened, ada="Y")
-    label_item(world, ruled, ann="Y", ben="N")
+    label_and_release(world, settled, ada="Y", ben="Y")
+    label_and_release(world, refused, ben="N", ada="N")
+    label_and_release(world, disputed, ada="Y", ben="N")
+    label_and_release(world, opened, ada="Y")
+    label_and_release(world, ruled, ann="Y", ben="N")
     windows_closed(ruled)
     decide(world, ada="Y")
     claim(world.campaign, world.ada, 50)
@@ -159,7 +154,7 @@ def test_preview_equals_what_happens(world) -> None:
     assert preview_withdrawal(world.campaign, world.ada) == expected
     assert withdraw_labels(world.campaign, world.ada) == expected
     assert preview_withdrawal(world.campaign, world.ada) == Withdrawal(0, 0, 0, 0, 0, 0, 0)
-    assert {i.order: standing(i)[:2] for i in items_of(world)} == {
+    assert {i.order: outcome_of(i)[:2] for i in items_of(world)} == {
         settled.order: ("open", "undecided"),
         refused.order: ("open", "undecided"),
         disputed.order: ("open", None),
@@ -178,9 +173,9 @@ def test_labels_of_another_campaign_and_of_others_stay(world, item) -> None:
     elsewhere = other.items.first()
     for user in (world.ann, world.ben):
         answer(user, slot_for(other, user, elsewhere))
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     withdraw_labels(world.campaign, world.ann)
-    assert standing(elsewhere)[:2] == ("settled", "positive")
+    assert outcome_of(elsewhere)[:2] == ("settled", "positive")
     assert list(live_labels().filter(item=item).values_list("annotator", flat=True)) == [world.ben.pk]
 
 
@@ -189,18 +184,18 @@ def test_imported_labels_take_over(world, item) -> None:
         ImportedLabel.objects.create(triple=item.triple, answer=given, file_name="a.tsv", file_sha256="0", line=1)
 
     imported("N")
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     withdraw_labels(world.campaign, world.ann)
     judgement = Judgement.objects.get()
     assert (judgement.verdict, judgement.origin) == ("negative", "import")
-    label_item(world, item, cleo="Y")
+    label_and_release(world, item, cleo="Y")
     judgement.refresh_from_db()
     assert (judgement.verdict, judgement.origin) == ("positive", "people")
 
 
 @pytest.mark.parametrize("act", ["withdraw", "return", "reopen"])
 def test_version_of_the_labels_moves_so_that_figures_are_made_again(world, item, act) -> None:
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     before = labels_version(world.pool)
     acts = {
         "withdraw": lambda: withdraw_labels(world.campaign, world.ann),
@@ -213,8 +208,8 @@ def test_version_of_the_labels_moves_so_that_figures_are_made_again(world, item,
 
 
 def test_frozen_qrels_stay_as_they_are(world, item) -> None:
-    label_item(world, item, ann="N", ben="N")
-    label_item(world, items_of(world)[1], ann="Y", ben="Y")
+    label_and_release(world, item, ann="N", ben="N")
+    label_and_release(world, items_of(world)[1], ann="Y", ben="Y")
     frozen = freeze_qrels(world.pool, "first")
     before = artifact_path(frozen.artifact).read_bytes()
     withdraw_labels(world.campaign, world.ann)
@@ -227,7 +222,7 @@ def test_frozen_qrels_stay_as_they_are(world, item) -> None:
 @pytest.mark.parametrize("other", ["Y", "N"])
 def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> None:
     """My labels, undo and counts are as before, whatever the other answered; a change has no effect."""
-    label_item(world, item, ann="Y", ben=other)
+    label_and_release(world, item, ann="Y", ben=other)
 
     def seen() -> tuple:
         mine = own_labels(world.ann, world.campaign)[:50]
@@ -238,24 +233,24 @@ def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> No
     assert [len(part) for part in before] == [1, 2, 1]
     withdraw_labels(world.campaign, world.ann)
     assert seen() == before
-    after, version = standing(item), labels_version(world.pool)
+    after, version = outcome_of(item), labels_version(world.pool)
     result = change(world.ann, own_labels(world.ann, world.campaign)[:1][0].label.client_id, uuid4(), "?")
     assert (result.message, result.is_surplus) == ("", False)
-    assert (standing(item), labels_version(world.pool)) == (after, version)
+    assert (outcome_of(item), labels_version(world.pool)) == (after, version)
     assert after[:2] == ("open", "undecided" if other == "Y" else None)
-    label_item(world, item, cleo=other)
-    assert standing(item) == ("settled", {"Y": "positive", "N": "negative"}[other], {1: other, 2: other}, [])
+    label_and_release(world, item, cleo=other)
+    assert outcome_of(item) == ("settled", {"Y": "positive", "N": "negative"}[other], {1: other, 2: other}, [])
 
 
 def test_withdrawn_person_may_go_on_labelling(world, item) -> None:
-    label_item(world, item, ann="Y")
+    label_and_release(world, item, ann="Y")
     withdraw_labels(world.campaign, world.ann)
-    label_item(world, items_of(world)[1], ann="N", ben="N")
-    assert standing(items_of(world)[1])[:2] == ("settled", "negative")
+    label_and_release(world, items_of(world)[1], ann="N", ben="N")
+    assert outcome_of(items_of(world)[1])[:2] == ("settled", "negative")
 
 
 def test_withdrawal_is_noted_with_its_numbers(world, item) -> None:
-    label_item(world, item, ann="Y", ben="Y")
+    label_and_release(world, item, ann="Y", ben="Y")
     withdraw_labels(world.campaign, world.ann, by=world.manager, reason="guessed")
     entry = AuditEntry.objects.get(act=AnnotationAct.LABELS_WITHDRAWN)
     assert (entry.person, entry.subject, entry.about) == (world.manager, world.ann, "1 labels")
@@ -272,7 +267,7 @@ def test_withdrawal_takes_questions_that_are_in_hand(world) -> None:
 def test_items_in_more_than_one_chunk_are_all_reopened(world, monkeypatch) -> None:
     monkeypatch.setattr("annotation.labelling.withdraw._CHUNK", 2)
     for one in items_of(world)[:5]:
-        label_item(world, one, ann="Y", ben="Y")
+        label_and_release(world, one, ann="Y", ben="Y")
     assert withdraw_labels(world.campaign, world.ann).labels == 5
-    assert [standing(one)[0] for one in items_of(world)] == ["open"] * 6
+    assert [outcome_of(one)[0] for one in items_of(world)] == ["open"] * 6
     assert timezone.now() - Judgement.objects.latest("decided_at").decided_at < timedelta(minutes=1)

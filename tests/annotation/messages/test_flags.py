@@ -9,11 +9,10 @@ from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling.queue import claim, claim_disputed, release_all
 from annotation.messages.flags import MAX_TEXT, answer_flag, own_flags, report
-from annotation.models import Flag, Item, Slot
+from annotation.models import Flag, Slot
 from annotation.models.slot import lease_of
 from core.models import AuditEntry
-from tests.annotation.answered import label_item, make_check, make_gold
-from tests.annotation.world import World, answer, windows_closed
+from tests.annotation.factories import World, answer, label_and_release, make_check, make_gold, windows_closed
 
 
 def send(user, place, kind: str = "name", text: str = "", client: UUID | None = None) -> Flag:
@@ -21,14 +20,9 @@ def send(user, place, kind: str = "name", text: str = "", client: UUID | None = 
 
 
 @pytest.fixture
-def item(world) -> Item:
-    return world.campaign.items.order_by("order").first()
-
-
-@pytest.fixture
 def third(world, item) -> Slot:
     """Held by Ada."""
-    label_item(world, item, ann="Y", ben="N")
+    label_and_release(world, item, ann="Y", ben="N")
     windows_closed(item)
     (slot,) = claim_disputed(world.campaign, world.ada)
     return slot

@@ -22,7 +22,7 @@ from annotation.messages.guidelines import (
 )
 from annotation.models import GuidelineVersion, Label
 from core.models import AuditEntry
-from tests.annotation.world import label_item
+from tests.annotation.factories import label_item
 
 ALLOWED = re.compile(
     r"</?(?:p|br|hr|strong|em|code|pre|blockquote|ul|ol(?: start=\"\d+\")?|li|h[3-6]|table|thead|tbody|tr|th|td)>"

@@ -32,7 +32,7 @@ from annotation.people.accounts import add_person, is_erased, password_path, swi
 from annotation.people.erasure import Erasure, erase, preview_erasure
 from annotation.people.invitations import accept_as_new, invite
 from core.models import AuditEntry
-from tests.annotation.world import LINK, PASSWORD, answer, label_item
+from tests.annotation.factories import LINK, PASSWORD, answer, label_item
 
 NAME, EMAIL = "nina.original", "nina.original@example.org"
 

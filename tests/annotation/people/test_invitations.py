@@ -18,7 +18,7 @@ from annotation.people.invitations import (
     revoke,
 )
 from core.models import AuditEntry
-from tests.annotation.world import PASSWORD
+from tests.annotation.factories import PASSWORD
 
 
 def acts() -> list[tuple[str, str | None, str | None]]:

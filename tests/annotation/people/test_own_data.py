@@ -10,7 +10,7 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Gold, Label, SurplusLabel
 from annotation.people.own_data import own_data
 from core.people.audit_log import record
-from tests.annotation.world import LINK, label_item
+from tests.annotation.factories import LINK, label_item
 
 FIELDS = {
     "label", "at", "answer", "source_url", "comment", "active_ms", "away_ms", "pool", "question", "words",

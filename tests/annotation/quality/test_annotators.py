@@ -12,19 +12,24 @@ from annotation.labelling.queue import claim
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.messages.flags import report
-from annotation.models import CheckLabel, Item, Label, SurplusLabel
+from annotation.models import CheckLabel, Label, SurplusLabel
 from annotation.models.slot import lease_of
 from annotation.quality.annotators import annotator_detail, annotators, took_part
 from annotation.quality.kernel import Share
 from annotation.questions.templates import current_template
 from pooling.models import Relation
-from tests.annotation.answered import MONDAY, decide, label_all, label_item, make_check, make_gold
-from tests.annotation.world import LINK, World, answer, slot_for
-
-
-@pytest.fixture
-def items(world: World) -> list[Item]:
-    return list(world.campaign.items.all())
+from tests.annotation.factories import (
+    LINK,
+    MONDAY,
+    World,
+    answer,
+    decide,
+    label_all,
+    label_and_release,
+    make_check,
+    make_gold,
+    slot_for,
+)
 
 
 def work_of(world: World, person: User):
@@ -51,7 +56,7 @@ def test_change_takes_time_and_is_no_quick_label(world, items):
 
 
 def test_no_measured_time_has_no_pace(world, items):
-    label_item(world, items[0], ann="Y")
+    label_and_release(world, items[0], ann="Y")
     assert work_of(world, world.ann).labels_per_hour is None
 
 
@@ -82,14 +87,14 @@ def test_overturn_rate(world, items):
 
 
 def test_undecided_dispute_overturns_nobody(world, items):
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     decide(world, ada="?")
     assert [work_of(world, person).overturn for person in (world.ann, world.ben)] == [Share(0, 0)] * 2
 
 
 def test_withdrawn_labels_count_in_nothing_but_time(world, items):
     answer(world.ann, slot_for(world.campaign, world.ann, items[0]), "Y", active_ms=3000)
-    label_item(world, items[0], ben="N")
+    label_and_release(world, items[0], ben="N")
     decide(world, ada="N")
     withdraw_labels(world.campaign, world.ann)
     work = work_of(world, world.ann)
@@ -113,7 +118,7 @@ def test_late_answers_and_reports_are_counted(world, items):
 
 
 def test_everybody_who_answered_is_listed_members_or_not(world, items):
-    label_item(world, items[0], cleo="Y", ann="Y")
+    label_and_release(world, items[0], cleo="Y", ann="Y")
     world.campaign.members.filter(person=world.cleo).delete()
     world.campaign.members.create(person=world.ann, role="adjudicator")
     rows = [(row.person.username, row.roles) for row in annotators(world.campaign)]
@@ -134,7 +139,7 @@ def test_detail_by_week_adds_up_to_all(world, items):
     for days, slot in enumerate(claim(world.campaign, world.ann, 3)[:3]):
         answer(world.ann, slot, "Y", active_ms=1000 * (days + 1), now=MONDAY + timedelta(days=6 * days))
         Label.objects.filter(slot=slot).update(created_at=MONDAY + timedelta(days=6 * days))
-    label_item(world, items[0], ben="N")
+    label_and_release(world, items[0], ben="N")
     decide(world, ada="N")
     detail = annotator_detail(world.campaign, world.ann)
     assert [(week, work.label_ms) for week, work in detail.weeks] == [("2026-W10", [1000, 2000]), ("2026-W11", [3000])]
@@ -144,8 +149,8 @@ def test_detail_by_week_adds_up_to_all(world, items):
 
 def test_detail_has_the_last_labels_with_their_judgements(world, items):
     answer(world.ann, slot_for(world.campaign, world.ann, items[0]), "Y", active_ms=1500)
-    label_item(world, items[0], ben="Y")
-    label_item(world, items[1], ann="N")
+    label_and_release(world, items[0], ben="Y")
+    label_and_release(world, items[1], ann="N")
     newest, oldest = annotator_detail(world.campaign, world.ann).last
     assert oldest.question.startswith("Has Person") and oldest.question.endswith("?")
     assert (oldest.judgement, oldest.seconds, oldest.label.answer) == ("positive", 1.5, "Y")
@@ -153,7 +158,7 @@ def test_detail_has_the_last_labels_with_their_judgements(world, items):
 
 
 def test_detail_of_an_adjudicator_has_decisions(world, items):
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     decide(world, ada="Y")
     (row,) = annotator_detail(world.campaign, world.ada).last
     assert (row.is_decision, row.judgement, row.differs) == (True, "positive", False)
@@ -161,7 +166,7 @@ def test_detail_of_an_adjudicator_has_decisions(world, items):
 
 @pytest.mark.parametrize(("decision", "expected"), [("Y", (False, True)), ("N", (True, False)), ("?", (False, False))])
 def test_detail_marks_what_was_judged_otherwise(world, items, decision, expected):
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     decide(world, ada=decision)
     rows = [annotator_detail(world.campaign, person).last[0] for person in (world.ann, world.ben)]
     assert tuple(row.differs for row in rows) == expected
@@ -177,7 +182,7 @@ def test_detail_counts_the_time_of_changes(world, items):
 @pytest.mark.parametrize("count", [1, 3])
 def test_detail_queries_do_not_grow(world, items, count, django_assert_num_queries):
     for item in items[:count]:
-        label_item(world, item, ann="Y", ben="N")
+        label_and_release(world, item, ann="Y", ben="N")
     decide(world, ada="Y")
     campaign = type(world.campaign).objects.select_related("pool__graph").get()
     with django_assert_num_queries(7):
@@ -185,7 +190,7 @@ def test_detail_queries_do_not_grow(world, items, count, django_assert_num_queri
 
 
 def test_who_took_part(world, items):
-    label_item(world, items[0], cleo="Y")
+    label_and_release(world, items[0], cleo="Y")
     world.campaign.members.filter(person=world.cleo).delete()
     found = [took_part(world.campaign, person) for person in (world.ann, world.cleo, world.stranger, world.manager)]
     assert found == [True, True, False, False]

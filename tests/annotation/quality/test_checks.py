@@ -33,8 +33,7 @@ from core.files.artifacts import artifact_path
 from evaluation.labels.qrels import freeze_qrels
 from pooling.graphs.imports import open_graph
 from pooling.models import PooledTriple, SeedTriple
-from tests.annotation.answered import label_all
-from tests.annotation.world import PASSWORD, World, answer, findings, make_large
+from tests.annotation.factories import PASSWORD, World, answer, findings, label_all, make_large
 
 
 def make_gold(campaign: Campaign, head: int, tail: int, side: str = "tail", known: str = "Y") -> Gold:

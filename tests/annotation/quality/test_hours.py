@@ -13,16 +13,10 @@ from django.contrib.auth.models import User
 from annotation.labelling.queue import claim
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
-from annotation.models import Check, CheckLabel, Item, Label, SurplusLabel
+from annotation.models import Check, CheckLabel, Label, SurplusLabel
 from annotation.quality.hours import Hours, hours, hours_csv
 from core.models import AuditEntry
-from tests.annotation.answered import MONDAY, label_item, make_check, make_gold
-from tests.annotation.world import LINK, World, answer, slot_for
-
-
-@pytest.fixture
-def items(world: World) -> list[Item]:
-    return list(world.campaign.items.all())
+from tests.annotation.factories import LINK, MONDAY, answer, label_and_release, make_check, make_gold, slot_for
 
 
 def test_hours_are_of_everything_that_was_answered(world, items):
@@ -38,7 +32,7 @@ def test_hours_are_of_everything_that_was_answered(world, items):
         active_ms=360_000,
         template=slot.template,
     )
-    label_item(world, items[1], ann="Y")
+    label_and_release(world, items[1], ann="Y")
     for model in (Label, CheckLabel, SurplusLabel):
         model.objects.update(created_at=MONDAY)
     Label.objects.filter(item=items[1]).update(created_at=MONDAY.replace(hour=23, minute=59) + timedelta(minutes=1))
@@ -50,7 +44,7 @@ def test_hours_are_of_everything_that_was_answered(world, items):
 
 
 def test_hours_csv_neutralises_formulas_and_notes_the_download(world, items):
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     User.objects.filter(pk=world.ann.pk).update(username='=HYPERLINK("http://x","a, b")')
     User.objects.filter(pk=world.ben.pk).update(username="+cmd|' /C calc'!A0")
     Label.objects.update(created_at=MONDAY, active_ms=1800)

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
-from annotation.models import Check, CheckLabel, Item, Label, SurplusLabel
+from annotation.models import Check, CheckLabel, Label, SurplusLabel
 from annotation.quality.annotators import annotators
 from annotation.quality.hours import hours
 from annotation.quality.kernel import NOTHING, ONE_CATEGORY, Coefficient, Share
@@ -27,13 +27,7 @@ from annotation.quality.reports import (
 )
 from annotation.questions.templates import current_template
 from pooling.models import PooledTriple, Relation
-from tests.annotation.answered import MONDAY, decide, label_all, label_item, make_check, make_gold
-from tests.annotation.world import LINK, World
-
-
-@pytest.fixture
-def items(world: World) -> list[Item]:
-    return list(world.campaign.items.all())
+from tests.annotation.factories import LINK, MONDAY, decide, label_all, label_and_release, make_check, make_gold
 
 
 def test_agreement_equals_other_packages(world, items):
@@ -73,25 +67,25 @@ def test_kappa_does_not_depend_on_who_was_first(world, items):
 
 def test_only_items_with_two_live_labels_count(world, items):
     label_all(world, items[:3], "YNY", "YNN")
-    label_item(world, items[3], ann="Y")  # half labelled
+    label_and_release(world, items[3], ann="Y")  # half labelled
     decide(world, ada="Y")  # a third answer is not part of it
     assert agreement_report(world.campaign).overall.raw == Share(2, 3)
     withdraw_labels(world.campaign, world.ben)
     assert agreement_report(world.campaign).items == 0
-    label_item(world, items[0], cleo="N")
+    label_and_release(world, items[0], cleo="N")
     found = agreement_report(world.campaign)
     assert (found.items, found.overall.raw) == (1, Share(0, 1))
 
 
 def test_changed_label_counts_as_it_is_now(world, items):
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     label = Label.objects.get(annotator=world.ben)
     change(world.ben, label.client_id, uuid4(), "Y", LINK)
     assert agreement_report(world.campaign).overall.raw == Share(1, 1)
 
 
 def test_checks_and_late_answers_are_not_part_of_agreement(world, items):
-    label_item(world, items[0], ann="Y", ben="Y")
+    label_and_release(world, items[0], ann="Y", ben="Y")
     SurplusLabel.objects.create(
         item=items[0],
         annotator=world.cleo,
@@ -169,17 +163,17 @@ def test_by_relation(world, items):
 
 def test_another_campaign_is_not_part_of_it(world, items, tmp_path):
     from annotation.campaigns.opening import open_campaign
-    from tests.annotation.world import make_pool
+    from tests.annotation.factories import make_pool
 
     other = open_campaign(make_pool(world.pool.graph, "p2"))
-    label_item(world, items[0], ann="Y", ben="Y")
+    label_and_release(world, items[0], ann="Y", ben="Y")
     assert (agreement_report(other).items, annotators(other), hours(other)) == (0, [], [])
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_agreement_queries_do_not_grow(world, items, count, django_assert_num_queries):
     for item, people in zip(items[:count], permutations(("ann", "ben", "cleo"), 2), strict=False):
-        label_item(world, item, **dict.fromkeys(people, "Y"))
+        label_and_release(world, item, **dict.fromkeys(people, "Y"))
     with django_assert_num_queries(2):
         agreement_report(world.campaign)
 
@@ -194,11 +188,11 @@ def test_week_of_the_year_it_belongs_to(when, week):
 
 
 def test_numbers_of_annotators_stay(world, items):
-    label_item(world, items[0], cleo="Y")
-    label_item(world, items[1], ben="Y")
+    label_and_release(world, items[0], cleo="Y")
+    label_and_release(world, items[1], ben="Y")
     assert annotator_numbers(world.campaign) == {world.cleo.pk: 1, world.ben.pk: 2}
     withdraw_labels(world.campaign, world.cleo)
-    label_item(world, items[2], ann="Y")  # the smallest id comes last
+    label_and_release(world, items[2], ann="Y")  # the smallest id comes last
     assert annotator_numbers(world.campaign) == {world.cleo.pk: 1, world.ben.pk: 2, world.ann.pk: 3}
 
 

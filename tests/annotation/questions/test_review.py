@@ -22,7 +22,7 @@ from annotation.questions.review import (
 from annotation.questions.templates import save_template
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool, PooledTriple, Relation
-from tests.annotation.world import label_item
+from tests.annotation.factories import label_item
 
 
 @pytest.fixture

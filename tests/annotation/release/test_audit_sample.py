@@ -13,7 +13,7 @@ from annotation.release.next_batch import unreleased
 from core.models import AuditEntry
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import Pool, PooledTriple
-from tests.annotation.world import CITIES, answer, findings
+from tests.annotation.factories import CITIES, answer, findings
 from tests.factories import names_of
 
 SIZES = {"types": 8, "category-head": 20, "self-answer": 1}

@@ -26,7 +26,7 @@ from pooling.orders import ORDERS
 from pooling.orders.base import Order, Pick
 from pooling.pools.to_judge import order_pool
 from pooling.signals import pool_grew
-from tests.annotation.world import answer, findings, label_item
+from tests.annotation.factories import answer, findings, label_item
 from tests.factories import judge
 
 HEADS = 4  # triples of one question

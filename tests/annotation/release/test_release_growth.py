@@ -12,8 +12,8 @@ from annotation.release import next_batch
 from annotation.release.next_batch import release_next, unreleased
 from pooling.models import Pool, PooledTriple
 from pooling.signals import pool_grew
+from tests.annotation.factories import findings
 from tests.annotation.release.test_next_batch import make_pool
-from tests.annotation.world import findings
 
 
 @pytest.fixture

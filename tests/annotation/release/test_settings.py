@@ -5,7 +5,7 @@ from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.settings import check_order, read_settings, set_order, set_stopping, write_settings
 from core.models import AuditEntry
-from tests.annotation.world import make_pool
+from tests.annotation.factories import make_pool
 
 
 def test_settings_are_read_as_they_are_written() -> None:

@@ -27,7 +27,7 @@ from annotation.sources.verified import (
 from core.models import AuditEntry
 from pooling.graphs.imports import open_graph
 from pooling.models import Relation
-from tests.annotation.world import label_item, make_pool
+from tests.annotation.factories import label_item, make_pool
 
 USUAL = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
 

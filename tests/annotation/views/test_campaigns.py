@@ -4,85 +4,70 @@ import re
 
 import pytest
 
+from annotation.campaigns.rules import NO_MOVE
 from annotation.enums import FlagKind
+from annotation.forms.campaigns import WRONG_NAME
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Membership
+from annotation.views import told
 from core.models import AuditEntry
-from tests.annotation.flags import report_of
-from tests.annotation.world import label_item
+from tests.annotation.factories import label_item, report_of
+from tests.page import Element, codes, read
 
 URL, RULES = "/pools/p1/campaign", "/pools/p1/campaign/rules"
 SAME = {"evidence_rule": "both", "lease_minutes": "15", "undo_minutes": "15", "gold_percent": "0", "contact": ""}
 
 
-@pytest.fixture
-def manager(world, as_user):
-    return as_user(world.manager)
-
-
-def steps(html: str) -> list[str]:
-    return re.findall(r'next-step"><p>([^<]*)</p>', html)
-
-
-def figures(html: str) -> dict[str, str]:
-    found = re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", html)
-    return {re.sub(r",? of [\d,]+.*", "", name): value for name, value in found}
+def steps(page: Element) -> list[tuple[str, str]]:
+    """Return what is to do, each with the number that it tells."""
+    return [(one["data-step"], "".join(re.findall(r"\d+", one.one(tag="p").text))) for one in page.all("step")]
 
 
 def test_overview_has_the_figures(world, manager) -> None:
     one, two = world.campaign.items.all()[:2]
     label_item(world, one, ann="Y", ben="N")
     label_item(world, two, ann="Y", ben="Y")
-    assert figures(manager.get(URL).content.decode()) == {
+    assert read(manager.get(URL)).figures == {
         "labels": "4",
-        "held by somebody now": "8",
+        "held": "8",
         "settled": "1",
-        "waiting for adjudication": "1",
+        "disputed": "1",
         "undecided": "0",
-        "people who may label": "4",
-        "adjudicators, of these": "1",
-        "reports to answer": "0",
-        "work left, for labels": "–",
+        "annotators": "4",
+        "adjudicators": "1",
+        "reports": "0",
+        "left": "–",
     }
 
 
 def test_campaign_without_anything_to_do_has_no_steps(world, manager) -> None:
-    assert steps(manager.get(URL).content.decode()) == []
+    assert steps(read(manager.get(URL))) == []
 
 
 def test_steps_say_who_is_missing_and_what_waits(world, manager) -> None:
     label_item(world, world.campaign.items.first(), ann="Y", ben="N")
     report_of(world, world.ann, FlagKind.OTHER, "odd")
     Membership.objects.all().delete()
-    assert steps(manager.get(URL).content.decode()) == [
-        "Add two annotators: each item needs labels by two people.",
-        "1 dispute waits for an adjudicator, and there is none.",
-        "1 report waits for an answer.",
-    ]
+    assert steps(read(manager.get(URL))) == [("add-two", ""), ("add-adjudicator", "1"), ("reports", "1")]
 
 
 def test_warning_counts_items_that_nobody_here_can_finish(world, manager) -> None:
     for item in world.campaign.items.all()[:2]:
         label_item(world, item, ada="Y", ben="N")
     Membership.objects.filter(person=world.cleo).delete()
-    html = manager.get(URL).content.decode()
-    assert steps(html) == ["2 disputes wait in vain: every adjudicator has labelled them. Add an adjudicator."]
-    assert html.count("notice-warn next-step") == 1
+    page = read(manager.get(URL))
+    assert steps(page) == [("stuck-disputes", "2")]
+    assert page.one("step")["class"] == "notice notice-warn next-step"
     withdraw_labels(world.campaign, world.ben)
     Membership.objects.filter(person=world.ann).delete()
-    assert steps(manager.get(URL).content.decode()) == [
-        "2 items cannot be finished: everybody here has labelled them, or sent it back. Add an annotator."
-    ]
+    assert steps(read(manager.get(URL))) == [("stuck-items", "2")]
 
 
 def test_researcher_reads_the_overview_and_changes_nothing(world, as_user) -> None:
     Membership.objects.all().delete()
-    html = as_user(world.researcher).get(URL).content.decode()
-    assert (steps(html), '<form method="post" action="#state"' in html) == ([], False)
-    assert re.findall(r'<li><a href="([^"]*)"', html.split('class="tabs"')[1].split("</nav>")[0]) == [
-        URL,
-        "/pools/p1/campaign/quality",
-    ]
+    page = read(as_user(world.researcher).get(URL))
+    assert (steps(page), page.has(tag="form", action="#state")) == ([], False)
+    assert [link["href"] for link in page.one(class_="tabs").all(tag="a")] == [URL, "/pools/p1/campaign/quality"]
     assert as_user(world.researcher).post(URL, {"act": "state", "state": "paused"}).status_code == 403
     assert Campaign.objects.get().state == "open"
 
@@ -99,24 +84,25 @@ def test_pause_and_open_again(world, manager) -> None:
 @pytest.mark.parametrize("typed", ["", "P1", "p1x", "<b>p1</b>"])
 def test_closing_wants_the_name_of_the_pool(world, manager, typed) -> None:
     response = manager.post(URL, {"act": "state", "state": "closed", "typed": typed})
-    html = response.content.decode()
     assert (response.status_code, Campaign.objects.get().state) == (200, "open")
-    assert "Type p1, exactly so. Nothing was changed." in html and "<b>p1</b>" not in html
+    assert codes(response.context["form"]) == {"typed": ["name"]} and "<b>p1</b>" not in response.content.decode()
+    assert read(response).one("close").errors == [WRONG_NAME.format("p1")]
     assert manager.post(URL, {"act": "state", "state": "closed", "typed": " p1 "}).status_code == 302
     assert Campaign.objects.get().state == "closed"
-    html = manager.get(URL).content.decode()
-    assert "Close the campaign" not in html and "Open again" in html
+    page = read(manager.get(URL))
+    assert not page.has("close") and page.one(id="state").has(tag="input", name="state", value="open")
 
 
 def test_move_that_is_none_says_so(world, manager) -> None:
     Campaign.objects.update(state="closed")
-    html = manager.post(URL, {"act": "state", "state": "paused"}).content.decode()
-    assert "The campaign is closed: it cannot be paused before it is opened again." in html
+    page = read(manager.post(URL, {"act": "state", "state": "paused"}))
+    assert page.texts("refused") == [NO_MOVE.format(was="closed", wanted="paused")]
 
 
 def test_unknown_act_is_404_and_unknown_state_changes_nothing(world, manager) -> None:
     assert manager.post(URL, {"act": "person", "username": "x"}).status_code == 404
-    assert "is not one of the available choices" in manager.post(URL, {"act": "state", "state": "x"}).content.decode()
+    response = manager.post(URL, {"act": "state", "state": "x"})
+    assert codes(response.context["form"]) == {"state": ["invalid_choice"]} and read(response).has("refused")
     assert Campaign.objects.get().state == "open"
 
 
@@ -150,10 +136,8 @@ def test_rules_are_saved(world, manager) -> None:
         5,
     )
     assert campaign.contact == world.manager
-    assert (
-        "Saved: evidence rule, lease minutes, undo minutes, gold percent, contact."
-        in manager.get(RULES).content.decode()
-    )
+    changed = ["evidence rule", "lease minutes", "undo minutes", "gold percent", "contact"]
+    assert read(manager.get(RULES)).messages == [told.saved(changed)]
     entry = AuditEntry.objects.get(act="rules-set")
     assert (entry.person, entry.details["undo_minutes"]) == (world.manager, [15, 0])
 
@@ -167,15 +151,17 @@ def test_rules_are_saved(world, manager) -> None:
     ],
 )  # fmt: skip
 def test_nonsense_rules_change_nothing(world, manager, wrong) -> None:
-    html = manager.post(RULES, SAME | {"lease_minutes": "20"} | wrong).content.decode()
-    assert "Nothing was saved. Correct what is marked below." in html and html.count('class="errorlist"') == 1
+    response = manager.post(RULES, SAME | {"lease_minutes": "20"} | wrong)
+    assert codes(response.context["form"]).keys() == wrong.keys()
+    page = read(response)
+    assert page.has("refused") and len(page.errors) == 1
     assert Campaign.objects.values_list("lease_minutes").get() == (15,)
     assert not AuditEntry.objects.filter(act="rules-set").exists()
 
 
 def test_same_rules_are_no_act(world, manager) -> None:
     manager.post(RULES, SAME)
-    assert "Nothing was different." in manager.get(RULES).content.decode()
+    assert read(manager.get(RULES)).messages == [told.saved([])]
     assert not AuditEntry.objects.filter(act="rules-set").exists()
 
 

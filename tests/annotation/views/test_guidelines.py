@@ -5,29 +5,27 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.test import Client
+from django.http import HttpResponse
 
-from annotation.messages.guidelines import MAX_LENGTH, save_guidelines
+from annotation.messages.guidelines import EMPTY, MAX_LENGTH, save_guidelines
 from annotation.models import GuidelineVersion
-from tests.annotation.world import label_item
+from annotation.views import told
+from tests.annotation.factories import label_item
+from tests.page import Element, codes, read, refusal
 
 READ = "/campaigns/p1/guidelines"
 WRITE = "/pools/p1/campaign/guidelines"
 NASTY = "<script>alert(1)</script> {{ secret }} {% now 'Y' %} [a](javascript:alert(1)) ![x](data:image/png,x)"
 
 
-@pytest.fixture
-def manager(world, as_user) -> Client:
-    return as_user(world.manager)
-
-
-def page(response) -> str:
+def text_of(response: HttpResponse) -> str:
     assert response.status_code == 200
     return response.content.decode()
 
 
-def rows(html: str) -> list[tuple[str, str]]:
-    return re.findall(r'version=\d+">(\d+)</a></th>.*?<td class="number">(\d+)</td>', html)
+def rows(page: Element) -> list[tuple[str, str]]:
+    """Return each version and how many labels were given under it."""
+    return [(row[0], row[3]) for row in page.one("versions").rows]
 
 
 # -- reading -------------------------------------------------------------------------------------------------
@@ -36,28 +34,35 @@ def rows(html: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("who", ["ann", "ada", "researcher", "manager"])
 def test_every_member_reads_the_newest_version(world, as_user, who: str) -> None:
     save_guidelines(world.campaign, "# Rules\n**Now.**", by=world.manager)
-    html = page(as_user(getattr(world, who)).get(READ))
-    assert "<h2>Version 2</h2>" in html and "<h3>Rules</h3>\n<p><strong>Now.</strong></p>" in html
-    assert f'href="{READ}?version=2&amp;since=1"' in html
-    assert (f'href="{WRITE}"' in html) == (who == "manager")
+    response = as_user(getattr(world, who)).get(READ)
+    page = read(response)
+    assert page.one("version").text == "2"
+    assert response.context["html"] == "<h3>Rules</h3>\n<p><strong>Now.</strong></p>\n"
+    assert [one.text for one in page.one("guidelines").elements] == ["Rules", "Now."]
+    assert page.has(tag="a", href=f"{READ}?version=2&since=1")
+    assert page.has(tag="a", href=WRITE) == (who == "manager")
 
 
 def test_old_version_and_what_changed_since(world, as_user) -> None:
     first = GuidelineVersion.objects.get().text
     save_guidelines(world.campaign, first.replace("Paste its address.", "Paste <b>it</b>."), by=world.manager)
     client = as_user(world.ann)
-    old = page(client.get(READ, {"version": "1"}))
-    assert "Paste its address." in old and "not the newest" in old and "since=" not in old
-    html = page(client.get(READ, {"version": "2", "since": "1"}))
-    lines = re.findall(r'<li class="(line-came|line-went)"><span>(.)</span><span>([^<]*)</span></li>', html)
-    assert lines == [("line-went", "−", "3. Paste its address."), ("line-came", "+", "3. Paste &lt;b&gt;it&lt;/b&gt;.")]
-    assert "Nothing: both versions have the same text." in page(client.get(READ, {"version": "2", "since": "2"}))
+    old = read(client.get(READ, {"version": "1"}))
+    assert "Paste its address." in old.one("guidelines").text and old.has("old")
+    assert not any("since=" in link["href"] for link in old.all(tag="a"))
+    page = read(client.get(READ, {"version": "2", "since": "1"}))
+    lines = [(one["class"], *(part.text for part in one.elements)) for one in page.one(class_="difference").elements]
+    assert [line for line in lines if line[0] in ("line-came", "line-went")] == [
+        ("line-went", "−", "3. Paste its address."),
+        ("line-came", "+", "3. Paste <b>it</b>."),
+    ]
+    assert read(client.get(READ, {"version": "2", "since": "2"})).has("same")
 
 
 def test_annotator_does_not_read_who_wrote_it(world, as_user) -> None:
     save_guidelines(world.campaign, "Text", by=world.manager)
     for query in ({}, {"version": "2", "since": "1"}):
-        assert "manager" not in page(as_user(world.ann).get(READ, query))
+        assert "manager" not in text_of(as_user(world.ann).get(READ, query))
 
 
 @pytest.mark.parametrize("query", [{"version": "7"}, {"since": "x"}, {"version": "-1"}, {"version": "9" * 30}])
@@ -67,7 +72,7 @@ def test_version_that_is_not_there_is_404(world, as_user, query: dict[str, str])
 
 def test_what_is_nasty_is_text(world, as_user) -> None:
     save_guidelines(world.campaign, NASTY)
-    html = page(as_user(world.ann).get(READ))
+    html = text_of(as_user(world.ann).get(READ))
     assert "&lt;script&gt;alert(1)&lt;/script&gt; {{ secret }} {% now 'Y' %}" in html
     assert "[a](javascript:alert(1)) ![x](data:image/png,x)" in html
     assert re.findall(r"<script(?![^>]*src=)", html) == []
@@ -82,8 +87,8 @@ def test_loop_has_the_guidelines_at_hand(world, as_user) -> None:
 
 def test_campaign_without_guidelines(world, as_user, manager) -> None:
     GuidelineVersion.objects.all().delete()
-    assert "No guidelines yet" in page(as_user(world.ann).get(READ))
-    assert "Save as version 1" in page(manager.get(WRITE))
+    assert read(as_user(world.ann).get(READ)).has("empty")
+    assert read(manager.get(WRITE)).one("next").text == "1"
     assert as_user(world.ann).get("/campaigns/p1/annotate").context["guidelines_html"] == ""
 
 
@@ -95,43 +100,43 @@ def test_saving_makes_a_version(world, manager) -> None:
     assert (response.status_code, response["Location"]) == (302, WRITE)
     saved = GuidelineVersion.objects.get(version=2)
     assert (saved.text, saved.created_by) == ("# New\n\ntext", world.manager)
-    html = page(manager.get(WRITE))
-    assert "Version 2 is saved; everybody sees it from now on." in html and "Save as version 3" in html
+    page = read(manager.get(WRITE))
+    assert (page.messages, page.one("next").text) == ([told.guidelines_saved(saved, 1)], "3")
     manager.post(WRITE, {"text": "# New\n\ntext", "after": "2"})
-    assert "Nothing changed: version 2 stays." in page(manager.get(WRITE))
+    assert read(manager.get(WRITE)).messages == [told.guidelines_saved(saved, 2)]
     assert GuidelineVersion.objects.count() == 2
 
 
 def test_version_of_somebody_else_is_not_written_over(world, manager) -> None:
     save_guidelines(world.campaign, "theirs")
-    html = page(manager.post(WRITE, {"text": "mine </textarea><b>", "after": "1"}))
-    assert "Somebody saved version 2 while you wrote." in html
-    assert "mine &lt;/textarea&gt;&lt;b&gt;</textarea>" in html
-    assert '<input type="hidden" name="after" value="2">' in html  # who saves again has been told
+    page = read(manager.post(WRITE, {"text": "mine </textarea><b>", "after": "1"}))
+    assert page.errors == refusal(lambda: save_guidelines(world.campaign, "mine </textarea><b>", after=1))
+    assert page.one(tag="textarea").text == "mine </textarea><b>"
+    assert page.one(tag="input", name="after")["value"] == "2"  # who saves again has been told
     assert GuidelineVersion.objects.count() == 2
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code"),
     [
-        ("", "This field is required."),
-        (" \n ", "The guidelines are empty"),
-        ("x" * (MAX_LENGTH + 1), "at most 50000 characters"),
-        ("a\0b", "Null characters are not allowed."),
+        ("", "required"),
+        (" \n ", EMPTY),
+        ("x" * (MAX_LENGTH + 1), "max_length"),
+        ("a\0b", "null_characters_not_allowed"),
     ],
 )
-def test_text_that_is_refused(world, manager, text: str, message: str) -> None:
-    assert message in page(manager.post(WRITE, {"text": text, "after": "1"}))
+def test_text_that_is_refused(world, manager, text: str, code: str) -> None:
+    response = manager.post(WRITE, {"text": text, "after": "1"})
+    assert codes(response.context["form"]) == {"text": [code]} and len(read(response).errors) == 1
     assert GuidelineVersion.objects.count() == 1
 
 
 def test_preview_is_rendered_safely_and_saves_nothing(world, manager) -> None:
-    html = page(manager.post(f"{WRITE}?part=preview", {"text": f"# T\n{NASTY}", "after": "1"}))
+    html = text_of(manager.post(f"{WRITE}?part=preview", {"text": f"# T\n{NASTY}", "after": "1"}))
     assert html.startswith("<h3>T</h3>\n<p>&lt;script&gt;alert(1)&lt;/script&gt; {{ secret }}")
     assert re.findall(r"<(?!/?(?:h3|p)>)[^>]*>", html) == []
-    assert "Ensure this value has at most" in page(
-        manager.post(f"{WRITE}?part=preview", {"text": "x" * (MAX_LENGTH + 1), "after": "1"})
-    )
+    response = manager.post(f"{WRITE}?part=preview", {"text": "x" * (MAX_LENGTH + 1), "after": "1"})
+    assert codes(response.context["form"]) == {"text": ["max_length"]} and len(read(response).errors) == 1
     assert GuidelineVersion.objects.count() == 1
 
 
@@ -141,16 +146,16 @@ def test_versions_with_the_labels_given_under_them(world, manager) -> None:
     save_guidelines(world.campaign, "second", by=world.manager)
     save_guidelines(world.campaign, "third", by=world.manager)
     label_item(world, items[1], ann="Y")
-    html = page(manager.get(WRITE))
-    assert rows(html) == [("3", "1"), ("2", "0"), ("1", "1")]
-    assert html.count("<td>manager</td>") == 2
-    assert "Show what changed" in html
+    page = read(manager.get(WRITE))
+    assert rows(page) == [("3", "1"), ("2", "0"), ("1", "1")]
+    assert [row[2] for row in page.one("versions").rows] == ["manager", "manager", "–"]
+    assert page.has("compare")
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_queries_do_not_grow(world, manager, count: int, django_assert_num_queries) -> None:
     for n in range(1, count):
         save_guidelines(world.campaign, f"text {n}", by=world.manager)
-    page(manager.get(WRITE))
+    manager.get(WRITE)
     with django_assert_num_queries(10):
-        assert len(rows(page(manager.get(WRITE)))) == count
+        assert len(rows(read(manager.get(WRITE)))) == count

@@ -4,30 +4,23 @@ import re
 
 import pytest
 
+from annotation.enums import FlagKind
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Label
 from annotation.quality.checks import gold_from_pool
 from annotation.questions.templates import current_template, save_template
+from annotation.views.inbox import ANSWERED_MEANWHILE
 from core.models import AuditEntry
 from pooling.models import Relation
 from pooling.questions.templates import TemplateText
-from tests.annotation.flags import report_of
-from tests.annotation.world import label_item
+from tests.annotation.factories import label_item, report_of
+from tests.page import codes, read
 
 URL = "/pools/p1/campaign/inbox"
 
 
-@pytest.fixture
-def manager(world, as_user):
-    return as_user(world.manager)
-
-
-def questions(html: str) -> list[str]:
-    return re.findall(r'<h2 class="large break" id="q\d+">([^<]*)</h2>', html)
-
-
 def test_empty_inbox_says_where_reports_come_from(world, manager) -> None:
-    assert "Annotators report a question with the key F." in manager.get(URL).content.decode()
+    assert read(manager.get(URL)).has("empty")
 
 
 def test_report_shows_the_question_as_it_was_shown(world, manager) -> None:
@@ -37,13 +30,16 @@ def test_report_shows_the_question_as_it_was_shown(world, manager) -> None:
         *TemplateText("Did {subject} live at {object}?", "{subject}?", "{object}?"),
     )
     assert current_template(Relation.objects.get(key="lived_in")).version == 2
-    html = manager.get(URL).content.decode()
-    (question,) = questions(html)
-    assert re.fullmatch(r"Has Person \d+ lived in City \d+\?", question)
-    assert "The question makes no sense · ann ·" in html and "question of version 1" in html
-    assert "which Person is meant?" in html
-    links = re.findall(r'<p class="small row"><a href="([^"]*)">.*?<a href="([^"]*)">', html, re.DOTALL)
-    assert links == [("/pools/p1/questions/0", f"/pools/p1/campaign/triples/{flag.item_id}")]
+    page = read(manager.get(URL))
+    assert re.fullmatch(r"Has Person \d+ lived in City \d+\?", page.one("question").text)
+    assert [page.one(name).text for name in ("kind", "from", "version", "text")] == [
+        FlagKind.QUESTION.label,
+        "ann",
+        "1",
+        "which Person is meant?",
+    ]
+    links = [link["href"] for link in page.one("links").all(tag="a")]
+    assert links == ["/pools/p1/questions/0", f"/pools/p1/campaign/triples/{flag.item_id}"]
 
 
 def test_answer_closes_the_report_and_names_who_answered(world, manager) -> None:
@@ -53,34 +49,30 @@ def test_answer_closes_the_report_and_names_who_answered(world, manager) -> None
     assert (response.status_code, response["Location"]) == (302, url)
     flag.refresh_from_db()
     assert (flag.reply, flag.replied_by, flag.is_open) == ("It is the elder one.", world.manager, False)
-    html = manager.get(URL).content.decode()
-    assert "answered by manager," in html and "It is the elder one." in html and "Send answer" not in html
+    page = read(manager.get(URL))
+    assert (page.texts("replied-by"), page.texts("reply")) == (["manager"], ["It is the elder one."])
+    assert not page.has(tag="textarea")
     entry = AuditEntry.objects.get(act="flag-answered")
     assert (entry.person, entry.subject, entry.pool) == (world.manager, world.ann, world.pool)
 
 
 def test_parked_dispute_is_said_to_wait(world, manager) -> None:
     flag = report_of(world, world.ann, "words", "fix it")
-    assert "the dispute waits for your answer" not in manager.get(URL).content.decode()
+    assert not read(manager.get(URL)).has("waits")
     Flag.objects.filter(pk=flag.pk).update(holds_item=True)
-    assert "the dispute waits for your answer" in manager.get(URL).content.decode()
+    assert read(manager.get(URL)).has("waits")
 
 
 @pytest.mark.parametrize(
-    ("reply", "message"),
-    [
-        ("", "This field is required."),
-        ("   ", "This field is required."),
-        ("x" * 2001, "at most 2000 characters (it has 2001)"),
-        ("a\0b", "Null characters are not allowed."),
-    ],
+    ("reply", "code"),
+    [("", "required"), ("   ", "required"), ("x" * 2001, "max_length"), ("a\0b", "null_characters_not_allowed")],
 )
-def test_answer_that_cannot_be_sent_is_kept_on_the_page(world, manager, reply, message) -> None:
+def test_answer_that_cannot_be_sent_is_kept_on_the_page(world, manager, reply, code) -> None:
     flag = report_of(world, world.ann)
     response = manager.post(URL, {"flag": flag.pk, "reply": reply})
-    html = response.content.decode()
-    assert (response.status_code, message in html) == (422, True)
-    assert "x" * 2001 in html or len(reply) < 2001
+    page = read(response, 422)
+    assert codes(response.context["refused"]) == {"reply": [code]} and len(page.errors) == 1
+    assert "x" * 2001 in page.one(tag="textarea").text or len(reply) < 2001
     flag.refresh_from_db()
     assert flag.is_open and not AuditEntry.objects.filter(act="flag-answered").exists()
 
@@ -89,10 +81,9 @@ def test_second_answer_does_not_replace_the_first(world, manager) -> None:
     flag = report_of(world, world.ann)
     answer_flag(flag, "first", by=world.manager)
     response = manager.post(URL, {"flag": flag.pk, "reply": "second"})
-    html = response.content.decode()
-    assert response.status_code == 422
-    assert "manager has answered meanwhile: that answer stays, and yours was not sent." in html
-    assert ">second</textarea>" in re.sub(r">\s+", ">", html)
+    page = read(response, 422)
+    assert page.errors == [ANSWERED_MEANWHILE.format("manager")]
+    assert page.one(tag="textarea").text == "second"
     flag.refresh_from_db()
     assert flag.reply == "first"
 
@@ -104,7 +95,7 @@ def test_unknown_report_is_404(world, manager, pk) -> None:
 
 def test_report_of_another_campaign_is_404(world, manager) -> None:
     from annotation.campaigns.opening import open_campaign
-    from tests.annotation.world import make_pool
+    from tests.annotation.factories import make_pool
 
     flag = report_of(world, world.ann)
     open_campaign(make_pool(world.pool.graph, "p2"))
@@ -117,9 +108,7 @@ def test_open_reports_come_first_and_can_be_filtered(world, manager) -> None:
     report_of(world, world.ben, "name", "two")
     report_of(world, world.ann, "source", "three")
     answer_flag(old, "done", by=world.manager)
-    texts = lambda query: re.findall(  # noqa: E731
-        r'<blockquote class="lines break">(one|two|three)</blockquote>', manager.get(URL, query).content.decode()
-    )
+    texts = lambda query: read(manager.get(URL, query)).texts("text")  # noqa: E731
     assert texts({}) == ["two", "three", "one"]
     assert texts({"state": "open"}) == ["two", "three"]
     assert texts({"state": "answered"}) == ["one"]
@@ -136,8 +125,8 @@ def test_report_of_a_check_leads_to_the_checks(world, manager) -> None:
 
     asked = next(found for found in claim_questions(world.campaign, world.ann, 50) if isinstance(found, Check))
     report_of(world, world.ann, asked=asked)
-    html = manager.get(URL).content.decode()
-    assert '<a href="/pools/p1/campaign/checks">The answer is known: see checks</a>' in html
+    links = [link["href"] for link in read(manager.get(URL)).one("links").all(tag="a")]
+    assert links == ["/pools/p1/questions/0", "/pools/p1/campaign/checks"]
 
 
 def test_what_people_write_is_text(world, manager) -> None:
@@ -158,9 +147,7 @@ def test_comments_newest_first_with_filter(world, manager) -> None:
     label_item(world, two, ann="N")
     for label, comment in zip(Label.objects.order_by("pk"), ("first", "cannot", ""), strict=True):
         Label.objects.filter(pk=label.pk).update(comment=comment)
-    texts = lambda query: re.findall(  # noqa: E731
-        r'<td class="lines break">(\w+)</td>', manager.get(URL, {"part": "comments"} | query).content.decode()
-    )
+    texts = lambda query: read(manager.get(URL, {"part": "comments"} | query)).texts("comment")  # noqa: E731
     assert texts({}) == ["cannot", "first"]
     assert texts({"answer": "?"}) == ["cannot"]
     assert texts({"answer": "N"}) == []

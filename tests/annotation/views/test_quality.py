@@ -13,19 +13,14 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.labelling.withdraw import withdraw_labels
-from annotation.models import Item, Label
-from annotation.quality.kernel import ONE_CATEGORY
+from annotation.models import Label
+from annotation.quality.kernel import NO_TRIAL, NOTHING, ONE_CATEGORY
 from core.models import AuditEntry
 from pooling.models import Relation
-from tests.annotation.answered import decide, label_all, label_item, make_check, make_gold
-from tests.annotation.world import World
+from tests.annotation.factories import decide, label_all, label_and_release, make_check, make_gold
+from tests.page import read
 
 EVIL = '<img src=x onerror="alert(1)">'
-
-
-@pytest.fixture
-def items(world: World) -> list[Item]:
-    return list(world.campaign.items.all())
 
 
 def page(client, path: str) -> str:
@@ -34,13 +29,10 @@ def page(client, path: str) -> str:
     return response.content.decode()
 
 
-def text(page: str) -> str:
-    """What a person reads: without tags, white space as one space."""
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
-
-
-def rows(page: str) -> list[str]:
-    return [text(row).strip() for row in re.findall(r"<tr>(.*?)</tr>", page, re.S)]
+def figure(page: str, key: str) -> tuple[list[str], str]:
+    """Return the numbers that a figure's name tells (n, the ends of an interval), and its value."""
+    one = read(page).one(key)
+    return re.findall(r"\d+(?:\.\d+)?", one.one(tag="dt").text), one.one(tag="dd").text
 
 
 # -- who sees what -------------------------------------------------------------------------------------------------
@@ -54,7 +46,7 @@ def rows(page: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_every_page_as_everybody(world, items, as_user, who, expected):
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     client = as_user(getattr(world, who, None))
     paths = ("quality", "annotators", f"annotators/{world.ann.pk}", "hours.csv")
     assert [client.get(f"/pools/p1/campaign/{path}").status_code for path in paths] == expected
@@ -63,14 +55,14 @@ def test_every_page_as_everybody(world, items, as_user, who, expected):
 def test_manager_reads_names_and_a_researcher_numbers(world, items, as_user):
     User.objects.filter(pk=world.ann.pk).update(username="annalena")
     User.objects.filter(pk=world.ben.pk).update(username="benedikt")
-    label_item(world, items[0], ben="N", ann="Y")  # ben is number 1
-    label_item(world, items[1], cleo="Y", ann="Y")
+    label_and_release(world, items[0], ben="N", ann="Y")  # ben is number 1
+    label_and_release(world, items[1], cleo="Y", ann="Y")
     for_manager, for_researcher = (page(as_user(user), "quality") for user in (world.manager, world.researcher))
-    assert "annalena and benedikt" in text(for_manager)
+    assert "annalena and benedikt" in [row[0] for row in read(for_manager).one("pairs").rows]
     assert f"/campaign/annotators/{world.ann.pk}" in for_manager
-    assert rows(for_researcher)[-4:-2] == [
-        "annotator 1 and annotator 2 1 0.0 % 0.000",
-        f"annotator 2 and annotator 3 1 100.0 % undefined {ONE_CATEGORY}",
+    assert read(for_researcher).one("pairs").rows == [
+        ["annotator 1 and annotator 2", "1", "0.0 %", "0.000"],
+        ["annotator 2 and annotator 3", "1", "100.0 %", f"undefined {ONE_CATEGORY}"],
     ]
     for secret in ("annalena", "benedikt", "cleo", f"annotators/{world.ann.pk}", f"annotators/{world.ben.pk}"):
         assert secret not in for_researcher
@@ -79,7 +71,7 @@ def test_manager_reads_names_and_a_researcher_numbers(world, items, as_user):
 def test_names_and_relations_are_text(world, items, as_user):
     User.objects.filter(pk=world.ann.pk).update(username=EVIL)
     Relation.objects.update(key=EVIL)
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     Label.objects.filter(annotator=world.ann).update(comment=EVIL, source_url=f"https://en.wikipedia.org/{EVIL}")
     client = as_user(world.manager)
     for path, shown in (("quality", 2), ("annotators", 1), (f"annotators/{world.ann.pk}", 5)):
@@ -105,47 +97,49 @@ def test_pool_without_campaign_is_404(world, as_user):
 
 def test_agreement_page_says_what_is_undefined_and_why(world, items, as_user):
     label_all(world, items[:2], "NN", "NN")
-    found = text(page(as_user(world.manager), "quality"))
-    assert "Krippendorff’s alpha, 2 items: every answer was the same" in found
-    assert "raw agreement, 2 items; 95 %: 34.2 % to 100.0 % 100.0 %" in found
-    assert "ann and ben 2 100.0 % undefined every answer was the same" in found
+    found = page(as_user(world.manager), "quality")
+    assert figure(found, "alpha")[0] == ["2"] and read(found).one("alpha").one("reason").text == ONE_CATEGORY
+    assert figure(found, "raw") == (["2", "95", "34.2", "100.0"], "100.0 %")
+    assert read(found).one("pairs").rows == [["ann and ben", "2", "100.0 %", f"undefined {ONE_CATEGORY}"]]
     assert "1.000" not in found
 
 
 def test_agreement_page_has_each_figure_with_its_n(world, items, as_user):
     label_all(world, items, "YNYNY?", "YNNNYN")
-    found = text(page(as_user(world.researcher), "quality"))
-    assert "raw agreement, 5 items; 95 %: 37.6 % to 96.4 % 80.0 %" in found
-    assert "Krippendorff’s alpha, 5 items 0.640" in found
-    assert "Gwet’s AC1, 5 items 0.600" in found
-    assert "items with two labels 6" in found
-    assert "annotator 1 and annotator 2 5 80.0 % 0.615" in found
-    assert "lived_in 5 80.0 % 0.640 0.600" in found
+    found = page(as_user(world.researcher), "quality")
+    assert figure(found, "raw") == (["5", "95", "37.6", "96.4"], "80.0 %")
+    assert figure(found, "alpha") == (["5"], "0.640")
+    assert figure(found, "ac1") == (["1", "5"], "0.600")  # the 1 is of its name
+    assert figure(found, "items") == ([], "6")
+    assert read(found).one("pairs").rows == [["annotator 1 and annotator 2", "5", "80.0 %", "0.615"]]
+    assert read(found).one("relations").rows == [["lived_in", "5", "80.0 %", "0.640", "0.600"]]
 
 
 def test_cant_tell_is_an_answer_when_asked_for(world, items, as_user):
     label_all(world, items, "YNYNY?", "YNNNYN")
     client = as_user(world.manager)
-    assert "raw agreement, 6 items;" in text(page(client, "quality?cant_tell=category"))
-    assert "raw agreement, 5 items;" in text(page(client, "quality?cant_tell=nonsense"))
+    assert figure(page(client, "quality?cant_tell=category"), "raw")[0][0] == "6"
+    assert figure(page(client, "quality?cant_tell=nonsense"), "raw")[0][0] == "5"
 
 
 def test_only_cant_tell_is_no_error(world, items, as_user):
-    label_item(world, items[0], ann="?", ben="Y")
-    found = text(page(as_user(world.manager), "quality"))
-    assert "raw agreement, 0 items undefined" in found
-    assert "Gwet’s AC1, 0 items: no item has two answers to compare undefined" in found
+    label_and_release(world, items[0], ann="?", ben="Y")
+    found = page(as_user(world.manager), "quality")
+    assert figure(found, "raw") == (["0"], "undefined")
+    assert figure(found, "ac1") == (["1", "0"], "undefined")
+    assert read(found).one("ac1").one("reason").text == NOTHING
 
 
 def test_agreement_of_nothing_says_what_is_needed(world, as_user):
-    assert "Nothing to compare yet" in text(page(as_user(world.manager), "quality"))
+    found = read(page(as_user(world.manager), "quality"))
+    assert found.has("empty") and not found.has("raw")
 
 
 @pytest.mark.parametrize(("who", "queries"), [("manager", 7), ("researcher", 7)])
 @pytest.mark.parametrize("people", [2, 3])
 def test_agreement_page_queries_do_not_grow(world, items, as_user, who, queries, people, django_assert_num_queries):
     for item, pair in zip(items, combinations(("ann", "ben", "cleo")[:people], 2), strict=False):
-        label_item(world, item, **dict.fromkeys(pair, "Y"))
+        label_and_release(world, item, **dict.fromkeys(pair, "Y"))
     client = as_user(getattr(world, who))
     with django_assert_num_queries(queries):
         page(client, "quality")
@@ -160,8 +154,8 @@ def test_annotators_page_has_a_row_for_each_person(world, items, as_user):
     Label.objects.filter(annotator=world.ann, answer="?").update(active_ms=1000)
     decide(world, ada="Y")
     make_check(world, world.ann, "?", gold=make_gold(world, 3), active_ms=60_000)
-    found = rows(page(as_user(world.manager), "annotators"))
-    assert found[1:] == [
+    found = read(page(as_user(world.manager), "annotators")).rows
+    assert [" ".join(filter(None, row)) for row in found] == [
         "ada adjudicator 0 0 s – – – of 0 – of 0 – of 0 – of 0 2 decisions",
         "ann annotator 3 1 min 07 s 3.0 1,543 33.3 % 1 of 3 33.3 % 1 of 3 0.0 % 0 of 1 0.0 % to 79.3 % 1 can’t tell "
         "50.0 % 1 of 2 9.5 % to 90.5 %",
@@ -171,18 +165,18 @@ def test_annotators_page_has_a_row_for_each_person(world, items, as_user):
 
 def test_annotators_page_of_nobody(world, as_user):
     found = page(as_user(world.manager), "annotators")
-    assert "Nobody has answered yet" in found
+    assert read(found).has("empty")
     assert "hours.csv" not in found
 
 
 @pytest.mark.parametrize("people", [1, 3])
 def test_annotators_page_queries_do_not_grow(world, items, as_user, people, django_assert_num_queries):
     for name in ("ann", "ben", "cleo")[:people]:
-        label_item(world, items[ord(name[0]) % 3], **{name: "Y"})
+        label_and_release(world, items[ord(name[0]) % 3], **{name: "Y"})
     client = as_user(world.manager)
     with django_assert_num_queries(10):
         found = page(client, "annotators")
-    assert len(rows(found)) == people + 1
+    assert len(read(found).rows) == people
 
 
 def test_annotator_page_has_figures_weeks_and_last_labels(world, items, as_user):
@@ -190,25 +184,25 @@ def test_annotator_page_has_figures_weeks_and_last_labels(world, items, as_user)
     Label.objects.filter(item=items[1]).update(active_ms=4500)
     decide(world, ada="N")
     Label.objects.update(created_at=datetime(2026, 3, 2, 12, tzinfo=UTC))
-    found = text(page(as_user(world.manager), f"annotators/{world.ann.pk}"))
-    assert "overturned, 1 of 1; 95 %: 20.7 % to 100.0 % 100.0 %" in found
-    assert "gold correct: there is nothing to count yet –" in found
-    assert "2026-W10 2 " in found
-    assert re.search(
-        r"Has Person \d+ lived in City \d+\? because https://en.wikipedia.org/wiki/Ada no negative 4.5", found
-    )
+    found = page(as_user(world.manager), f"annotators/{world.ann.pk}")
+    assert figure(found, "overturn") == (["1", "1", "95", "20.7", "100.0"], "100.0 %")
+    assert figure(found, "gold") == ([], "–") and read(found).one("gold").one("reason").text == NO_TRIAL
+    assert [row[:2] for row in read(found).one("weeks").rows] == [["2026-W10", "2"]]
+    last = read(found).one("last").rows[0]
+    assert re.fullmatch(r"Has Person \d+ lived in City \d+\? because https://en.wikipedia.org/wiki/Ada", last[0])
+    assert last[1:4] == ["no", "negative", "4.5"]
 
 
 def test_annotator_page_after_a_withdrawal(world, items, as_user):
-    label_item(world, items[0], ann="Y")
+    label_and_release(world, items[0], ann="Y")
     withdraw_labels(world.campaign, world.ann)
-    found = text(page(as_user(world.manager), f"annotators/{world.ann.pk}"))
-    assert "labels; 1 withdrawn 0" in found
-    assert "None of this person’s labels counts now." in found
+    found = page(as_user(world.manager), f"annotators/{world.ann.pk}")
+    assert figure(found, "labels") == (["1"], "0")
+    assert read(found).has("none")
 
 
 def test_annotator_page_of_a_member_without_answers(world, as_user):
-    assert "No answer yet" in page(as_user(world.manager), f"annotators/{world.ann.pk}")
+    assert read(page(as_user(world.manager), f"annotators/{world.ann.pk}")).has("empty")
 
 
 @pytest.mark.parametrize("labels", [1, 3])
@@ -225,7 +219,7 @@ def test_annotator_page_queries_do_not_grow(world, items, as_user, labels, djang
 
 def test_hours_are_a_file_and_noted(world, items, as_user):
     User.objects.filter(pk=world.ann.pk).update(username="@SUM(A1:A9)")
-    label_item(world, items[0], ann="Y", ben="N")
+    label_and_release(world, items[0], ann="Y", ben="N")
     response = as_user(world.manager).get("/pools/p1/campaign/hours.csv")
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["Content-Disposition"] == 'attachment; filename="p1-hours.csv"'

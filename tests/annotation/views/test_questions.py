@@ -11,9 +11,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import QuestionTemplate
+from annotation.questions.files import read_upload
 from annotation.questions.templates import save_template
+from annotation.views import told
 from pooling.models import PooledTriple, Relation
-from tests.annotation.world import label_item
+from pooling.questions.templates import check_template
+from tests.annotation.factories import label_item, more_relations
+from tests.page import codes, numbers, refusal
+from tests.page import read as read_page
 from tests.pages.world import make_world as make_town
 
 QUESTIONS = "/pools/p1/questions"
@@ -28,11 +33,6 @@ NEW = "lived_in\tIs {subject} of {object}?\tOf what is {subject}?\tWhat is of {o
 
 
 @pytest.fixture
-def manager(world, as_user) -> Client:
-    return as_user(world.manager)
-
-
-@pytest.fixture
 def town(db, tmp_path: Path, as_user) -> Client:
     """The manager of a pool in which one person's name would be a script."""
     return as_user(make_town(tmp_path / "town")["manager"])
@@ -42,15 +42,8 @@ def read(client: Client, url: str, data: dict[str, str] | None = None) -> str:
     return client.get(url, data).content.decode()
 
 
-def more_relations(world, count: int) -> None:
-    """One triple to people of each of so many more relations."""
-    for index in range(1, count + 1):
-        Relation.objects.create(graph=world.pool.graph, index=index, key=f"more {index:02}")
-        PooledTriple.objects.create(pool=world.pool, head=0, relation=index, tail=1, depth=1)
-
-
 def keys(html: str) -> list[str]:
-    return re.findall(r'<h2 class="mono break" id="h\d+">([^<]+)</h2>', html)
+    return read_page(html).texts("key")
 
 
 # -- the list ------------------------------------------------------------------------------------------------
@@ -61,12 +54,13 @@ def test_relations_that_people_are_asked_about_most_triples_first(world, manager
     Relation.objects.create(graph=world.pool.graph, index=3, key="asked of nobody")
     html = read(manager, QUESTIONS)
     assert keys(html) == ["lived_in", "more 01", "more 02"]
-    assert "<strong>6 of 8</strong> triples to people (75 %)" in html
-    assert (
-        "1 of 3 relations have written questions; those of 2 are made from the relation’s name, "
-        f'<a href="{QUESTIONS}?made=odd">2 of them from a name that is no words</a>: write these first.'
-    ) in html
-    assert "6 triples · N-N" in html
+    page = read_page(html)
+    assert numbers(page.one("coverage").text) == ["6", "8", "75"]  # triples in written words, of all, per cent
+    relations = page.one("relations")
+    assert numbers(relations.text) == ["1", "3", "2", "2"]  # written, of all, from the name, from one without words
+    assert numbers(relations.one(tag="a", href=f"{QUESTIONS}?made=odd").text) == ["2"]
+    about = page.all("about")[0].text.split(" · ")
+    assert (numbers(about[0]), about[1]) == (["6"], "N-N")
 
 
 @pytest.mark.parametrize(
@@ -85,12 +79,13 @@ def test_list_is_filtered(world, manager, query: dict[str, str], expected: list[
     more_relations(world, 2)
     html = read(manager, QUESTIONS, query)
     assert keys(html) == expected
-    assert ("No relation is like that." in html) == (not expected)
+    assert read_page(html).has("empty") == (not expected)
 
 
 def test_three_examples_and_others_on_asking(manager) -> None:
-    asked = re.compile(r'<p class="(?:large)?">(Has [^<]+ lived in [^<]+\?)</p>')
-    first, other, again = (asked.findall(read(manager, QUESTIONS, {"offset": offset})) for offset in ("0", "1", "2"))
+    pages = (read_page(read(manager, QUESTIONS, {"offset": offset})) for offset in ("0", "1", "2"))
+    first, other, again = (page.texts("statement") for page in pages)
+    assert all(re.fullmatch(r"Has .+ lived in .+\?", text) for text in first + other)
     assert len(set(first)) == 3 and len(set(first + other)) == 6
     assert again == first
     assert f'href="{QUESTIONS}?offset=1#r0"' in read(manager, QUESTIONS)
@@ -99,14 +94,16 @@ def test_three_examples_and_others_on_asking(manager) -> None:
 
 def test_researcher_reads_and_changes_nothing(world, as_user) -> None:
     client = as_user(world.researcher)
-    html = read(client, QUESTIONS)
-    assert "Save questions" not in html and "Import TSV" not in html and "Download as TSV" in html
+    page = read_page(read(client, QUESTIONS))
+    assert not page.has(name="statement") and not page.has(tag="a", href=IMPORT)
+    assert page.has(tag="a", href=f"{QUESTIONS}.tsv")
     assert client.post(QUESTIONS, TEXTS).status_code == 403
 
 
 def test_pool_without_triples_to_people_says_what_to_do(world, manager) -> None:
     PooledTriple.objects.update(reason="types")
-    assert "Nobody is asked anything yet" in read(manager, QUESTIONS)
+    page = read_page(read(manager, QUESTIONS))
+    assert page.has("empty") and not page.has("coverage")
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -126,14 +123,15 @@ def test_change_is_a_new_version_and_comes_back_to_the_same_list(world, manager)
     newest = QuestionTemplate.objects.order_by("-version").first()
     assert (newest.version, newest.statement, newest.created_by) == (2, TEXTS["statement"], world.manager)
     html = read(manager, QUESTIONS)
-    assert "Questions of lived_in saved as version 2." in html
+    assert read_page(html).messages == [told.questions_saved(newest.relation, 2)]
     assert len(re.findall(r"Is Person \d+ at home in City \d\?", html)) == 3
 
 
 def test_refused_change_stays_on_the_page(manager) -> None:
     bad = TEXTS | {"tail_question": "Where <b>?"}
     html = manager.post(f"{QUESTIONS}?q=nothing", bad).content.decode()
-    assert "the tail question has no {subject}" in html
+    why = refusal(lambda: check_template(bad["statement"], bad["tail_question"], bad["head_question"]))
+    assert read_page(html).texts("problem") == why
     assert 'value="Where &lt;b&gt;?"' in html
     assert keys(html) == ["lived_in"]  # although the filter would hide it
     assert QuestionTemplate.objects.count() == 1
@@ -145,12 +143,13 @@ def test_preview_reads_with_several_real_names_and_saves_nothing(manager) -> Non
     assert len(re.findall(r"Who is at home in City \d\?", html)) == 3
     assert "<html" not in html and QuestionTemplate.objects.filter(version=2).count() == 0
     other = read(manager, QUESTIONS, TEXTS | {"part": "preview", "offset": "1"})
-    assert other != html and '<input type="hidden" name="offset" value="1">' in other
+    assert other != html and read_page(other).one(name="offset")["value"] == "1"
 
 
 def test_preview_says_what_is_wrong(manager) -> None:
     html = read(manager, QUESTIONS, TEXTS | {"part": "preview", "statement": "{subject} {name}"})
-    assert "the statement has no {object}" in html and "braces other than" in html
+    texts = ("{subject} {name}", TEXTS["tail_question"], TEXTS["head_question"])
+    assert read_page(html).texts("problem") == refusal(lambda: check_template(*texts))
 
 
 @pytest.mark.parametrize("statement", ["<b>{subject}</b> {object}", "<script>{object}{subject}</script>"])
@@ -160,8 +159,8 @@ def test_preview_and_names_are_escaped(town, statement: str) -> None:
         html = read(town, "/pools/town-pool/questions", data)
         assert re.findall(r"<(?!/?(?:input|ul|li|p|a)\b)[^>]*>", html) == []
         assert statement.replace("{subject}", "").replace("{object}", "") not in unescape(html)
-        shown = re.findall(r'<p class="large">([^<]*)</p>', html)
-        assert len(shown) == 1 and unescape(shown[0]).startswith(statement[:3])
+        shown = [one.text for one in read_page(html).all("statement") if one["class"] == "large"]
+        assert len(shown) == 1 and shown[0].startswith(statement[:3])
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in read(town, "/pools/town-pool/questions")
 
 
@@ -176,10 +175,9 @@ def test_unknown_relation_is_404(manager, relation: str) -> None:
 def test_versions_of_a_relation_with_their_labels(world, manager) -> None:
     label_item(world, world.campaign.items.first(), ann="Y")
     save_template(world.pool.graph.relations.get(), "{subject} & {object}?", "{subject}?", "{object}?", world.manager)
-    html = read(manager, f"{QUESTIONS}/0")
-    rows = re.findall(r'<tr><th scope="row">(\d+)</th>.*?<td class="number">(\d+)</td></tr>', html)
-    assert rows == [("2", "0"), ("1", "1")]
-    assert "{subject} &amp; {object}?" in html and "<td>manager</td>" in html
+    newest, first = read_page(read(manager, f"{QUESTIONS}/0")).rows
+    assert [(row[0], row[-1]) for row in (newest, first)] == [("2", "0"), ("1", "1")]
+    assert (newest[2], newest[3].startswith("{subject} & {object}?")) == ("manager", True)
     assert manager.get(f"{QUESTIONS}/7").status_code == 404
 
 
@@ -189,7 +187,7 @@ def test_queries_of_the_versions_do_not_grow(world, manager, count: int, django_
         save_template(world.pool.graph.relations.get(), f"{n} {{subject}} {{object}}?", "{subject}?", "{object}?")
     read(manager, f"{QUESTIONS}/0")
     with django_assert_num_queries(9):
-        assert read(manager, f"{QUESTIONS}/0").count('<tr><th scope="row">') == count
+        assert len(read_page(read(manager, f"{QUESTIONS}/0")).rows) == count
 
 
 # -- files ---------------------------------------------------------------------------------------------------
@@ -197,6 +195,12 @@ def test_queries_of_the_versions_do_not_grow(world, manager, count: int, django_
 
 def upload(raw: bytes, name: str = "my.tsv") -> dict[str, SimpleUploadedFile]:
     return {"file": SimpleUploadedFile(name, raw)}
+
+
+def rewind(data) -> None:
+    for value in data.values():
+        if isinstance(value, SimpleUploadedFile):
+            value.seek(0)
 
 
 def test_download_is_the_file_that_comes_back(world, manager) -> None:
@@ -209,55 +213,65 @@ def test_download_is_the_file_that_comes_back(world, manager) -> None:
     whole = manager.get(f"{QUESTIONS}.tsv", {"of": "graph"})
     assert whole["Content-Disposition"] == 'attachment; filename="small-relation_templates.tsv"'
     assert whole.content.count(b"\n") == 2
-    assert "Nothing changes" in manager.post(IMPORT, upload(whole.content)).content.decode()
+    assert read_page(manager.post(IMPORT, upload(whole.content))).has("empty")
 
 
 def test_import_shows_what_changes_and_then_changes_it(world, manager) -> None:
     html = manager.post(IMPORT, upload(NEW.encode(), "<b>.tsv")).content.decode()
-    assert "<strong>&lt;b&gt;.tsv</strong> changes the questions of 1 relation." in html
-    assert "− Has {subject} lived in {object}?" in html and "+ Is {subject} of {object}?" in html
+    page = read_page(html)
+    assert page.one("file").text == "<b>.tsv" and numbers(page.one("changes").text) == ["1"]
+    assert page.texts("went")[0] == "− Has {subject} lived in {object}?"
+    assert page.texts("came")[0] == "+ Is {subject} of {object}?"
     assert QuestionTemplate.objects.filter(version=2).count() == 0
-    text = unescape(re.search(r'name="text" value="([^"]*)"', html)[1])
+    text = page.one(name="text")["value"]
     response = manager.post(IMPORT, {"text": text, "file_name": "my.tsv"})
     assert (response.status_code, response["Location"]) == (302, QUESTIONS)
     saved = QuestionTemplate.objects.get(version=2)
     assert (saved.statement, saved.created_by) == ("Is {subject} of {object}?", world.manager)
-    assert "1 relation has new questions." in read(manager, QUESTIONS)
+    assert read_page(read(manager, QUESTIONS)).messages == [told.questions_imported(1)]
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "code"), [({}, "required"), (upload(b""), "empty"), (upload(b"x" * 1_048_577), "large")]
+)
+def test_import_without_a_file_of_a_fit_size_changes_nothing(manager, data, code: str) -> None:
+    rewind(data)
+    response = manager.post(IMPORT, data)
+    assert codes(response.context["form"])["file"][0] == code
+    page = read_page(response)
+    assert page.has("refused") and page.has(tag="input", type="file")
+    assert QuestionTemplate.objects.filter(version=2).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "raw", "place"),
     [
-        ({}, "Choose a file."),
-        (upload(b""), "The submitted file is empty."),
-        (upload(b"x" * 1_048_577), "The file has 1,048,577 bytes: at most 1,048,576 are taken."),
-        (upload(NEW.encode() + b"nope\ta\tb\tc\n"), "my.tsv:2: the graph does not have relation &#x27;nope&#x27;"),
-        (upload(b"\xff\xfe"), "my.tsv:1: is not UTF-8; save the file as UTF-8."),
-        (upload(b"<b>\tc\n", "../../<i>.tsv"), "&lt;i&gt;.tsv:1: has 2 columns"),
-        ({"text": "lived_in\tno\tno\tno\n", "file_name": "my.tsv"}, "my.tsv:1: the statement has no"),
+        (upload(NEW.encode() + b"nope\ta\tb\tc\n"), NEW.encode() + b"nope\ta\tb\tc\n", "my.tsv:2: "),
+        (upload(b"\xff\xfe"), b"\xff\xfe", "my.tsv:1: "),
+        (upload(b"<b>\tc\n", "../../<i>.tsv"), b"<b>\tc\n", "<i>.tsv:1: "),
+        ({"text": "lived_in\tno\tno\tno\n", "file_name": "my.tsv"}, b"lived_in\tno\tno\tno\n", "my.tsv:1: "),
     ],
 )
-def test_import_that_is_refused_changes_nothing(manager, data, message: str) -> None:
-    for value in data.values():
-        if isinstance(value, SimpleUploadedFile):
-            value.seek(0)
-    html = manager.post(IMPORT, data).content.decode()
-    assert message in html and "Show what it changes" in html
+def test_import_that_is_refused_changes_nothing(world, manager, data, raw: bytes, place: str) -> None:
+    rewind(data)
+    page = read_page(manager.post(IMPORT, data))
+    why = refusal(lambda: read_upload(world.pool.graph, raw, place.partition(":")[0]))
+    assert page.one("refused").text == " ".join(why) and why[0].startswith(place)
+    assert page.has(tag="input", type="file")
     assert QuestionTemplate.objects.filter(version=2).count() == 0
 
 
 def test_file_of_the_largest_size_is_read(manager) -> None:
     raw = NEW.encode() + b"\n" * (1_048_576 - len(NEW))
-    html = manager.post(IMPORT, upload(raw)).content.decode()
-    assert "changes the questions of 1 relation." in html
+    assert numbers(read_page(manager.post(IMPORT, upload(raw))).one("changes").text) == ["1"]
 
 
 # -- missing labels ------------------------------------------------------------------------------------------
 
 
 def test_every_label_is_there(manager) -> None:
-    assert "Every entity in them has a label." in read(manager, QUESTIONS)
-    assert "None is missing" in read(manager, f"{QUESTIONS}/missing-labels")
+    assert read_page(read(manager, QUESTIONS)).has("all-labelled")
+    assert read_page(read(manager, f"{QUESTIONS}/missing-labels")).has("empty")
 
 
 def test_missing_labels_are_listed_and_downloaded(world, manager, monkeypatch) -> None:
@@ -267,10 +281,10 @@ def test_missing_labels_are_listed_and_downloaded(world, manager, monkeypatch) -
     rows = [MissingLabel("=<b>1", 4), *(MissingLabel(f"q{n}", 1) for n in range(200))]
     for module in (questions, question_files):
         monkeypatch.setattr(module, "missing_labels", lambda pool: rows)
-    assert "201 entities without a label" in read(manager, QUESTIONS)
-    html = read(manager, f"{QUESTIONS}/missing-labels")
-    assert html.count('<tr><th scope="row"') == 200
-    assert '<th scope="row" class="mono break">=&lt;b&gt;1</th><td class="number">4</td>' in html
-    assert "the first 200 are here, the file has all" in html
+    link = read_page(read(manager, QUESTIONS)).one(tag="a", href=f"{QUESTIONS}/missing-labels")
+    assert numbers(link.text) == ["201"]
+    page = read_page(read(manager, f"{QUESTIONS}/missing-labels"))
+    assert (len(page.rows), page.rows[0]) == (200, ["=<b>1", "4"])
+    assert numbers(page.one("count").text) == ["201", "200"]
     lines = read(manager, f"{QUESTIONS}/missing-labels", {"as": "tsv"}).splitlines()
     assert (len(lines), lines[0], lines[-1]) == (201, "=<b>1\t4", "q199\t1")

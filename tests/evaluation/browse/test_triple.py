@@ -28,7 +28,7 @@ from evaluation.labels.pool_table import pool_table
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
-from tests.annotation.world import LINK, World, answer, label_item, make_world, windows_closed
+from tests.annotation.factories import LINK, World, answer, label_item, make_world, windows_closed
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.zip_file import archive_of, request_export, write_archive
 from pooling.models import Graph, Run, System
-from tests.annotation.world import World, label_item, make_graph, make_world
+from tests.annotation.factories import World, label_item, make_graph, make_world
 from tests.factories import make_job, make_person, make_pool, make_systems, make_town
 from tests.postgres import own_database
 

@@ -24,7 +24,7 @@ from pooling.enums import PoolingAct, PoolingJob
 from pooling.models import Graph, Pool, Relation, Run, System
 from pooling.pools.growth import extend_pool
 from pooling.training.upkeep import archive as archive_system
-from tests.annotation.world import World, label_item, make_world
+from tests.annotation.factories import World, label_item, make_world
 from tests.evaluation.studies import make_study
 from tests.factories import make_job, make_person, make_pool, make_systems, make_town, names_of
 

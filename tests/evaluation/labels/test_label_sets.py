@@ -24,7 +24,7 @@ from evaluation.measures.label_state import LabelState
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
 from pooling.questions.kernel import questions_of
-from tests.annotation.world import answer, slot_for
+from tests.annotation.factories import answer, slot_for
 from tests.factories import judge, make_person, names_of
 
 Triple = tuple[int, int, int]

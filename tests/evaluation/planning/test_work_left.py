@@ -16,7 +16,7 @@ from evaluation.planning.kernels.order_confidence import bootstrap_order
 from evaluation.planning.work_left import Pace, Span, Work, is_reached, order_figure, pace_of, planning_version, work_of
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
-from tests.annotation.world import World, answer, make_world
+from tests.annotation.factories import World, answer, make_world
 from tests.evaluation.cases import context_of
 from tests.factories import judge
 

@@ -23,8 +23,7 @@ from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.labels import pseudonym
 from pooling.models import PooledTriple
-from tests.annotation.answered import decide, label_item
-from tests.annotation.world import LINK, World, make_world, windows_closed
+from tests.annotation.factories import LINK, World, decide, label_and_release, make_world, windows_closed
 from tests.factories import names_of
 
 ODD = "https://example.org/a b"
@@ -35,18 +34,18 @@ def world(db, tmp_path: Path) -> World:
     """Of six items: agreed (under two versions of the words), adjudicated, undecided, imported, one label, none."""
     world = make_world(tmp_path / "tsv")
     items = list(world.campaign.items.order_by("triple_id"))
-    label_item(world, items[0], ann="Y")
+    label_and_release(world, items[0], ann="Y")
     save_guidelines(world.campaign, "# New", by=world.manager)
     relation = world.pool.graph.relations.get()
     save_template(relation, "Did {subject} live in {object}?", "Where did {subject} live?", "Who lived in {object}?")
-    label_item(world, items[0], ben="Y")
-    label_item(world, items[1], ann="Y", cleo="N")
+    label_and_release(world, items[0], ben="Y")
+    label_and_release(world, items[1], ann="Y", cleo="N")
     windows_closed(items[1])
     decide(world, ada="N")
-    label_item(world, items[2], ben="?", cleo="?")
+    label_and_release(world, items[2], ben="?", cleo="?")
     windows_closed(items[2])
     decide(world, ada="?")
-    label_item(world, items[4], cleo="N")
+    label_and_release(world, items[4], cleo="N")
     triple = items[3].triple
     file = tmp_path / "=labels.tsv"
     file.write_text(f"{key(world, triple)}\tY\t=Alice\t{ODD}\t2025-01-02T03:04:05Z\n{key(world, triple)}\tY\n")
@@ -201,7 +200,7 @@ def test_what_comes_later_changes_no_byte(world: World, tmp_path: Path):
     label = Label.objects.filter(annotator=world.cleo).latest("pk")
     change(world.cleo, label.client_id, answer="Y", client_id=uuid4(), source_url=LINK, comment="x")
     withdraw_labels(world.campaign, world.ben, by=world.manager, reason="gone")
-    label_item(world, items_of(world)[5], ann="Y", cleo="Y")
+    label_and_release(world, items_of(world)[5], ann="Y", cleo="Y")
     save_guidelines(world.campaign, "# Newest", by=world.manager)
     relation = world.pool.graph.relations.get()
     save_template(relation, "Is {subject} of {object}?", "Of where is {subject}?", "Who is of {object}?")

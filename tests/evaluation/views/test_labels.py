@@ -23,7 +23,7 @@ from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
 from evaluation.overview.counts import standing
 from pooling.models import Pool
-from tests.annotation.world import answer, slot_for
+from tests.annotation.factories import answer, slot_for
 from tests.factories import names_of
 
 PAGE = "/pools/p/evaluation/labels"

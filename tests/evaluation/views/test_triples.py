@@ -11,7 +11,7 @@ from annotation.labelling.queue import claim_disputed
 from evaluation.browse.inventory import Shown, inventory
 from evaluation.browse.search import TripleFilter, find_triples
 from pooling.models import Pool
-from tests.annotation.world import LINK, World, answer, label_item, make_world, windows_closed
+from tests.annotation.factories import LINK, World, answer, label_item, make_world, windows_closed
 from tests.pages.world import EVIL, make_graph, make_pool
 
 LIST = "/pools/p/evaluation/triples"

@@ -1,7 +1,7 @@
 import numpy as np
 
 from pooling.pools.kernels.question_sides import question_sides, shown_questions
-from tests.annotation.world import findings
+from tests.annotation.factories import findings
 
 
 def test_side_is_that_of_the_best_rank_or_of_the_seeds() -> None:

@@ -1,7 +1,12 @@
-"""A small world to label: a graph of people and cities, a pool with provenance, a campaign, people."""
+"""Scenes of the annotation tests: a small world to label, and what people do in it.
+
+The world is a graph of people and cities, a pool with provenance, a campaign, and one person or more of each role.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,24 +16,29 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
-from annotation.labelling.queue import claim
+from annotation.judging.judgements import live_labels
+from annotation.labelling.queue import claim, claim_disputed, release_all
 from annotation.labelling.submit import SubmitResult, submit
-from annotation.models import Campaign, Gold, Item, Label, Slot
+from annotation.messages.flags import report
+from annotation.models import Campaign, Check, CheckLabel, Flag, Gold, Item, Judgement, Label, Slot
 from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person
+from annotation.quality.checks import claim_questions
+from annotation.questions.templates import current_template
 from pooling.enums import PoolOrigin, PoolState
 from pooling.graphs.imports import import_graph, open_graph
 from pooling.graphs.tsv import read_tsv
-from pooling.models import Graph, Pool, PooledTriple, SeedTriple
+from pooling.models import Graph, Pool, PooledTriple, Relation, SeedTriple
 from pooling.pools.kernels.gathering import PROVENANCE
 
 LINK = "https://en.wikipedia.org/wiki/Ada"
 PASSWORD = "a long pass phrase"
 PEOPLE, CITIES = 12, 10
+MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)  # of 2026-W10
 
 
 def make_graph(folder: Path, name: str = "small") -> Graph:
-    """Relation lived_in (N-N): person i is known to have lived in city i and i + 1; two test triples."""
+    """Make a graph of one relation (N-N): person i lived in cities i and i + 1 in train, and two test triples."""
     folder.mkdir(parents=True, exist_ok=True)
     lived = [(f"p{i}", "lived_in", f"c{(i + step) % CITIES}") for i in range(PEOPLE) for step in (0, 1)]
     write = {
@@ -47,12 +57,12 @@ def make_graph(folder: Path, name: str = "small") -> Graph:
 
 
 def findings(*records: tuple[int, int, int]) -> bytes:
-    """Packed provenance of (system, side, rank)."""
+    """Return packed provenance of (system, side, rank)."""
     return np.array(list(records), dtype=PROVENANCE).tobytes()
 
 
 def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
-    """`items` triples for people, found in turn by the tail question of p1 and the head question of c7."""
+    """Make a pool of `items` triples for people, in turn of the tail question of p1 and the head question of c7."""
     arrays = open_graph(graph)
     index = arrays.entity_index
     pool = Pool.objects.create(
@@ -91,6 +101,13 @@ def make_pool(graph: Graph, name: str = "p1", items: int = 6) -> Pool:
     return pool
 
 
+def more_relations(world: World, count: int) -> None:
+    """Make so many more relations, with one triple to people of each."""
+    for index in range(1, count + 1):
+        Relation.objects.create(graph=world.pool.graph, index=index, key=f"more {index:02}")
+        PooledTriple.objects.create(pool=world.pool, head=0, relation=index, tail=1, depth=1)
+
+
 @dataclass
 class World:
     pool: Pool
@@ -122,7 +139,7 @@ def make_world(folder: Path, items: int = 6) -> World:
 
 
 def make_large(world: World, sizes: list[int], golds: int, every: int = 3) -> Campaign:
-    """Another campaign: head questions with so many candidates each, and gold items of every third of them.
+    """Make another campaign: head questions with so many candidates each, and gold items of every third of them.
 
     The names of entities reach for 22 questions, and for candidates and gold items together as many.
     """
@@ -164,7 +181,7 @@ def slot_for(campaign: Campaign, user: User, item: Item | int) -> Slot:
 
 
 def label_item(world: World, item: Item, **answers: str) -> None:
-    """label_item(world, item, ann="Y", ben="N"), each in turn."""
+    """Label an item, each person in turn: label_item(world, item, ann="Y", ben="N")."""
     for name, given in answers.items():
         user = getattr(world, name)
         answer(user, slot_for(world.campaign, user, item), given)
@@ -173,3 +190,93 @@ def label_item(world: World, item: Item, **answers: str) -> None:
 def windows_closed(item: Item) -> None:
     """Make the labels of an item so old that nobody can change them."""
     Label.objects.filter(item=item).update(created_at=timezone.now() - timedelta(minutes=60))
+
+
+def label_and_release(world: World, item: Item, **answers: str) -> None:
+    """Label an item as label_item does, and give back what the person was given with it."""
+    for name, given in answers.items():
+        label_item(world, item, **{name: given})
+        release_all(getattr(world, name), world.campaign)
+
+
+def label_all(world: World, items: list[Item], one: str, other: str, people: tuple[str, str] = ("ann", "ben")) -> None:
+    """Give the n-th item the n-th answer of each person: label_all(world, items, "YYN", "YNN")."""
+    for item, first, second in zip(items, one, other, strict=False):
+        label_and_release(world, item, **{people[0]: first, people[1]: second})
+
+
+def decide(world: World, **given: str) -> None:
+    """Answer every dispute that waits, all alike: decide(world, ada="Y")."""
+    for name, said in given.items():
+        user = getattr(world, name)
+        for slot in claim_disputed(world.campaign, user, 50, wait_for_windows=False):
+            answer(user, slot, said)
+
+
+def make_check(
+    world: World,
+    person: User,
+    given: str = "",
+    *,
+    item: Item | None = None,
+    expected: str = "Y",
+    gold: Gold | None = None,
+    active_ms: int = 0,
+    away_ms: int = 0,
+) -> Check:
+    """Make a check of a gold item, or the re-check of an item, with its answer if there is one."""
+    check = Check.objects.create(
+        campaign=world.campaign,
+        kind="recheck" if item else "gold",
+        person=person,
+        gold=gold,
+        item=item,
+        expected=gold.answer if gold else expected,
+        order=1,
+        state="answered" if given else "leased",
+    )
+    if given:
+        CheckLabel.objects.create(
+            check_item=check,
+            annotator=person,
+            answer=given,
+            client_id=uuid4(),
+            active_ms=active_ms,
+            away_ms=away_ms,
+            template=current_template(Relation.objects.get()),
+        )
+    return check
+
+
+def make_gold(world: World, tail: int, known: str = "Y") -> Gold:
+    return Gold.objects.create(
+        campaign=world.campaign, head=0, relation=0, tail=tail, side="tail", answer=known, origin="file"
+    )
+
+
+def report_of(
+    world: World, user: User, kind: str = "other", text: str = "odd", asked: Slot | Check | None = None
+) -> Flag:
+    """Report a question that this person holds; the first one unless told otherwise."""
+    asked = asked or claim_questions(world.campaign, user, 50)[0]
+    assert asked.lease is not None
+    return report(user, asked.ticket, asked.lease, uuid4(), kind, text)
+
+
+def items_of(world: World) -> list[Item]:
+    return list(world.campaign.items.order_by("order"))
+
+
+def outcome_of(item: Item) -> tuple[str, str | None, dict[int, str], list[int]]:
+    """Return state, verdict, the answers that count by slot number, and the numbers of slots without an answer."""
+    item.refresh_from_db()
+    verdict = Judgement.objects.filter(triple=item.triple_id).values_list("verdict", flat=True).first()
+    answers = dict(live_labels().filter(item=item).values_list("slot__number", "answer"))
+    waiting = item.slots.filter(state__in=["free", "leased"]).order_by("number").values_list("number", flat=True)
+    return item.state, verdict, answers, list(waiting)
+
+
+def decided(world: World, item: Item, given: str = "Y", by: str = "ada") -> None:
+    windows_closed(item)
+    (slot,) = [slot for slot in claim_disputed(world.campaign, getattr(world, by), 50) if slot.item_id == item.pk]
+    answer(getattr(world, by), slot, given)

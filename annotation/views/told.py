@@ -1,0 +1,85 @@
+"""What pages tell people after an act."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+
+from annotation.labelling.withdraw import Withdrawal
+from annotation.models import Batch, GuidelineVersion, Source
+from annotation.quality.checks import GoldAdded
+from annotation.release.audit_sample import AuditDrawn
+from pooling.models import Relation
+
+GOLD_GIVEN_OUT = "The gold item is given out again."
+GOLD_TAKEN_OUT = "The gold item is no longer given out. Answers to it stay."
+ALL_RELEASED = "Every triple is released already."
+
+
+def counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def saved(changed: Sequence[str]) -> str:
+    words = ", ".join(name.replace("_", " ") for name in changed)
+    return f"Saved: {words}." if changed else "Nothing was different."
+
+
+def gold_added(added: GoldAdded) -> str:
+    known = f"; {added.known} {'was one' if added.known == 1 else 'were gold items'} before" if added.known else ""
+    return f"{counted(added.added, 'gold item')} added{known}."
+
+
+def recheck_drawn(person: User, drawn: int) -> str:
+    return f"{person.username} gets {counted(drawn, 'judgement')} again, among other questions."
+
+
+def batch_released(batch: Batch | None) -> str:
+    return f"Batch {batch.number} is released: {counted(batch.size, 'triple')}." if batch else ALL_RELEASED
+
+
+def audit_drawn(drawn: AuditDrawn) -> str:
+    if not drawn.added:
+        return f"The sample has that many already: {counted(drawn.total, 'triple')}."
+    return f"{counted(drawn.added, 'triple')} drawn, {drawn.total:,} in all. {drawn.among}"
+
+
+def labels_withdrawn(person: User, done: Withdrawal) -> str:
+    return (
+        f"{counted(done.labels, 'label')} of {person.username} taken back. To be labelled again: {done.reopened:,}; "
+        f"to be adjudicated again: {done.to_adjudicate:,}. Judgements that are open until then: {done.judgements:,} "
+        f"({done.positive:,} positive, {done.negative:,} negative)."
+    )
+
+
+def guidelines_saved(saved: GuidelineVersion, before: int) -> str:
+    if saved.version == before:
+        return f"Nothing changed: version {before} stays."
+    return f"Version {saved.version} is saved; everybody sees it from now on."
+
+
+def questions_saved(relation: Relation, version: int) -> str:
+    return f"Questions of {relation.key} saved as version {version}."
+
+
+def questions_imported(relations: int) -> str:
+    return f"{relations} relation{'s have' if relations != 1 else ' has'} new questions."
+
+
+def source_added(source: Source) -> str:
+    return f"Links at {source.host} are accepted now."
+
+
+def source_removed(host: str) -> str:
+    return f"Links at {host} are no longer accepted; labels that have one keep it."
+
+
+def sources_restored(added: int) -> str:
+    return f"{added} of the usual sources added." if added else "All of the usual sources are here."
+
+
+def sources_chosen(relations: int, sources: int | None) -> str:
+    """Say how many sources so many relations take now; None: all."""
+    takes = "1 relation takes" if relations == 1 else f"{relations} relations take"
+    return f"{takes} {'all sources' if sources is None else counted(sources, 'source')} from the next question on."
