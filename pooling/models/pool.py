@@ -39,12 +39,12 @@ class Pool(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        return reverse("pool", args=[self.name])
+
     @property
     def is_ready(self) -> bool:
         return self.state == PoolState.READY
-
-    def get_absolute_url(self) -> str:
-        return reverse("pool", args=[self.name])
 
 
 class SeedTriple(models.Model):
