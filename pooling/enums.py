@@ -51,16 +51,7 @@ class PoolState(models.TextChoices):
     CANCELLED = "cancelled"
 
 
-class FilterReason(models.TextChoices):
-    """Why a pooled triple is an assumed negative; empty: people judge it."""
-
-    NONE = "", "to people"
-    HEAD_QUESTION = "category-head", "head question of a 1-1 or 1-N relation"
-    TAIL_QUESTION = "category-tail", "tail question of a 1-1 or N-1 relation"
-    TYPES = "types", "entity type not consistent with the relation"
-    ENTAILED = "types-entailed", "type entailed from train not consistent with the relation"
-    EITHER = "types-both", "neither declared nor entailed type consistent with the relation"
-    SELF_ANSWER = "self-answer", "head and tail are the same entity"
+TO_PEOPLE = ""  # reason of a pooled triple that people judge; otherwise the name of the filter that took it
 
 
 class PoolingAct(models.TextChoices):

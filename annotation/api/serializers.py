@@ -25,7 +25,7 @@ from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
 from annotation.sources.verified import VerifiedSources, verified
 from core.people.permissions import can_evaluate
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.graphs.imports import open_graph
 
 
@@ -162,7 +162,7 @@ def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     today, total = label_counts(user, campaign)
     # released or not: a count that grows would tell of batches. Audited triples and gold items among them: more
     # answers than there are triples would tell that some were not of the pool
-    asked = campaign.pool.triples.filter(Q(reason=FilterReason.NONE) | Q(item__isnull=False)).count()
+    asked = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False)).count()
     return {"today": today, "total": total, "items": asked + campaign.golds.count()}
 
 

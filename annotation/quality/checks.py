@@ -23,9 +23,10 @@ from annotation.labelling.queue import claim_new, lease_end, newest_templates, s
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
 from annotation.models.slot import PLACES
 from core.people.audit_log import record
-from pooling.enums import FilterReason, Side
+from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.imports import open_graph
 from pooling.pools.files import several
+from pooling.pools.kernels.filters import TYPES
 
 Question = tuple[str, int, int]  # side, relation, the entity that is not masked
 
@@ -186,7 +187,7 @@ def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tu
     """Return what `gold_from_pool` draws from: seed triples and type-filtered triples of questions that are asked."""
     asked = _asked(campaign)
     # people judge triples of the audit sample
-    filtered = campaign.pool.triples.filter(reason=FilterReason.TYPES, item=None)
+    filtered = campaign.pool.triples.filter(reason=TYPES, item=None)
     yes, no = (
         [row for row in triples.order_by("pk").values_list("head", "relation", "tail") if _side(row, asked)]
         for triples in (campaign.pool.seeds.all(), filtered)
@@ -202,7 +203,7 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
     """
     graph = open_graph(campaign.pool.graph)
     # released or not, and those of an audit sample
-    asked_of_people = campaign.pool.triples.filter(Q(reason=FilterReason.NONE) | Q(item__isnull=False))
+    asked_of_people = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False))
     to_people = set(asked_of_people.values_list("head", "relation", "tail"))
     asked = _asked(campaign)
     problems, rows = [], []

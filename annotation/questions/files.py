@@ -13,7 +13,7 @@ from annotation.enums import AnnotationAct
 from annotation.models import QuestionTemplate
 from annotation.questions.templates import ensure_templates, next_version, one_writer, texts_of
 from core.people.audit_log import record
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.models import Graph, Pool, Relation
 from pooling.pools.files import read_tsv, several, tsv_lines
 from pooling.questions.templates import TemplateError, TemplateText, check_template
@@ -37,7 +37,7 @@ def templates_tsv(graph: Graph, pool: Pool | None = None) -> str:
     ensure_templates(graph)
     relations = graph.relations.all()
     if pool is not None:
-        asked = pool.triples.filter(reason=FilterReason.NONE).order_by().values("relation").distinct()
+        asked = pool.triples.filter(reason=TO_PEOPLE).order_by().values("relation").distinct()
         relations = relations.filter(index__in=asked)
     newest = _newest(graph)
     keys = relations.order_by("index").values_list("pk", "key")

@@ -13,7 +13,7 @@ from django.db.models.functions import RowNumber
 from annotation.judging.judgements import live_labels
 from annotation.models import QuestionTemplate
 from annotation.questions.templates import ensure_templates
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool, PooledTriple, Relation
 from pooling.questions.templates import is_readable
@@ -84,7 +84,7 @@ def asked_relations(pool: Pool) -> list[AskedRelation]:
 
 def num_triples_asked(pool: Pool) -> dict[int, int]:
     """Return relation index -> number of triples that people judge."""
-    rows = pool.triples.filter(reason=FilterReason.NONE).order_by().values_list("relation")
+    rows = pool.triples.filter(reason=TO_PEOPLE).order_by().values_list("relation")
     return dict(rows.annotate(n=Count("id")))
 
 
@@ -110,7 +110,7 @@ def examples(pool: Pool, triples: Mapping[int, int], offset: int = 0) -> dict[in
     }
     mixed = (F("id") * 64727) % 104729  # neighbours share an entity: move them far apart
     rows = (
-        PooledTriple.objects.filter(pool=pool, reason=FilterReason.NONE, relation__in=places)
+        PooledTriple.objects.filter(pool=pool, reason=TO_PEOPLE, relation__in=places)
         .order_by()
         .annotate(place=Window(RowNumber(), partition_by=F("relation"), order_by=[mixed, F("id")]))
         .filter(place__in={place + 1 for own in places.values() for place in own})
@@ -128,7 +128,7 @@ def missing_labels(pool: Pool) -> list[MissingLabel]:
     graph = open_graph(pool.graph)
     if all(graph.labels):
         return []
-    pairs = pool.triples.filter(reason=FilterReason.NONE).order_by().values_list("head", "tail")
+    pairs = pool.triples.filter(reason=TO_PEOPLE).order_by().values_list("head", "tail")
     entities, counts = np.unique(np.array(list(pairs), dtype=np.int64), return_counts=True)
     missing = [
         MissingLabel(graph.entities[entity], count)

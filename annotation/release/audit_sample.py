@@ -17,10 +17,11 @@ from annotation.release.items import BatchPlan, group_randomly, make_batches, re
 from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed, stop_reason, unreleased
 from annotation.release.settings import check_seed
 from core.people.audit_log import record
-from pooling.enums import FilterReason, Side
+from pooling.enums import TO_PEOPLE, Side
+from pooling.pools.kernels.filters import REASONS
 from pooling.pools.kernels.question_sides import shown_questions
 
-_FILTERED = ~Q(reason=FilterReason.NONE)
+_FILTERED = ~Q(reason=TO_PEOPLE)
 _MOVED = 20_000  # items reordered at most, about: one second, in which nobody else can write to SQLite
 
 
@@ -95,7 +96,7 @@ def plan_audit_batch(campaign: Campaign, share: float, seed: int) -> BatchPlan |
     for reason, n, drawn in sizes:
         wanted = max(1, math.floor(share * n + 0.5))
         rest = filtered.filter(~Exists(gold), reason=reason, item=None).order_by("pk").values_list("pk", flat=True)
-        rng = np.random.default_rng([seed, FilterReason.values.index(reason), drawn])
+        rng = np.random.default_rng([seed, REASONS.index(reason), drawn])
         new = rng.permutation(np.array(rest, dtype=np.int64))[: max(0, wanted - drawn)].tolist()
         if new:
             part = (drawn + len(new)) / n

@@ -31,7 +31,7 @@ from annotation.release.items import (
 from annotation.signals import batch_wanted
 from core.callbacks import Tell
 from core.people.audit_log import record
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.models import Pool, PooledTriple
 from pooling.orders import ORDERS
 from pooling.orders.base import NO, YES, Pick, Progress
@@ -41,7 +41,7 @@ from pooling.scoring.rank_rows import find
 
 PART = 10_000  # triples of an extension in one transaction: about a second, in which nobody else writes to SQLite
 PAUSE = 0.2  # seconds between two; a waiting writer tries SQLite every 0.1
-UNRELEASED = Q(reason=FilterReason.NONE, item=None)  # of pooled triples that people judge
+UNRELEASED = Q(reason=TO_PEOPLE, item=None)  # of pooled triples that people judge
 
 
 def unreleased(pool: Pool) -> QuerySet[PooledTriple]:

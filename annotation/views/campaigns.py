@@ -26,7 +26,7 @@ from core.people.permissions import can_manage
 from core.views.access import evaluator_required, manager_required
 from core.views.acts import attempt, do_act, posted
 from core.views.requests import SignedInRequest
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.views.find import find_pool
@@ -88,7 +88,7 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
         if attempt(form, lambda asked: open_campaign(pool, **form.options(), created_by=request.user)):
             messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
             return redirect("campaign", pool.name)
-    to_people = pool.triples.filter(reason=FilterReason.NONE).count()
+    to_people = pool.triples.filter(reason=TO_PEOPLE).count()
     context = {
         "pool": pool,
         "to_people": to_people,

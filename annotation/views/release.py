@@ -24,7 +24,7 @@ from core.views.access import manager_required
 from core.views.acts import do_act, posted
 from core.views.pagination import page_of
 from core.views.requests import SignedInRequest
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.orders import ORDERS
 
 
@@ -48,7 +48,7 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
         forms=forms,
         page=page_of(request, batch_rows(campaign)),
         orders=ORDERS.values(),
-        pool_size=campaign.pool.triples.filter(reason=FilterReason.NONE).count(),
+        pool_size=campaign.pool.triples.filter(reason=TO_PEOPLE).count(),
         chosen=ORDERS.get(campaign.order),
         unreleased=left,
         next_size=min(campaign.batch_size, left),
@@ -56,7 +56,7 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
         is_closed=campaign.state == CampaignState.CLOSED,
         older=campaign.items.filter(batch=None).count(),
         audited=audited(campaign).count(),
-        filtered=campaign.pool.triples.exclude(reason=FilterReason.NONE).count(),
+        filtered=campaign.pool.triples.exclude(reason=TO_PEOPLE).count(),
     )
 
 

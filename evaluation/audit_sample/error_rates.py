@@ -16,8 +16,9 @@ from evaluation.measures.label_state import LabelState
 from evaluation.measures.rank_table import Floats
 from evaluation.sections.section import Context
 from evaluation.statistics.correlation import tau_of_means
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.models import Pool
+from pooling.pools.kernels.filters import REASONS
 
 IMPUTATIONS = 20
 ENDS = ("low", "rate", "high")  # of the interval of a rate
@@ -27,7 +28,7 @@ ENDS = ("low", "rate", "high")  # of the interval of a rate
 class AuditedFilter:
     """One filter: `errors` are the positive ones among the judged triples of its sample."""
 
-    reason: FilterReason
+    reason: str  # name of the filter
     filtered: int
     assumed: int  # of these still assumed negative: nobody has judged them
     drawn: int
@@ -49,8 +50,8 @@ class AuditedFilter:
 
 
 def audited_filters(pool: Pool) -> list[AuditedFilter]:
-    """Return each filter that took a triple, in the order of FilterReason. Rates come from the sample alone."""
-    filtered = pool.triples.exclude(reason=FilterReason.NONE).order_by("reason").values_list("reason")
+    """Return each filter that took a triple, in the order of the registry. Rates come from the sample alone."""
+    filtered = pool.triples.exclude(reason=TO_PEOPLE).order_by("reason").values_list("reason")
     sizes = filtered.annotate(n=Count("pk"), assumed=Count("pk", filter=Q(judgement=None)))
     sample = Item.objects.filter(campaign__pool=pool, batch__origin=BatchOrigin.AUDIT).order_by()
     counts = sample.values_list("triple__reason").annotate(
@@ -64,10 +65,8 @@ def audited_filters(pool: Pool) -> list[AuditedFilter]:
     found = []
     for reason, n, assumed in sizes:
         drawn, positive, negative, undecided = of.get(reason, (0, 0, 0, 0))
-        found.append(
-            AuditedFilter(FilterReason(reason), n, assumed, drawn, undecided, Share(positive, positive + negative))
-        )
-    return sorted(found, key=lambda one: FilterReason.values.index(one.reason))
+        found.append(AuditedFilter(reason, n, assumed, drawn, undecided, Share(positive, positive + negative)))
+    return sorted(found, key=lambda one: REASONS.index(one.reason))
 
 
 def sample_version(pool: Pool) -> str:
@@ -94,8 +93,8 @@ def effects(context: Context, filters: list[AuditedFilter]) -> dict[str, Effect]
     names, judged = context.settings.measures, context.settings.assumed_is_judged
     place = {one.reason: i for i, one in enumerate(filters)}
     rule = np.full(len(labels.state), -1, dtype=np.int64)
-    for pk, reason in context.pool.triples.exclude(reason=FilterReason.NONE).values_list("pk", "reason"):
-        rule[table.position_of[pk]] = place[FilterReason(reason)]
+    for pk, reason in context.pool.triples.exclude(reason=TO_PEOPLE).values_list("pk", "reason"):
+        rule[table.position_of[pk]] = place[reason]
     rule[labels.state != LabelState.ASSUMED_NEGATIVE] = -1
     rates = {end: np.array([one.rates[end] if one.rates else 0.0 for one in filters], dtype=np.float64) for end in ENDS}
     sums = {name: {end: np.zeros(table.ranks.systems) for end in ENDS} for name in names}

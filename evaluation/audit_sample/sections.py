@@ -30,6 +30,7 @@ from evaluation.sections.section import (
     label_caption,
 )
 from evaluation.sections.wording import beside, compared, named_ticks, place_cell, places_on_both, why_no_tau, words
+from pooling.pools.kernels.filters import reason_label
 
 RATES = "audit-filters"  # the first section, where some filter has a rate
 NO_SAMPLE = "no triple of this filter is in the audit sample"
@@ -53,7 +54,7 @@ def by_filter(context: Context) -> list[Section]:
         title,
         filters,
         [
-            (Column("filter", "Filter", "text"), lambda one: one.reason.label),
+            (Column("filter", "Filter", "text"), lambda one: reason_label(one.reason)),
             (Column("filtered", "Filtered", "count"), lambda one: one.filtered),
             (Column("drawn", "In the sample", "count"), lambda one: one.drawn),
             (Column("judged", "Judged", "count", "positive or negative"), lambda one: one.errors.n),
@@ -109,7 +110,7 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
         return None
     low, y, high = ([rates[end] for _, rates in known] for end in ENDS)
     hover = [
-        f"{one.reason.value}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
+        f"{one.reason}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
         for one, rates in known
     ]
     name, places = "false-negative rate", list(range(len(known)))
@@ -118,7 +119,7 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
         "False-negative rate of each filter with its 95 % interval",
         {"tickformat": ".0%", "rangemode": "tozero"},
     )
-    ticks = named_ticks([one.reason.value for one, _ in known])
+    ticks = named_ticks([one.reason for one, _ in known])
     return chart("points", label, [series], y=name, yaxis=axis, xaxis=ticks)
 
 
@@ -130,7 +131,7 @@ def on_measures(context: Context) -> list[Section]:
     if all(one.rates is None for one in filters):
         return []  # labels were taken back since: the part above says what to do
     found = effects(context, filters)
-    left = [one.reason.value for one in filters if one.rates is None]
+    left = [one.reason for one in filters if one.rates is None]
     notes = [f"Not imputed, since they have no rate: {words(left)}."] if left else []
     caption = (
         f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)} now. Means over"

@@ -12,10 +12,10 @@ import numpy as np
 from annotation.enums import JudgementOrigin, Verdict
 from annotation.judging.judgements import labels_version
 from evaluation.labels.pool_table import remembered
-from pooling.enums import FilterReason
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
+from pooling.pools.kernels.filters import REASONS
 from pooling.pools.kernels.gathering import PROVENANCE
 from pooling.pools.report import contents_version
 from pooling.questions.kernel import Questions, questions_of
@@ -63,7 +63,6 @@ _WORDS = {
 }
 LEGEND = tuple(_WORDS)  # in the order in which pages name them
 ANSWERS = (Shown.ORIGINAL, Shown.NEW)
-REASONS: tuple[str, ...] = tuple(FilterReason.values)
 ORIGINS: tuple[str, ...] = ("", *JudgementOrigin.values)  # empty: not judged
 _VERDICTS = {Verdict.POSITIVE: Shown.NEW, Verdict.NEGATIVE: Shown.NEGATIVE, Verdict.UNDECIDED: Shown.UNJUDGED}
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.questions.templates import templates_at
-from evaluation.browse.inventory import ANSWERS, LEGEND, REASONS, Inventory, Shown
+from evaluation.browse.inventory import ANSWERS, LEGEND, Inventory, Shown
 from evaluation.browse.search import FIRST
 from evaluation.browse.triple import Evidence, evidence_of
 from evaluation.labels.pool_table import PoolTable, pool_table
-from pooling.enums import FilterReason
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run
+from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES, read_topk
 from pooling.scoring.merged_lists import merge
@@ -243,7 +243,7 @@ def _candidates(pool: Pool, held: Inventory, question: int, entities: Iterable[i
         reason = REASONS[stock.reason[place]] if place is not None else ""
         labels = evidence.get(int(stock.triple_id[place]), []) if place is not None else []
         made[e] = Candidate(
-            e, graph.label(e), graph.entities[e], triple, shown, FilterReason(reason).label if reason else "", labels
+            e, graph.label(e), graph.entities[e], triple, shown, reason_label(reason) if reason else "", labels
         )
     return made
 

@@ -12,15 +12,15 @@ import numpy as np
 from annotation.enums import JudgementOrigin
 from annotation.questions.templates import templates_at
 from core.errors import UserError
-from evaluation.browse.inventory import LEGEND, ORIGINS, REASONS, Inventory, Shown, Stock
+from evaluation.browse.inventory import LEGEND, ORIGINS, Inventory, Shown, Stock
 from evaluation.labels.label_sets import current_state
 from evaluation.labels.pool_table import pool_table, ranks_version, remembered
 from evaluation.measures.judged import top_shares
 from evaluation.measures.values import values
-from pooling.enums import FilterReason
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
+from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES
 from pooling.scoring.rank_rows import find
@@ -244,7 +244,7 @@ def triple_rows(pool: Pool, held: Inventory, places: Iterable[int]) -> list[Trip
                 t,
                 names,
                 Shown(held.shown[place]),
-                FilterReason(reason).label if reason else "",
+                reason_label(reason) if reason else "",
                 ORIGINS[held.origin[place]],
                 int(stock.depth[place]),
                 unpack_provenance(packed.get(pk, b""), pool.contributors),

@@ -19,11 +19,11 @@ from annotation.models.slot import ADJUDICATION
 from annotation.quality.reports import annotator_numbers
 from annotation.questions.templates import templates_at
 from annotation.sources.evidence import ascii_host, problem_of
-from evaluation.browse.inventory import REASONS, Inventory, Shown
+from evaluation.browse.inventory import Inventory, Shown
 from evaluation.labels.pool_table import pool_table
-from pooling.enums import FilterReason
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
+from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES
 from pooling.scoring.rank_rows import find, question_keys, rows_of
@@ -258,7 +258,7 @@ def inspect_triple(pool: Pool, held: Inventory, triple: Triple) -> TripleDetail:
         ],
         depth=int(stock.depth[place]) if place is not None else 0,
         found_by=unpack_provenance(pooled.provenance, pool.contributors) if pooled else [],
-        reason=FilterReason(reason).label if reason else "",
+        reason=reason_label(reason) if reason else "",
         item=item,
         history=told,
         judgement=judgement,

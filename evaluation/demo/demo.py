@@ -34,11 +34,12 @@ from evaluation.overview import dashboard
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set
-from pooling.enums import FilterReason, PoolingJob, PoolState, SystemState
+from pooling.enums import PoolingJob, PoolState, SystemState
 from pooling.graphs.bundled import FamilyOptions, family_tree
 from pooling.graphs.imports import closed_world, import_graph
 from pooling.models import Graph, Pool
 from pooling.pools.build import create_pool
+from pooling.pools.kernels.filters import reason_label
 from pooling.pools.report import pool_counts
 from pooling.systems import USUAL
 from pooling.training.train import create_systems
@@ -196,7 +197,7 @@ def _pool(demo: Demo) -> None:
 
 def _pool_result(demo: Demo) -> list[str]:
     counts = pool_counts(demo.pool)
-    reasons = ", ".join(f"{FilterReason(key).label} {n:,}" for key, n in counts["by_reason"].items())
+    reasons = ", ".join(f"{reason_label(key)} {n:,}" for key, n in counts["by_reason"].items())
     return [
         f"{counts['seeds']:,} seed triples, {counts['pooled']:,} pooled triples: "
         f"{counts['filtered']:,} filtered, {counts['to_people']:,} to people",

@@ -23,7 +23,7 @@ from evaluation.estimates.kernels.weights import CERTAIN, Sample
 from evaluation.labels.label_sets import current_state
 from evaluation.labels.pool_table import EvaluationError, PoolTable
 from evaluation.measures.label_state import LabelState
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.orders.base import OrderPool
@@ -133,7 +133,7 @@ class _Drawing(NamedTuple):
 def pool_sample(pool: Pool, table: PoolTable) -> PoolSample:
     """Return the sample of the current labels. NoSampleError says why there is none."""
     drawing, first = _drawing(pool)
-    rows = pool.triples.filter(reason=FilterReason.NONE).order_by("pk").values_list("pk", "depth")
+    rows = pool.triples.filter(reason=TO_PEOPLE).order_by("pk").values_list("pk", "depth")
     ids, depth = np.array(rows, dtype=np.int64).reshape(-1, 2).T
     n = len(ids)
     unranked, ungrouped = np.zeros((0, n), dtype=np.int32), np.zeros(n, dtype=np.int64)

@@ -20,7 +20,7 @@ from evaluation.measures.registry import parse_measure
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell
 from evaluation.sections.wording import named_ticks
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 
 SHOWN = ("micro_mrr", "macro_mrr")  # in the charts
 WIDE = 0.25  # an interval that reaches so far to one side says nothing about systems
@@ -105,7 +105,7 @@ def _caption(drawn: PoolSample) -> str:
 def _refused(context: Context, refusal: NoSampleError) -> Section:
     campaign = Campaign.objects.filter(pool=context.pool).first()
     rows: list[list[Cell]] = [
-        ["triples for people", context.pool.triples.filter(reason=FilterReason.NONE).count()],
+        ["triples for people", context.pool.triples.filter(reason=TO_PEOPLE).count()],
         ["given to people", campaign.items.count() if campaign else 0],
         ["judged", len(current_verdicts(context.pool).triple_id)],
     ]

@@ -8,8 +8,9 @@ from django import forms
 
 from evaluation.browse.inventory import LEGEND, Shown, Stock
 from evaluation.browse.search import JUDGED_BY, SORTS, WHICH, QuestionFilter, TripleFilter, relations_of
-from pooling.enums import FilterReason, Side
+from pooling.enums import Side
 from pooling.models import Pool
+from pooling.pools.kernels.filters import FILTER_CHOICES
 
 
 class _Search(forms.Form):
@@ -66,7 +67,7 @@ class TripleSearchForm(_Search):
     def __init__(self, pool: Pool, stock: Stock, *args: Any, **kwargs: Any) -> None:
         super().__init__(stock, *args, **kwargs)
         self._choose("system", [(name, name) for name in pool.contributors])
-        self._choose("reason", FilterReason.choices[1:])
+        self._choose("reason", FILTER_CHOICES)
 
     def wanted(self) -> TripleFilter:
         asked = self._asked()

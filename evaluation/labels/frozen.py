@@ -21,16 +21,15 @@ from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.simulation.simulate import simulated_labels
 from evaluation.labels.pool_table import triple_codes
-from pooling.enums import FilterReason
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
+from pooling.pools.kernels.filters import REASONS
 from pooling.pools.kernels.gathering import PROVENANCE
 from pooling.pools.rows import read_rows
 from pooling.scoring.rank_rows import find
 
 # how a triple came to its state; "undecided": people, or imported labels, came to no answer
 SETTLED = ("open", "seed", "filtered", "agreed", "adjudicated", "imported", "undecided")
-REASONS = tuple(FilterReason.values)
 
 
 class Ragged(NamedTuple):

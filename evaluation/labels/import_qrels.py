@@ -19,11 +19,12 @@ from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.qrels import STATE_NAMES, check_new, write_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from pooling.enums import FilterReason, PoolState
+from pooling.enums import PoolState
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
 from pooling.pools.files import rank_in, several, triple_ids, tsv_lines
+from pooling.pools.kernels.filters import REASONS
 from pooling.questions.kernel import HEAD
 from pooling.runs.files import parse_question_id
 
@@ -161,7 +162,7 @@ def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
             state,
             problem,
             rank_in(fields[depth]) if 0 < depth < len(fields) else 0,
-            fields[reason] if 0 < reason < len(fields) and fields[reason] in FilterReason.values else "",
+            fields[reason] if 0 < reason < len(fields) and fields[reason] in REASONS else "",
         )
 
 

@@ -16,7 +16,7 @@ from core.enums import LIVE, JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob, QrelsOrigin
 from evaluation.models import Qrels
-from pooling.enums import FilterReason, PoolingJob, PoolOrigin
+from pooling.enums import TO_PEOPLE, PoolingJob, PoolOrigin
 from pooling.models import Pool, System
 
 
@@ -61,9 +61,9 @@ def standing(pool: Pool) -> Standing:
     """Count everything that the stages tell of themselves."""
     triples = pool.triples.aggregate(
         pooled=Count("id"),
-        to_people=Count("id", filter=Q(reason=FilterReason.NONE)),
+        to_people=Count("id", filter=Q(reason=TO_PEOPLE)),
         unreleased=Count("id", filter=UNRELEASED),
-        relations=Count("relation", distinct=True, filter=Q(reason=FilterReason.NONE)),
+        relations=Count("relation", distinct=True, filter=Q(reason=TO_PEOPLE)),
     )
     jobs = list(
         Job.objects.filter(Q(pool=pool) | Q(kind=PoolingJob.TRAIN, system__graph=pool.graph))
@@ -115,7 +115,7 @@ def _systems(pool: Pool) -> list[System]:
 
 def _worded(pool: Pool) -> int:
     """Relations that people are asked about in words that a person wrote or a file gave."""
-    asked = pool.triples.filter(reason=FilterReason.NONE).values("relation")
+    asked = pool.triples.filter(reason=TO_PEOPLE).values("relation")
     own = QuestionTemplate.objects.filter(relation__graph=pool.graph, relation__index__in=asked, is_default=False)
     return own.aggregate(n=Count("relation", distinct=True))["n"]
 

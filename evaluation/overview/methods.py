@@ -20,8 +20,9 @@ from evaluation.analyses.stability import REPEATS
 from evaluation.analyses.tukey_hsd import PERMUTATIONS
 from evaluation.labels.pool_table import systems_with_runs
 from evaluation.sections.section import Cell, Column, Context, Json, Table, cell, label_caption
-from pooling.enums import FilterReason, PoolOrigin
+from pooling.enums import PoolOrigin
 from pooling.models import Pool, System
+from pooling.pools.kernels.filters import reason_label
 from pooling.pools.report import pool_counts
 
 PACKAGES = ("numpy", "scipy", "torch", "pykeen", "Django")
@@ -106,7 +107,7 @@ def _filters(pool: Pool) -> str:
     left = f"{counts['to_people']:,} {'went to people' if _is_labelled_here(pool) else 'were not filtered'}."
     if not counts["filtered"]:
         return f"No triple was filtered; {left}"
-    reasons = "; ".join(f"{n:,} as {FilterReason(reason).label}" for reason, n in counts["by_reason"].items())
+    reasons = "; ".join(f"{n:,} as {reason_label(reason)}" for reason, n in counts["by_reason"].items())
     return (
         f"{counts['filtered']:,} pooled triples were assumed to be negative without a person: {reasons}."
         f" {left} A label beats a filter."

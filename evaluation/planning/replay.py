@@ -22,7 +22,7 @@ from evaluation.measures.live_sums import LiveSums
 from evaluation.measures.rank_table import Floats, Order
 from evaluation.sections.section import number
 from evaluation.statistics.correlation import tau_of_means
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.graphs.imports import closed_world
 from pooling.models import Pool
 from pooling.orders import ORDERS
@@ -49,7 +49,7 @@ def read_truth(pool: Pool, source: str) -> Truth:
     """Return the majority answers of a label file, or those of the graph's closed world to triples for people."""
     if source == CLOSED_WORLD:
         facts = set(map(tuple, closed_world(pool.graph).tolist()))
-        rows = pool.triples.filter(reason=FilterReason.NONE).values_list("pk", "head", "relation", "tail")
+        rows = pool.triples.filter(reason=TO_PEOPLE).values_list("pk", "head", "relation", "tail")
         verdicts = {
             pk: Verdict.POSITIVE if (head, relation, tail) in facts else Verdict.NEGATIVE
             for pk, head, relation, tail in rows

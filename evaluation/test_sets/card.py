@@ -10,12 +10,12 @@ import numpy as np
 
 from annotation.enums import EvidenceRule
 from annotation.quality.kernel import Agreement, Coefficient
-from evaluation.labels.frozen import REASONS, SETTLED, Frozen
+from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.qrels import state_counts
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
 from evaluation.test_sets.files import FILES
-from pooling.enums import FilterReason
+from pooling.pools.kernels.filters import REASONS, reason_label
 
 _STATES = (
     ("positive", "positive (seed triples included)"), ("negative", "negative (people or an import)"),
@@ -107,7 +107,7 @@ def _counts(frozen: Frozen, numbers: Numbers) -> Iterator[str]:
     filtered = frozen.reason[frozen.settled == SETTLED.index("filtered")]
     for value, name in enumerate(REASONS):
         if name and (number := int((filtered == value).sum())):
-            yield f"| {name} | {FilterReason(name).label} | {number:,} |"
+            yield f"| {name} | {reason_label(name)} | {number:,} |"
     yield ""
     yield f"{numbers.questions:,} questions. {len(frozen.labels.values):,} labels of {numbers.people:,} people,"
     yield f"{len(frozen.imported.values):,} labels made elsewhere."

@@ -7,7 +7,7 @@ from itertools import repeat
 
 import numpy as np
 
-from evaluation.labels.frozen import REASONS, SETTLED, Frozen
+from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.labels.qrels import STATE_NAMES
@@ -17,6 +17,7 @@ from evaluation.measures.registry import USUAL_NAMES
 from evaluation.models import Qrels
 from pooling.enums import Side
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.pools.kernels.filters import REASONS
 from pooling.runs.files import question_ids
 from pooling.scoring.rank_rows import questions_from_keys
 

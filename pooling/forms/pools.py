@@ -10,7 +10,7 @@ from pooling.enums import SystemState
 from pooling.graphs.kernels.degrees import band_names
 from pooling.models import Graph
 from pooling.models.system import IMPORTED
-from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS
+from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTER_CHOICES, FILTERS
 from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
@@ -66,7 +66,7 @@ class PoolForm(forms.Form):
     filters = forms.MultipleChoiceField(
         label="Filters",
         required=False,
-        choices=[(f.name, f.label) for f in FILTERS.values()],
+        choices=FILTER_CHOICES,
         initial=list(DEFAULT_FILTERS),
         widget=forms.CheckboxSelectMultiple,
         help_text="What a filter takes is assumed negative, and no person is asked. They can be changed until the"
@@ -110,10 +110,7 @@ class FilterForm(forms.Form):
     """Which filters a pool has; none is a choice too."""
 
     filters = forms.MultipleChoiceField(
-        label="Filters",
-        required=False,
-        choices=[(rule.name, rule.label) for rule in FILTERS.values()],
-        widget=forms.CheckboxSelectMultiple,
+        label="Filters", required=False, choices=FILTER_CHOICES, widget=forms.CheckboxSelectMultiple
     )
 
     def clean_filters(self) -> list[str]:

@@ -113,18 +113,7 @@ class Migration(migrations.Migration):
                 (
                     "reason",
                     models.CharField(
-                        blank=True,
-                        choices=[
-                            ("", "to people"),
-                            ("category-head", "head question of a 1-1 or 1-N relation"),
-                            ("category-tail", "tail question of a 1-1 or N-1 relation"),
-                            ("types", "entity type not consistent with the relation"),
-                            ("types-entailed", "type entailed from train not consistent with the relation"),
-                            ("types-both", "neither declared nor entailed type consistent with the relation"),
-                            ("self-answer", "head and tail are the same entity"),
-                        ],
-                        default="",
-                        max_length=20,
+                        blank=True, default="", help_text="name of its filter; empty: people judge it", max_length=20
                     ),
                 ),
                 (
@@ -276,18 +265,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="pooledtriple",
             constraint=models.UniqueConstraint(fields=("pool", "head", "relation", "tail"), name="pooled_triple_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="pooledtriple",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "reason__in",
-                        ["", "category-head", "category-tail", "types", "types-entailed", "types-both", "self-answer"],
-                    )
-                ),
-                name="pooled_triple_reason_known",
-            ),
         ),
         migrations.AddConstraint(
             model_name="relation",

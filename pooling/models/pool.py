@@ -3,7 +3,7 @@
 from django.db import models
 from django.urls import reverse
 
-from pooling.enums import FilterReason, PoolOrigin, PoolState
+from pooling.enums import TO_PEOPLE, PoolOrigin, PoolState
 from pooling.models.graph import Graph
 from pooling.models.system import System
 
@@ -64,7 +64,7 @@ class SeedTriple(models.Model):
 
 
 class PooledTriple(models.Model):
-    """A candidate triple. An empty reason means that people judge it."""
+    """A candidate triple; people judge it unless a filter took it."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="triples")
     head = models.PositiveIntegerField()
@@ -73,16 +73,14 @@ class PooledTriple(models.Model):
     depth = models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it")
     # (system index, side, rank) of each finding, packed: see pooling.pools.build.unpack_provenance
     provenance = models.BinaryField(default=b"")
-    reason = models.CharField(max_length=20, choices=FilterReason, default=FilterReason.NONE, blank=True)
+    # names are checked where they are written, by apply_filters, so that a new filter needs no migration
+    reason = models.CharField(
+        max_length=20, default=TO_PEOPLE, blank=True, help_text="name of its filter; empty: people judge it"
+    )
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="pooled_triple_once"),
-            models.CheckConstraint(
-                condition=models.Q(reason__in=FilterReason.values), name="pooled_triple_reason_known"
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=["pool", "head", "relation", "tail"], name="pooled_triple_once")]
         indexes = [models.Index(fields=["pool", "reason"])]
 
     def __str__(self) -> str:

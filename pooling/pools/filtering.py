@@ -19,7 +19,8 @@ from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.models import Pool
-from pooling.pools.kernels.filters import Found, apply_filters, parse_filters
+from pooling.pools.kernels.filter_base import FilterInput
+from pooling.pools.kernels.filters import apply_filters
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array
@@ -27,7 +28,9 @@ from pooling.pools.seeds import seed_array
 _BATCH = 5000  # rows in one statement
 
 
-def found_by(gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None) -> Found:
+def found_by(
+    gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None
+) -> FilterInput:
     """What filters see. The `unnamed`, bool[n], count as found by every seed question they answer; by default those
     without a finding."""
     triples = gathered.triples
@@ -41,7 +44,9 @@ def found_by(gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed:
         tail, head = answered(triples, seeds, graph.num_entities)
         by_tail |= unnamed & tail
         by_head |= unnamed & head
-    return Found(triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges, graph.train)
+    return FilterInput(
+        triples, by_tail, by_head, graph.categories, graph.types, graph.domains, graph.ranges, graph.train
+    )
 
 
 def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
@@ -163,18 +168,3 @@ def left_out(pool: Pool) -> LeftOut:
         known - 2 * len(seeds),  # each seed answers its own two questions
         int(size) // PROVENANCE.itemsize - found.count() + sum(repeated),
     )
-
-
-__all__ = [
-    "LeftOut",
-    "answered",
-    "filter_counts",
-    "found_by",
-    "growth_now",
-    "left_out",
-    "parse_filters",
-    "reasons",
-    "refilter_pool",
-    "unnamed_finders",
-    "why_filters_stay",
-]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
@@ -35,7 +35,7 @@ def order_pool(pool: Pool) -> ToJudge:
     """Ranks are those of the provenance. Where a pool has none at all, since it was made elsewhere, they are those of
     the graph's systems with a run, among the candidates of the pool and to rank 100."""
     rows = list(
-        pool.triples.filter(reason=FilterReason.NONE)
+        pool.triples.filter(reason=TO_PEOPLE)
         .order_by("pk")
         .values_list("pk", "head", "relation", "tail", "depth", "provenance")
     )

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from core.errors import UserError
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required
-from pooling.enums import FilterReason
+from pooling.enums import TO_PEOPLE
 from pooling.forms.pools import FilterForm
 from pooling.graphs.imports import open_graph
 from pooling.models import Pool
@@ -52,7 +52,7 @@ def filter_page(request: HttpRequest, name: str) -> HttpResponse:
         else:
             messages.success(request, f"{pool.name} is filtered anew: {changed:,} triples changed their reason.")
             return redirect("pool-filter", pool.name)
-    people = list(pool.triples.filter(reason=FilterReason.NONE).order_by("id")[:EXAMPLES])
+    people = list(pool.triples.filter(reason=TO_PEOPLE).order_by("id")[:EXAMPLES])
     context = {
         "pool": pool,
         "counts": counts,

@@ -15,12 +15,13 @@ from core.jobs.lifecycle import start_job
 from core.views.access import evaluator_required, manager_required
 from core.views.pagination import page_of
 from core.views.uploads import kept_file
-from pooling.enums import FilterReason, PoolingJob, SystemState
+from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
 from pooling.forms.pools import PoolForm
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.pools.build import Finding, create_pool, unpack_provenance
+from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label
 
 
 @evaluator_required
@@ -29,9 +30,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     rows = (
         Pool.objects.filter(archived=archived)
         .select_related("graph")
-        .annotate(
-            num_triples=Count("triples"), num_to_people=Count("triples", filter=Q(triples__reason=FilterReason.NONE))
-        )
+        .annotate(num_triples=Count("triples"), num_to_people=Count("triples", filter=Q(triples__reason=TO_PEOPLE)))
         .order_by("-created_at", "-id")
     )
     context = {
@@ -93,7 +92,7 @@ def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> lis
             graph.relations[triple.relation],
             graph.label(triple.tail),
             triple.depth,
-            triple.get_reason_display(),
+            reason_label(triple.reason),
             unpack_provenance(triple.provenance, pool.contributors),
         )
         for triple in triples
@@ -106,17 +105,17 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
     rows = pool.triples.order_by("id")
     reason = request.GET.get("reason", "")
     if reason == "people":
-        rows = rows.filter(reason=FilterReason.NONE)
+        rows = rows.filter(reason=TO_PEOPLE)
     elif reason == "filtered":
-        rows = rows.exclude(reason=FilterReason.NONE)
-    elif reason in FilterReason.values:
-        rows = rows.filter(reason=reason) if reason else rows
+        rows = rows.exclude(reason=TO_PEOPLE)
+    elif reason in FILTERS:
+        rows = rows.filter(reason=reason)
     page = page_of(request, rows)
     context = {
         "pool": pool,
         "page": page,
         "rows": readable(list(page), pool, open_graph(pool.graph)) if page else [],
         "reason": reason,
-        "reasons": [("people", "to people"), ("filtered", "filtered"), *FilterReason.choices[1:]],
+        "reasons": [("people", "to people"), ("filtered", "filtered"), *FILTER_CHOICES],
     }
     return render(request, "pooling/pools/triples.html", context)

@@ -1,118 +1,51 @@
-"""Filters of trivial triples: a registry of rules on arrays. Each turns a pooled triple into an assumed negative.
+"""The registry of filters: rules on arrays that turn trivial pooled triples into assumed negatives.
 
-Source: spec/metrics.md §3, after Zhou et al. (2022), section 3.1: a triple is trivial when any question that found it
-is. What is left out because it is known or found before has no rule: see ALWAYS.
+To add one, append a row to FILTERS; its rule may be in a file of its own. After Zhou et al. (2022), section 3.1: a
+triple is trivial when any question that found it is. Known and repeated triples have no rule: see ALWAYS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Flags = NDArray[np.bool_]
-Ids = NDArray[np.int32]
+from pooling.pools.kernels.filter_base import Filter, FilterInput, Flags, Typed
 
 
-class Typed(NamedTuple):
-    """Types of the pooled entities: `has` bool[entities], and sorted keys int64 of (entity, type number)."""
-
-    has: Flags
-    keys: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Found:
-    """n pooled triples as a filter sees them.
-
-    triples int32[n, 3]; by_tail and by_head bool[n]: found by a tail question, by a head question.
-    category: of each relation id; types: of each entity id; domains and ranges: of each relation id ('' unknown);
-    train int32[m, 3]: the triples that types are entailed from.
-    """
-
-    triples: Ids
-    by_tail: Flags
-    by_head: Flags
-    category: Sequence[str]
-    types: Sequence[tuple[str, ...]]
-    domains: Sequence[str]
-    ranges: Sequence[str]
-    train: Ids
-
-    @cached_property
-    def wanted(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, int]]:
-        """Number of the domain and of the range of each relation, int64[relations], -1 unknown; numbers by type."""
-        names = sorted({*self.domains, *self.ranges} - {""})
-        number = {name: i for i, name in enumerate(names)}
-        domain, range_ = (
-            np.array([number.get(name, -1) for name in of], dtype=np.int64) for of in (self.domains, self.ranges)
-        )
-        return domain, range_, number
-
-    @cached_property
-    def declared(self) -> Typed:
-        """The types that the graph gives."""
-        _, _, number = self.wanted
-        has = np.zeros(len(self.types), dtype=bool)
-        keys = []
-        for entity in np.unique(self.triples[:, [0, 2]]).tolist():
-            has[entity] = bool(self.types[entity])
-            keys += [entity * len(number) + number[name] for name in self.types[entity] if name in number]
-        return Typed(has, np.array(sorted(keys), dtype=np.int64))
-
-    @cached_property
-    def entailed(self) -> Typed:
-        """The domain of each relation that an entity is the head of in train, the range of each it is the tail of."""
-        domain, range_, number = self.wanted
-        pooled = np.zeros(len(self.types), dtype=bool)
-        pooled[self.triples[:, [0, 2]]] = True
-        parts = []
-        for column, wanted in ((0, domain), (2, range_)):
-            entity, type_ = self.train[:, column], wanted[self.train[:, 1]]
-            used = pooled[entity] & (type_ >= 0)
-            parts.append(entity[used].astype(np.int64) * len(number) + type_[used])
-        keys = np.unique(np.concatenate(parts))
-        has = np.zeros(len(self.types), dtype=bool)
-        has[keys // max(len(number), 1)] = True
-        return Typed(has, keys)
-
-
-def head_question_trivial(found: Found) -> Flags:
-    """Found by the head question of a 1-1 or 1-N relation: such a tail has one head, and it is known. bool[n]."""
+def head_question_trivial(found: FilterInput) -> Flags:
+    """Take what the head question of a 1-1 or 1-N relation found: such a tail has one head, and it is known."""
     one_head = np.isin(np.asarray(found.category), ["1-1", "1-N"])
     return found.by_head & one_head[found.triples[:, 1]]
 
 
-def tail_question_trivial(found: Found) -> Flags:
-    """Found by the tail question of a 1-1 or N-1 relation: such a head has one tail, and it is known. bool[n]."""
+def tail_question_trivial(found: FilterInput) -> Flags:
+    """Take what the tail question of a 1-1 or N-1 relation found: such a head has one tail, and it is known."""
     one_tail = np.isin(np.asarray(found.category), ["1-1", "N-1"])
     return found.by_tail & one_tail[found.triples[:, 1]]
 
 
-def types_inconsistent(found: Found) -> Flags:
-    """The head has declared types without the relation's domain, or the tail without its range. bool[n].
+def types_inconsistent(found: FilterInput) -> Flags:
+    """Take triples whose head has declared types without the relation's domain, or whose tail lacks its range.
 
     An entity without declared types, or a relation without a declared domain or range, is never filtered.
     """
     return _inconsistent(found, found.declared)
 
 
-def entailed_inconsistent(found: Found) -> Flags:
-    """The same with the types that train entails. bool[n]. An entity of which train entails none is never filtered."""
+def entailed_inconsistent(found: FilterInput) -> Flags:
+    """Take types_inconsistent triples, by the types that train entails; an entity without them is never filtered."""
     return _inconsistent(found, found.entailed)
 
 
-def either_inconsistent(found: Found) -> Flags:
-    """Neither the declared nor the entailed types have the domain, or the range; an entity with neither has no type."""
+def either_inconsistent(found: FilterInput) -> Flags:
+    """Take triples whose head lacks the domain, or whose tail lacks the range, among declared and entailed types."""
     has = found.declared.has | found.entailed.has
     return _inconsistent(found, Typed(has, np.union1d(found.declared.keys, found.entailed.keys)))
 
 
-def _inconsistent(found: Found, typed: Typed) -> Flags:
+def _inconsistent(found: FilterInput, typed: Typed) -> Flags:
     domain, range_, number = found.wanted
     bad = np.zeros(len(found.triples), dtype=bool)
     for column, wanted in ((0, domain), (2, range_)):
@@ -122,21 +55,14 @@ def _inconsistent(found: Found, typed: Typed) -> Flags:
     return bad
 
 
-def self_answer(found: Found) -> Flags:
-    """Head and tail are the same entity, and no training triple of the relation is like that. bool[n]."""
+def self_answer(found: FilterInput) -> Flags:
+    """Take triples that relate an entity to itself, where no training triple of the relation does."""
     loops = found.train[found.train[:, 0] == found.train[:, 2], 1]
     same = found.triples[:, 0] == found.triples[:, 2]
     return same & ~np.isin(found.triples[:, 1], loops)
 
 
-@dataclass(frozen=True)
-class Filter:
-    name: str
-    label: str
-    description: str
-    rule: Callable[[Found], Flags]
-
-
+TYPES = "types"
 FILTERS: dict[str, Filter] = {
     f.name: f
     for f in (
@@ -153,7 +79,7 @@ FILTERS: dict[str, Filter] = {
             tail_question_trivial,
         ),
         Filter(
-            "types",
+            TYPES,
             "entity type not consistent with the relation",
             "The head's declared types lack the relation's domain, or the tail's lack its range.",
             types_inconsistent,
@@ -184,6 +110,15 @@ FILTERS: dict[str, Filter] = {
 }
 
 
+FILTER_CHOICES = [(rule.name, rule.label) for rule in FILTERS.values()]
+REASONS = ("", *FILTERS)  # of pooled triples; a triple without a reason is for people
+
+
+def reason_label(reason: str) -> str:
+    """Return the words for the reason of a pooled triple."""
+    return FILTERS[reason].label if reason else "to people"
+
+
 class Always(NamedTuple):
     """What no pool holds, and why that cannot be switched off."""
 
@@ -211,14 +146,14 @@ ALWAYS = {
         ),
     )
 }
-# Those of a pool of which nothing else is said. The others take facts: see their descriptions.
+# The filters of a pool unless others are chosen; those left out take facts too, see their descriptions.
 DEFAULT_FILTERS = ("category-head", "category-tail", "types")
-# names that stand for several
+# names that stand for several filters
 GROUPS = {"category": ("category-head", "category-tail"), "none": ()}
 
 
 def parse_filters(text: str) -> list[str]:
-    """Names of filters from `category,types`; ValueError names those that exist, and what has no switch."""
+    """Read names of filters such as `category,types`; ValueError names those that exist, or says what has no switch."""
     names: list[str] = []
     for word in (w.strip() for w in text.split(",") if w.strip()):
         if word in ALWAYS:
@@ -232,8 +167,8 @@ def parse_filters(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def apply_filters(found: Found, names: Sequence[str]) -> np.ndarray:
-    """Name of the first of the filters that takes each triple, '' where none does; str[n]."""
+def apply_filters(found: FilterInput, names: Sequence[str]) -> np.ndarray:
+    """Return the name of the first filter that takes each triple, '' where none does; str[n]."""
     reason = np.full(len(found.triples), "", dtype=object)
     for name in names:
         reason[(reason == "") & FILTERS[name].rule(found)] = name

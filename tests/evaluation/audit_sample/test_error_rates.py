@@ -30,7 +30,7 @@ def audited_pool(labelled: Pool) -> Pool:
 
 
 def test_rates_are_what_counting_gives(audited_pool: Pool) -> None:
-    found = {one.reason.value: one for one in audited_filters(audited_pool)}
+    found = {one.reason: one for one in audited_filters(audited_pool)}
     reasons = sorted(set(audited_pool.triples.exclude(reason="").values_list("reason", flat=True)))
     assert sorted(found) == reasons
     sampled = set(audited(audited_pool.campaign).values_list("triple", flat=True))
@@ -64,7 +64,7 @@ def test_effects_are_those_of_imputing_one_by_one(audited_pool: Pool) -> None:
     filters = audited_filters(audited_pool)
     found = effects(context, filters)
     reason = dict(audited_pool.triples.values_list("pk", "reason"))
-    rates = {one.reason.value: one.rates for one in filters}
+    rates = {one.reason: one.rates for one in filters}
     table, state = context.table, context.labels.state
     for end in ("low", "rate", "high"):
         sums = {name: np.zeros(len(context.systems)) for name in names}

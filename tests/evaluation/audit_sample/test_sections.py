@@ -10,6 +10,7 @@ from annotation.release.audit_sample import audited, draw_audit
 from evaluation.audit_sample.error_rates import audited_filters, effects
 from evaluation.audit_sample.sections import ANALYSIS, NO_SAMPLE, NOT_JUDGED, section_key
 from pooling.models import Pool
+from pooling.pools.kernels.filters import reason_label
 from tests.evaluation.cases import columns_of, context_of, sections_of
 from tests.factories import judge
 
@@ -58,7 +59,7 @@ def test_table_of_filters_has_the_figures_of_the_report(sampled: Pool) -> None:
     rows = section.tables[0].rows
     assert [[*row[:5], row[5]["value"], row[5]["low"], row[5]["high"], row[6]["value"]] for row in rows] == [
         [
-            one.reason.label,
+            reason_label(one.reason),
             one.filtered,
             one.drawn,
             one.errors.n,

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from core.models import AuditEntry
 from pooling.models import Pool
+from pooling.pools.kernels.filters import FILTERS
 from pooling.pools.report import pool_counts
 
 
@@ -32,8 +33,7 @@ def test_filter_pool_prints_what_each_filter_took(pool, run):
         (["q", "--filters", "none"], "There is no pool 'q'. Pools: p."),
         (
             ["p", "--filters", "all"],
-            "--filters: unknown filter 'all': the known filters are category-head, category-tail, types, "
-            "types-entailed, types-both, self-answer, category, none",
+            f"--filters: unknown filter 'all': the known filters are {', '.join([*FILTERS, 'category', 'none'])}",
         ),
         (["p", "--filters", ","], "--filters is empty: name some, or none for a pool that people judge whole."),
         (["p"], "Error: the following arguments are required: --filters"),

@@ -15,17 +15,10 @@ every_order = pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS.keys(
 
 
 def test_the_registry_holds_the_orders_by_name():
-    assert list(ORDERS) == [
-        "depth",
-        "random",
-        "move-to-front",
-        "hedge",
-        "bandit-mm",
-        "bandit-thompson",
-        "stratified",
-        "mtc",
-    ]
-    assert [name for name, order in ORDERS.items() if order.is_sample] == ["random", "stratified"]
+    known = ["depth", "random", "move-to-front", "hedge", "bandit-mm", "bandit-thompson", "stratified", "mtc"]
+    assert list(ORDERS)[: len(known)] == known
+    assert [name for name in known if ORDERS[name].is_sample] == ["random", "stratified"]
+    assert all(name == order.name for name, order in ORDERS.items())
 
 
 @every_order

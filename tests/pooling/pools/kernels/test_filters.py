@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.enums import FilterReason
-from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS, Found, apply_filters, parse_filters
+from pooling.models import PooledTriple
+from pooling.pools.kernels.filter_base import FilterInput
+from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS, REASONS, apply_filters, parse_filters, reason_label
 
 CATEGORIES = ["1-1", "1-N", "N-1", "N-N", ""]
 TYPES = ["", "person", "city"]
 NOTHING = np.zeros((0, 3), np.int32)
 
 
-def literal_reason(found: Found, i: int, names: list[str]) -> str:
+def literal_reason(found: FilterInput, i: int, names: list[str]) -> str:
     """The first of the filters that takes triple i, from the words of spec/metrics.md §3."""
     head, relation, tail = found.triples[i].tolist()
     category, domain, range_ = found.category[relation], found.domains[relation], found.ranges[relation]
@@ -51,7 +52,7 @@ def found_triples(draw):
     types = st.lists(st.lists(st.sampled_from(TYPES[1:]), unique=True).map(tuple), min_size=5, max_size=5)
     wanted = st.lists(st.sampled_from(TYPES), min_size=5, max_size=5)
     train = draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), max_size=8))
-    return Found(
+    return FilterInput(
         np.array(rows, dtype=np.int32),
         np.array(draw(flags)),
         np.array(draw(flags)),
@@ -81,7 +82,7 @@ def test_reasons_are_those_of_the_words(found, names):
     ],
 )  # fmt: skip
 def test_category_filters_by_the_side_that_found_the_triple(category, side, reason):
-    found = Found(
+    found = FilterInput(
         np.array([[0, 0, 1]], np.int32),
         np.array([side == "tail"]),
         np.array([side == "head"]),
@@ -120,7 +121,7 @@ def test_what_is_always_left_out_is_no_filter_to_choose(word: str, what: str):
 def test_a_type_that_no_relation_wants_is_a_type_all_the_same():
     """A declared cat is no person, though no relation of the graph is about cats."""
     row = np.array([[0, 0, 1]], np.int32)
-    found = Found(row, np.array([True]), np.array([False]), ["N-N"], [("cat",), ()], ["person"], [""], NOTHING)
+    found = FilterInput(row, np.array([True]), np.array([False]), ["N-N"], [("cat",), ()], ["person"], [""], NOTHING)
     assert apply_filters(found, ["types"]).tolist() == ["types"]
     assert apply_filters(found, ["types-entailed"]).tolist() == [""]
     assert apply_filters(found, ["types-both"]).tolist() == ["types-both"]
@@ -131,11 +132,16 @@ def test_types_entailed_from_train_by_either_side():
     train = np.array([[0, 0, 1], [2, 1, 2]], np.int32)
     rows = [[0, 0, 1], [0, 0, 0], [1, 0, 1], [2, 0, 1], [0, 0, 2]]
     flags = np.ones(len(rows), bool)
-    found = Found(np.array(rows, np.int32), flags, flags, ["N-N", "N-N"], [()] * 3, ["person", ""], ["city", ""], train)
+    found = FilterInput(
+        np.array(rows, np.int32), flags, flags, ["N-N", "N-N"], [()] * 3, ["person", ""], ["city", ""], train
+    )
     assert FILTERS["types-entailed"].rule(found).tolist() == [False, True, True, False, False]
 
 
-def test_names_and_words_are_those_of_the_reasons_on_the_triples():
-    reasons = {reason.value: str(reason.label) for reason in FilterReason if reason}
-    assert {rule.name: rule.label for rule in FILTERS.values()} == reasons
+def test_reasons_of_triples_are_the_names_of_the_filters():
+    assert ("", *FILTERS) == REASONS
+    assert {reason_label(name) for name in FILTERS} == {rule.label for rule in FILTERS.values()}
+    assert reason_label("") == "to people"
+    longest = PooledTriple._meta.get_field("reason").max_length
+    assert max(map(len, REASONS)) <= longest
     assert set(DEFAULT_FILTERS) < set(FILTERS)
