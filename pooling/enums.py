@@ -23,7 +23,7 @@ class Side(models.TextChoices):
 
 
 class Category(models.TextChoices):
-    """Relation categories, from train (spec: more than 1.5 on average is many)."""
+    """Relation categories by the averages in train: more than 1.5 is many."""
 
     ONE_ONE = "1-1"
     ONE_MANY = "1-N"

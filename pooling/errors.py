@@ -4,4 +4,4 @@ from core.errors import UserError
 
 
 class PoolError(UserError):
-    """A pool does not exist, or cannot be made as asked."""
+    """The pool does not exist, or cannot be made as asked."""

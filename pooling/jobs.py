@@ -1,4 +1,4 @@
-"""Kinds of job that train, pool and score; and which of them a graph, system or pool is waiting for."""
+"""Register the kinds of job that train, pool and score, and find the live jobs of a graph, system or pool."""
 
 from django.db.models import Q, QuerySet
 
@@ -10,44 +10,31 @@ from pooling.models import Graph, Pool, System
 
 
 def training_left(job: Job, state: JobState) -> None:
-    """A system that is trained no more must not say that it is."""
+    """Correct the state of a system whose training job is over without being done."""
     if job.system_id:
         left = SystemState.CANCELLED if state == JobState.CANCELLED else SystemState.FAILED
         System.objects.filter(pk=job.system_id, state=SystemState.TRAINING).update(state=left)
 
 
 def building_left(job: Job, state: JobState) -> None:
-    """A pool that is built no more must not say that it is."""
+    """Correct the state of a pool whose building job is over without being done."""
     if job.pool_id:
         left = PoolState.CANCELLED if state == JobState.CANCELLED else PoolState.FAILED
         Pool.objects.filter(pk=job.pool_id, state=PoolState.BUILDING).update(state=left)
 
 
+_SYSTEMS, _BUILT = PoolingAct.SYSTEMS_TRAINED, PoolingAct.POOL_BUILT
+_TRAIN, _BUILD = "pooling.training.train.train", "pooling.pools.build.run_build_pool"
 JOBS = (
-    JobType(
-        PoolingJob.TRAIN,
-        "gpu",
-        "pooling.training.train.train",
-        "systems",
-        PoolingAct.SYSTEMS_TRAINED,
-        trains=True,
-        leave=training_left,
-    ),
-    JobType(
-        PoolingJob.BUILD_POOL,
-        "gpu",
-        "pooling.pools.build.run_build_pool",
-        "pool",
-        PoolingAct.POOL_BUILT,
-        leave=building_left,
-    ),
+    JobType(PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left),
+    JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left),
     JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
     JobType(PoolingJob.SCORE, "gpu", "pooling.runs.job.score", "runs"),
 )
 
 
 def live_jobs(subject: Graph | System | Pool) -> QuerySet[Job]:
-    """Jobs that are not over, of a subject or of what belongs to it, oldest first."""
+    """Return the jobs of a subject, and of what belongs to it, that are not over, oldest first."""
     if isinstance(subject, Graph):
         own = Q(graph=subject) | Q(system__graph=subject) | Q(pool__graph=subject)
     elif isinstance(subject, Pool):
@@ -58,6 +45,6 @@ def live_jobs(subject: Graph | System | Pool) -> QuerySet[Job]:
 
 
 def _extensions_by(system: System) -> list[int]:
-    """Live jobs that add the system to a pool: only their params name it. (SQLite cannot search in JSON lists.)"""
+    """Find live jobs that add the system to a pool; only their params name it, and SQLite cannot search JSON lists."""
     live = Job.objects.filter(kind=PoolingJob.EXTEND_POOL, pool__graph=system.graph_id, state__in=LIVE)
     return [pk for pk, params in live.values_list("pk", "params") if system.name in params["systems"]]

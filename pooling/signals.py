@@ -1,7 +1,7 @@
-"""What other apps hear of."""
+"""Define the signals that other apps receive."""
 
 from django.dispatch import Signal
 
-# pool=Pool, tell(done, total) or nothing; sent by the job that added triples to a pool that is ready, once they are
-# committed, and again by each later attempt of it: who listens goes on from what is there
+# arguments: pool, tell(done, total) or None. The job that added triples to a ready pool sends it once they are
+# committed, and so does each later attempt of the job: receivers continue from what is there.
 pool_grew = Signal()

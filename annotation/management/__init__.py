@@ -1,0 +1,1 @@
+"""Commands about campaigns and labels; CampaignCommand (campaign_command.py) is a base for one campaign."""

@@ -1,3 +1,5 @@
+"""The rows of graphs, systems, runs and pools; with the models of core that jobs and people share."""
+
 from core.models.audit import AuditEntry
 from core.models.job import Job, Worker
 from core.models.token import ApiToken

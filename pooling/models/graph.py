@@ -1,4 +1,4 @@
-"""A knowledge graph: its files live in the artifact folder, its counts and relations here."""
+"""Define knowledge graphs: files are in the artifact folder, counts and relations in these rows."""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""A pool: seed triples, and the triples gathered from runs with where they came from."""
+"""Define pools: seed triples, and triples gathered from runs with their provenance."""
 
 from django.db import models
 from django.urls import reverse
@@ -71,7 +71,7 @@ class PooledTriple(models.Model):
     relation = models.PositiveIntegerField()
     tail = models.PositiveIntegerField()
     depth = models.PositiveSmallIntegerField(help_text="smallest rank at which any system found it")
-    # (system index, side, rank) of each finding, packed: see pooling.pools.build.unpack_provenance
+    # (system index, side, rank) of each finding, packed: see unpack_provenance in pooling/pools/build.py
     provenance = models.BinaryField(default=b"")
     # names are checked where they are written, by apply_filters, so that a new filter needs no migration
     reason = models.CharField(

@@ -1,4 +1,4 @@
-"""A run: what a system returned, and the rank rows that every evaluation reads."""
+"""Define runs: the candidates that a system returned, and the rank rows that every evaluation reads."""
 
 from django.db import models
 

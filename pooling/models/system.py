@@ -1,11 +1,11 @@
-"""A system: a model with its settings and seed."""
+"""Define systems: a model with its settings and seed."""
 
 from django.db import models
 
 from pooling.enums import SystemState
 from pooling.models.graph import Graph
 
-IMPORTED = "imported"  # kind of a system that was trained elsewhere: all that is known of it is its run
+IMPORTED = "imported"  # kind of a system that was trained elsewhere: only its run is known
 
 
 class System(models.Model):

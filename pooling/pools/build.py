@@ -1,4 +1,4 @@
-"""Pools: seeds, candidates of every system, filter. One function makes the rows, for built and imported pools."""
+"""Make pools: seeds, candidates of every system, filter. One function writes the rows of built and imported pools."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ from pooling.training.train import get_systems
 
 
 class Finding(NamedTuple):
-    """Who found a pooled triple, for which side's question, at which rank."""
+    """Hold the system that found a pooled triple, the side of its question, and the rank."""
 
     system: str
     side: str
@@ -46,6 +46,7 @@ class Finding(NamedTuple):
 
 
 def get_pool(name: str) -> Pool:
+    """Find a pool by name; PoolError names the pools that there are."""
     pool = Pool.objects.select_related("graph").filter(name=name).first()
     if pool is None:
         known = ", ".join(Pool.objects.order_by("name").values_list("name", flat=True)) or "none yet"
@@ -54,6 +55,7 @@ def get_pool(name: str) -> Pool:
 
 
 def unpack_provenance(packed: bytes | memoryview, contributors: Sequence[str]) -> list[Finding]:
+    """Return the findings of a pooled triple from its packed provenance."""
     records = np.frombuffer(bytes(packed), dtype=PROVENANCE)
     return [
         Finding(contributors[record["system"]], "head" if record["side"] else "tail", int(record["rank"]))
@@ -77,7 +79,7 @@ def create_pool(
     seeds_file: Path | None = None,
     filters: Sequence[str] = DEFAULT_FILTERS,
 ) -> Pool:
-    """The pool's row and its seeds; a BUILD_POOL job gathers the rest (build_pool).
+    """Make the row and the seeds of a pool; a BUILD_POOL job gathers the rest (build_pool).
 
     Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds).
     """
@@ -106,7 +108,7 @@ def create_pool(
 
 
 def check_name(name: str) -> None:
-    """PoolError unless a new pool can be called so."""
+    """Raise PoolError unless a new pool can have this name."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise PoolError(f"Pool name {name!r}: use letters, digits, - and _, at most 80.")
     if name == "new":
@@ -116,19 +118,19 @@ def check_name(name: str) -> None:
 
 
 def unfinished_pool(graph: Graph, name: str) -> Pool | None:
-    """The built pool of this name whose building was interrupted or failed; None if there is none."""
+    """Find the built pool of this name whose building was interrupted or failed."""
     unfinished = Pool.objects.filter(graph=graph, name=name, origin=PoolOrigin.BUILT)
     return unfinished.exclude(state=PoolState.READY).first()
 
 
 def store_seeds(pool: Pool, seeds: np.ndarray) -> None:
-    """Write the rows of seeds int[n, 3] that the pool has not yet."""
+    """Write the rows of seeds int[n, 3] that the pool does not have yet."""
     rows = ((pool.pk, h, r, t) for h, r, t in seeds.tolist())
     insert_rows(SeedTriple, ("pool", "head", "relation", "tail"), rows)
 
 
 def build_pool(pool: Pool, progress: Progress) -> None:
-    """Score what is missing, gather, filter, store; then the rank rows of everything pooled. Safe to run twice."""
+    """Score what is missing, gather, filter, store, then rank everything pooled. Safe to run twice."""
     graph = open_graph(pool.graph)
     seeds = seed_array(pool)
     systems = list(pool.systems.order_by("id"))
@@ -143,7 +145,7 @@ def build_pool(pool: Pool, progress: Progress) -> None:
 
 
 def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress) -> None:
-    """Log which runs from outside cannot fill the depth."""
+    """Log the imported runs that cannot fill the depth."""
     for run in Run.objects.filter(system__in=[s for s in systems if s.is_imported], depth__lt=depth):
         progress.log(
             f"{run.system.name} was imported with {run.depth:,} candidates of a question at most: it gives these"
@@ -151,7 +153,7 @@ def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress
 
 
 def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress) -> None:
-    """Candidates of the questions of the seeds int[n, 3] and rank rows of the triples int[m, 3], in one pass."""
+    """Score candidates for the questions of seeds int[n, 3] and rank rows for triples int[m, 3], in one pass."""
 
     def tell(done: int, total: int) -> None:
         progress.report(f"scoring {system.name}", done, total, "questions")
@@ -162,9 +164,9 @@ def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progre
 def gather_runs(
     contributors: Sequence[str], systems: Sequence[System], seeds: np.ndarray, depth: int, graph: GraphArrays
 ) -> Gathered:
-    """The first candidates of the systems' runs for both questions of the seeds int[n, 3].
+    """Gather the first candidates in the systems' runs for both questions of the seeds int[n, 3].
 
-    A finding names its system by the place in `contributors`; those that are none of `systems` find nothing.
+    A finding names its system by its index in `contributors`; contributors outside `systems` find nothing.
     """
     questions, _, _ = questions_of(seeds)
     keys = question_keys(questions, graph.num_entities, graph.num_relations)
@@ -196,7 +198,7 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
 
 
 def run_build_pool(job: Job, progress: Progress) -> None:
-    """Build the pool; once it can be evaluated, the predictive distributions of its systems (params: predictive)."""
+    """Build the pool, then store the predictive distributions of its systems (params: predictive)."""
     assert job.pool is not None
     ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
     ended.update(state=PoolState.BUILDING)
@@ -212,9 +214,9 @@ def run_build_pool(job: Job, progress: Progress) -> None:
 def import_pool(
     graph: Graph, *, name: str, file: Path, seeds_file: Path, filters: Sequence[str] = DEFAULT_FILTERS
 ) -> Pool:
-    """A pool made elsewhere: its file says which triples, how deep, and perhaps who found them.
+    """Import a pool made elsewhere: its file names triples, depths, and perhaps who found them.
 
-    Lines that cannot be pooled (known facts, seeds, repeats, unknown entities) are left out and stand in the report.
+    Lines that cannot be pooled (known facts, seeds, repeats, unknown entities) are left out and listed in the report.
     """
     check_name(name)
     arrays = open_graph(graph)
@@ -239,7 +241,7 @@ def import_pool(
 
 
 def freeze_pool(pool: Pool, user: User | None = None) -> None:
-    """From now on the pool neither grows nor is filtered anew; there is no way back. PoolError if it cannot be."""
+    """Freeze a pool for good: it neither grows nor is filtered anew. PoolError if it cannot be frozen now."""
     with transaction.atomic():
         held(pool)
         found = Pool.objects.get(pk=pool.pk)
@@ -256,5 +258,5 @@ def freeze_pool(pool: Pool, user: User | None = None) -> None:
 
 
 def live_extensions(pool: Pool) -> QuerySet[Job]:
-    """Jobs that extend the pool and are not over, oldest first."""
+    """Return the jobs that extend the pool and are not over, oldest first."""
     return pool.jobs.filter(kind=PoolingJob.EXTEND_POOL, state__in=LIVE).order_by("id")

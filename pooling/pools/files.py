@@ -1,4 +1,4 @@
-"""Files of pools made elsewhere: seed files and pool files, read line by line."""
+"""Read seed files and pool files made elsewhere, line by line."""
 
 import gzip
 import re
@@ -18,7 +18,7 @@ EXAMPLES = 20
 
 
 def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
+    """Yield line number and fields of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
@@ -27,9 +27,9 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The same of what a file holds; `name` is what messages call it."""
+    """Yield line number and fields of each line of a file's content that is not empty; messages call it `name`."""
     try:
-        text = raw.decode("utf-8-sig")  # a byte-order mark is no part of the first name
+        text = raw.decode("utf-8-sig")  # a byte-order mark is not part of the first name
     except UnicodeDecodeError as error:
         damaged = raw[: error.start].count(b"\n") + 1
         raise PoolError(f"{name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
@@ -39,7 +39,7 @@ def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, int, int] | None, str]:
-    """Ids of head, relation, tail; or None and what the graph does not have."""
+    """Return the ids of head, relation, tail; or None and what the graph does not have."""
     head, relation, tail = fields[:3]
     for name, key, index in (
         ("head", head, graph.entity_index),
@@ -52,13 +52,13 @@ def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, in
 
 
 def several(problems: Sequence[str], advice: str) -> str:
-    """Up to 20 problems, one a line, then what to do."""
+    """List up to 20 problems, one a line, then what to do."""
     more = [f"… and {len(problems) - EXAMPLES} more"] if len(problems) > EXAMPLES else []
     return "\n".join([*problems[:EXAMPLES], *more, advice])
 
 
 def read_seed_file(path: Path, graph: GraphArrays) -> np.ndarray:
-    """Seed triples int32[n, 3] from a TSV of head, relation, tail; every one must be a test triple of the graph."""
+    """Read seed triples int32[n, 3] from a TSV of head, relation, tail; each must be a test triple of the graph."""
     test = set(map(tuple, graph.test.tolist()))
     seeds: dict[tuple[int, int, int], int] = {}
     problems = []
@@ -82,7 +82,7 @@ def read_seed_file(path: Path, graph: GraphArrays) -> np.ndarray:
 
 
 class PoolFile(NamedTuple):
-    """What a pool file held: triples in its order, names of those who found them, lines that were left out."""
+    """Hold the content of a pool file: triples in its order, who found them, lines that were left out."""
 
     gathered: Gathered
     contributors: list[str]
@@ -90,7 +90,7 @@ class PoolFile(NamedTuple):
 
 
 def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFile:
-    """TSV head, relation, tail, smallest depth [, provenance `system:side:rank;…`].
+    """Read a TSV of head, relation, tail, smallest depth [, provenance `system:side:rank;…`].
 
     A line of the wrong shape refuses the file; a line that a pool cannot hold is left out and reported.
     """
@@ -130,7 +130,7 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
 
 
 def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:
-    """What a pool never holds: known facts (train, valid, unsampled test) and its own seeds."""
+    """Return the triples that a pool never holds, with why: known facts (train, valid, unsampled test) and seeds."""
     why: dict[tuple[int, ...], str] = {}
     for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test)):
         why.update(dict.fromkeys(map(tuple, triples.tolist()), f"known fact ({name})"))
@@ -139,7 +139,7 @@ def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], st
 
 
 def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, int, list[tuple[int, int, int]]]:
-    """Problem of a pool line ('' if none), its depth, and its findings; new contributors are added."""
+    """Return the problem of a pool line, or '', with its depth and findings; adds new contributors."""
     if len(fields) not in (4, 5):
         return (f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5", 0, [])
     depth = rank_in(fields[3])
@@ -158,6 +158,6 @@ def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, in
 
 
 def rank_in(text: str) -> int:
-    """A whole number from 1 to MAX_DEPTH; 0 if the text is none."""
+    """Read a whole number from 1 to MAX_DEPTH; 0 if the text is not one."""
     number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
     return number if number <= MAX_DEPTH else 0

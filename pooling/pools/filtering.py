@@ -1,4 +1,4 @@
-"""Filtering: which pooled triples are assumed negatives, and why."""
+"""Filter pooled triples: find the assumed negatives and why, and choose other filters for an existing pool."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,8 +31,10 @@ _BATCH = 5000  # rows in one statement
 def found_by(
     gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, unnamed: np.ndarray | None = None
 ) -> FilterInput:
-    """What filters see. The `unnamed`, bool[n], count as found by every seed question they answer; by default those
-    without a finding."""
+    """Return pooled triples as filters see them.
+
+    The `unnamed`, bool[n], count as found by every seed question that they answer; by default those without a finding.
+    """
     triples = gathered.triples
     counts = np.diff(gathered.indptr)
     owner = np.repeat(np.arange(len(triples)), counts)
@@ -50,13 +52,15 @@ def found_by(
 
 
 def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
-    """Triples of which the file of an imported pool says not who found them, bool[n]; `gathered` begins as the pool
-    does. What systems here found of them since says nothing of who had found them there."""
+    """Tell which triples of an imported pool came without a finder, bool[n]; `gathered` begins as the pool does.
+
+    What systems here found since does not tell who had found them there.
+    """
     n = len(gathered.triples)
     named = np.zeros(n, dtype=bool)
     if pool.origin != PoolOrigin.IMPORTED:
         return named
-    contributors_there = len(pool.contributors) - pool.systems.count()  # those from here came later, at the end
+    contributors_there = len(pool.contributors) - pool.systems.count()  # systems of this site came later, at the end
     owner = np.repeat(np.arange(n), np.diff(gathered.indptr))
     named[owner[gathered.findings["system"] < contributors_there]] = True
     of_file = pool.triples.count() - sum(entry["triples"] for entry in pool.growth)
@@ -65,7 +69,7 @@ def unnamed_finders(pool: Pool, gathered: Gathered) -> np.ndarray:
 
 
 def answered(triples: Ids, seeds: Ids, num_entities: int) -> tuple[np.ndarray, np.ndarray]:
-    """Whether triples int32[n, 3] answer a tail question, and a head question, of seeds int32[m, 3]; bool[n] each."""
+    """Tell which triples int32[n, 3] answer a tail question and a head question of seeds int32[m, 3]; bool[n] each."""
 
     def keys(of: Ids, column: int) -> np.ndarray:
         return of[:, 1].astype(np.int64) * num_entities + of[:, column]
@@ -76,18 +80,18 @@ def answered(triples: Ids, seeds: Ids, num_entities: int) -> tuple[np.ndarray, n
 def reasons(
     gathered: Gathered, seeds: np.ndarray, graph: GraphArrays, names: Sequence[str], unnamed: np.ndarray | None = None
 ) -> np.ndarray:
-    """The filter that takes each triple, '' where people judge it; str[n]. `unnamed` as in found_by."""
+    """Return the filter that takes each triple, '' if people judge it, str[n]; `unnamed` as in found_by."""
     return apply_filters(found_by(gathered, seeds, graph, unnamed), names)
 
 
-# -- other filters for a pool that is there ---------------------------------------------------------------------
+# -- other filters for an existing pool ---------------------------------------------------------------------
 
 
 def why_filters_stay(pool: Pool) -> str:
-    """Why the filters of a pool cannot be changed any more, or not now; '' if they can."""
+    """Say why the filters of a pool cannot be changed, now or any more; '' if they can."""
     if pool.frozen_at:
         return f"Pool {pool.name} is frozen: its filters stay as they are."
-    # the people side hangs itself on the pool; its items were made of what these filters left
+    # a campaign made its items of what these filters left
     if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
         return f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
     making = Q(kind__in=(PoolingJob.BUILD_POOL, PoolingJob.EXTEND_POOL))
@@ -99,7 +103,7 @@ def why_filters_stay(pool: Pool) -> str:
 
 
 def filter_counts(pool: Pool, names: Sequence[str]) -> dict[str, int]:
-    """How many pooled triples each of these filters would take, by name in their order; '' those left to people."""
+    """Count the pooled triples that each of these filters would take, by name in their order; '' for people."""
     _, gathered, _ = read_rows(pool)
     taken = Counter(_reasons_of(pool, gathered, names).tolist())
     return {name: taken[name] for name in (*names, "")}
@@ -111,7 +115,7 @@ def _reasons_of(pool: Pool, gathered: Gathered, names: Sequence[str]) -> np.ndar
 
 
 def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) -> int:
-    """Filter a pool anew by other filters; how many triples changed their reason. PoolError while it must stay.
+    """Filter a pool by other filters and count the triples that changed their reason; PoolError if it must stay.
 
     Labels made elsewhere stay: a label beats a filter.
     """
@@ -136,7 +140,7 @@ def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) ->
 
 
 def growth_now(growth: Sequence[dict[str, Any]], reason: np.ndarray) -> list[dict[str, Any]]:
-    """The entries of Pool.growth with what is to people of each one's triples now; reason str[n] in pool order."""
+    """Return Pool.growth with the triples of each entry that are for people now; reason str[n] in pool order."""
     counted, start = [], len(reason) - sum(entry["triples"] for entry in growth)
     for entry in growth:
         end = start + entry["triples"]
@@ -145,17 +149,18 @@ def growth_now(growth: Sequence[dict[str, Any]], reason: np.ndarray) -> list[dic
     return counted
 
 
-# -- what no pool holds -----------------------------------------------------------------------------------------
+# -- triples that are always left out ---------------------------------------------------------------------------
 
 
 class LeftOut(NamedTuple):
-    """What is left out without a switch (kernels.filters.ALWAYS)."""
+    """Count the triples that are always left out (kernels.filters.ALWAYS)."""
 
-    known: int  # answers of the pool's questions that train, valid or unsampled test tell: never candidates
-    duplicates: int  # findings of a triple that another finding had brought already
+    known: int  # answers of the pool's questions in train, valid or unsampled test: never candidates
+    duplicates: int  # findings of a triple after its first
 
 
 def left_out(pool: Pool) -> LeftOut:
+    """Count what the pool leaves out without a filter; reads the whole graph."""
     graph, seeds = open_graph(pool.graph), seed_array(pool)
     known = sum(
         int(sum(side.sum() for side in answered(facts, seeds, graph.num_entities)))

@@ -1,8 +1,8 @@
-"""Pools that grow: deeper, by seeds, by systems. What people have judged stays, and so does every row.
+"""Make pools deeper, or add systems or seeds to them; judgements and rows stay.
 
-An extension is a job. It scores what is missing and gathers anew before it changes anything, so that a pool that
-has grown can be evaluated at once, and one whose extension was cancelled or killed is as it was. Then all is stored at
-once, and only after it the new triples are given to people, in parts: the next attempt goes on with what is left.
+An extension is a job. It first scores what is missing and gathers anew, so that a grown pool can be evaluated at once
+and a cancelled or killed extension changes nothing. Then it stores everything in one transaction. Last it gives the new
+triples to people, in parts; if it is stopped there, the next attempt continues.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ from pooling.runs.score import check_depth
 from pooling.signals import pool_grew
 from pooling.training.train import get_systems, systems_with_runs
 
-MOST_CONTRIBUTORS = 256  # the place of a system in a finding is one byte
-ATTEMPTS = 5  # while others change the pool
+MOST_CONTRIBUTORS = 256  # the index of a system in a finding is one byte
+ATTEMPTS = 5  # when others change the pool at the same time
 
 
 # -- asking -----------------------------------------------------------------------------------------------------
@@ -57,10 +57,10 @@ def extend_pool(
     predictive: bool = True,
     user: User | None = None,
 ) -> Job:
-    """Start the job that makes the pool deeper, or adds systems or seeds to it; PoolError if it cannot be.
+    """Start the job that makes the pool deeper, or adds systems or seeds; PoolError if it cannot.
 
-    depth is the new one. Seeds come from a file, or are drawn from the test triples that are none yet (draw_seeds).
-    `predictive`: with the distributions that max-k reads.
+    `depth` is the new depth. Seeds come from a file, or are drawn from the other test triples (draw_seeds).
+    `predictive`: also store the distributions that max-k reads.
     """
     if (found := Pool.objects.select_related("graph").filter(pk=pool.pk).first()) is None:
         raise gone(pool)
@@ -94,7 +94,7 @@ def _refuse_unready(pool: Pool) -> None:
 
 
 def why_it_stays(pool: Pool) -> str:
-    """Why the pool cannot grow now, or any more; '' if it can."""
+    """Say why the pool cannot grow, now or any more; '' if it can."""
     if pool.state != PoolState.READY:
         return f"Pool {pool.name} is {pool.get_state_display()}: extend it when it is ready."
     if pool.frozen_at is not None:
@@ -129,7 +129,7 @@ def _check_systems(pool: Pool, chosen: Sequence[System]) -> None:
 def _new_seeds(
     pool: Pool, sample: float | None, count: int | None, stratify: str, seeds_file: Path | None, seed: int | None
 ) -> tuple[list[int], str]:
-    """Places in test of the seeds that are asked for and that the pool lacks, ascending; and where they come from."""
+    """Return the indices in test of new seeds, ascending, and where they come from."""
     if sample is None and count is None and seeds_file is None:
         return [], ""
     if seeds_file is not None and (sample is not None or count is not None):
@@ -164,10 +164,10 @@ def _in_words(old_depth: int, depth: int, systems: Sequence[str], seeds: int, so
 
 @dataclass(frozen=True)
 class _Target:
-    """What the pool is to be.
+    """Hold what the pool will be.
 
-    systems: those whose runs are gathered, the pool's own among them; new_seeds and seeds int32[n, 3]: those to add,
-    and all; what: all that is new, in words.
+    systems: all whose runs are gathered; new_seeds and seeds int32[n, 3]: the added ones, and all; what: what is new,
+    in words.
     """
 
     pool: Pool
@@ -191,7 +191,7 @@ def run_extend_pool(job: Job, progress: Progress) -> None:
 
 
 def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
-    """Do what extend_pool asked for. Safe to run twice: what the pool has by now is left out."""
+    """Do what extend_pool asked for. Safe to run twice: what the pool has already is skipped."""
     graph = open_graph(pool.graph)
     for _ in range(ATTEMPTS):
         target = _target(Pool.objects.select_related("graph").get(pk=pool.pk), asked, graph)
@@ -248,7 +248,7 @@ def _target(pool: Pool, asked: dict[str, Any], graph: GraphArrays) -> _Target:
 
 
 def _check_meanwhile(target: _Target) -> None:
-    """What extend_pool checks: another extension may have changed depth or systems since."""
+    """Repeat the checks of extend_pool: another extension may have changed depth or systems since."""
     pool, deeper = target.pool, target.depth > target.pool.depth
     own = set(pool.systems.values_list("pk", flat=True))
     added = [system for system in target.systems if system.pk not in own]
@@ -260,7 +260,7 @@ def _check_meanwhile(target: _Target) -> None:
 
 
 def _score_everywhere(target: _Target, triples: np.ndarray, progress: Progress) -> None:
-    """Rank rows of the triples for the pool's systems, and for the others of the graph that were ever ranked."""
+    """Make rank rows of the triples for the pool's systems, and for other ranked systems of the graph."""
     for system in target.systems:
         score_triples(system, target.seeds, triples, progress)
     ranked = target.pool.graph.systems.filter(state=SystemState.TRAINED, archived=False, run__isnull=False)
@@ -268,12 +268,12 @@ def _score_everywhere(target: _Target, triples: np.ndarray, progress: Progress) 
         try:
             score_triples(system, target.seeds, triples, progress)
         except UserError as error:
-            # it is none of the pool's: evaluations say that they leave it out until score_runs has filled it
+            # not a system of the pool: evaluations leave it out and say so until score_runs has filled it in
             progress.log(f"{system.name} has no rank rows of the new triples: {error}")
 
 
 def _predict_everywhere(pool: Pool, progress: Progress) -> None:
-    """The distributions of all that was ranked; last, since people and evaluations need not wait for them."""
+    """Store distributions of all ranked systems; last, since people and evaluations need not wait for them."""
     own = set(pool.systems.values_list("pk", flat=True))
     for system in systems_with_runs(pool):
         try:
@@ -287,7 +287,7 @@ def _predict_everywhere(pool: Pool, progress: Progress) -> None:
 def _store(
     target: _Target, old: Gathered, old_reason: np.ndarray, grown: Gathered, graph: GraphArrays, progress: Progress
 ) -> bool:
-    """Write all of it in one transaction; False, and nothing written, if the pool has changed in the meantime."""
+    """Write everything in one transaction; write nothing and return False if the pool has changed meanwhile."""
     n = len(old.triples)
     unnamed = filters.unnamed_finders(target.pool, grown)
     reason = filters.reasons(grown, target.seeds, graph, target.pool.filters, unnamed)
@@ -295,8 +295,8 @@ def _store(
         pool = Pool.objects.select_for_update().get(pk=target.pool.pk)
         if _state_of(pool) != _state_of(target.pool):
             return False
-        # Items of a campaign stay items. Without one, a triple that one more question found may be filtered by it;
-        # none is freed, since findings only become more.
+        # Items of a campaign stay items. Without a campaign, a triple that another question found may be filtered;
+        # no triple is freed, since findings are only added.
         if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
             reason[:n] = old_reason
         changed = np.full(len(reason), True)

@@ -1,4 +1,4 @@
-"""What a pool holds, counted: by reason and category, by system and family, together and alone."""
+"""Count the triples of a pool by reason and category, by system and family, and their overlap."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Findings = tuple[np.ndarray, np.ndarray]
 
 
 def pool_counts(pool: Pool) -> dict[str, Any]:
-    """Counts that need no labels: seeds, pooled, filtered, to people, by reason, by relation category."""
+    """Count what needs no labels: seeds, pooled, filtered, to people, by reason, by relation category."""
     by_reason = {row["reason"]: row["n"] for row in pool.triples.order_by().values("reason").annotate(n=Count("id"))}
     category = dict(pool.graph.relations.values_list("index", "category"))
     by_category: dict[str, int] = {}
@@ -38,20 +38,20 @@ def pool_counts(pool: Pool) -> dict[str, Any]:
 
 
 def contents_version(pool: Pool) -> str:
-    """Changes when triples, seeds or findings are added to the pool, and when its filters are chosen anew."""
+    """Return a text that changes when triples, seeds or findings are added, or other filters are chosen."""
     held = pool.triples.order_by("-id").values_list("id", "pool__growth", "pool__filters").first()
     return hashlib.sha256(str(held).encode()).hexdigest()[:16]
 
 
 def pool_overlap(pool: Pool, findings: Findings | None = None) -> Overlap:
-    """How many pooled triples each two contributors both found, and each alone, from the packed provenance."""
+    """Count the pooled triples that each two contributors both found, and each alone, from the provenance."""
     return overlap(*(findings or _findings(pool)), len(pool.contributors))
 
 
 def overlap_report(pool: Pool) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Both, read once: one row a contributor (name, found, only, shared with each), and families that found any.
+    """Return one row a contributor (name, found, only, shared with each), and the families that found any triple.
 
-    Both are empty where nobody is known to have found anything.
+    Both are empty if no finding is known.
     """
     findings = _findings(pool)
     shared, only = pool_overlap(pool, findings)
@@ -66,9 +66,9 @@ def overlap_report(pool: Pool) -> tuple[list[dict[str, Any]], dict[str, dict[str
 
 
 def pool_families(pool: Pool, findings: Findings | None = None) -> dict[str, dict[str, Any]]:
-    """How diverse a pool is: by family its systems, the triples they found, and those that no other family found.
+    """Return by family its systems, the triples they found, and those that no other family found.
 
-    Systems of one family tend to miss the same answers. A contributor from elsewhere may be of no known family.
+    Systems of one family tend to miss the same answers. The family of an outside contributor may be unknown.
     """
     own = families_named(pool, pool.contributors)
     families = [name for name in (*FAMILIES, NO_FAMILY) if name in own]
@@ -88,13 +88,13 @@ def pool_families(pool: Pool, findings: Findings | None = None) -> dict[str, dic
 
 
 def families_named(pool: Pool, names: Sequence[str]) -> list[str]:
-    """The family of each of these contributors or systems; NO_FAMILY where nobody knows."""
+    """Return the family of each of these contributors or systems; NO_FAMILY if not known."""
     of_graph = System.objects.filter(graph=pool.graph_id).only("name", "kind", "settings")
     there = {system.name: family_of(system) for system in of_graph}
     return [there.get(name, family_of_kind(name)) or NO_FAMILY for name in names]
 
 
 def _findings(pool: Pool) -> Findings:
-    """Contributor of each finding, int[f], and where those of each pooled triple are, int[n + 1]."""
+    """Return the contributor of each finding, int[f], and where the findings of each triple begin, int[n + 1]."""
     _, gathered, _ = read_rows(pool)
     return gathered.findings["system"], gathered.indptr

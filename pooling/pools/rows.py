@@ -1,4 +1,4 @@
-"""Rows of pooled triples by the hundred thousand: no object each, and what each database takes fastest."""
+"""Read and write rows of pooled triples by the hundred thousand, without objects, as fast as each database can."""
 
 from collections.abc import Iterator
 
@@ -19,9 +19,9 @@ UPSERT = (
 
 
 def write_rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.ndarray) -> None:
-    """Write the triples whose places are `chosen`, int[k]; reason str[n] of all of them.
+    """Write the triples with the indices `chosen`, int[k]; reason str[n] of all.
 
-    A triple that the pool has already keeps its row, and takes depth, reason and provenance. The caller holds the
+    A triple that the pool has already keeps its row and gets the new depth, reason and provenance. The caller holds the
     transaction.
     """
     names = ", ".join(COLUMNS)
@@ -34,7 +34,7 @@ def write_rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.nd
             # ids follow the order of the pool
             cursor.execute(f"INSERT INTO {TABLE} ({names}) SELECT {names} FROM fresh ORDER BY place {UPSERT}")
             cursor.execute("DROP TABLE fresh")
-            cursor.execute(f"ANALYZE {TABLE}")  # or its planner takes the table for an empty one for minutes
+            cursor.execute(f"ANALYZE {TABLE}")  # otherwise its planner believes for minutes that the table is empty
         else:
             marks = ", ".join(["%s"] * len(COLUMNS))
             cursor.executemany(
@@ -54,7 +54,7 @@ def _rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.ndarray
 
 
 def read_rows(pool: Pool) -> tuple[np.ndarray, Gathered, np.ndarray]:
-    """The triples of a pool in its order: ids int64[n], the triples as gathered, and the reason of each, str[n]."""
+    """Read the triples of a pool in order: ids int64[n], the triples as gathered, the reason of each, str[n]."""
     names = ("id", "head", "relation", "tail", "depth", "reason", "provenance")
     found = pool.triples.order_by("id").values_list(*names)
     numbers: list[tuple[int, int, int, int, int]] = []

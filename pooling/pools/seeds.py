@@ -1,4 +1,4 @@
-"""Seed triples: which test triples a pool asks about, and how their mixture compares with that of the test set."""
+"""Draw the seed triples of a pool, and compare their relations with those of the test set."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.models import Pool
 from pooling.pools.kernels.seeds import STRATIFY, sample_seeds, strata
 from pooling.pools.kernels.shares import divergence, shares
+from pooling.runs.score import triple_array
 from pooling.scoring.rank_rows import row_keys, rows_of
 
-SHARE, SEED = 0.05, 42  # of a sample of which nothing else is said
+SHARE, SEED = 0.05, 42  # of a sample, by default
 
 
 def draw_seeds(
@@ -27,7 +28,7 @@ def draw_seeds(
     seed: int | None = None,
     without: Ids | None = None,
 ) -> tuple[Ids, str]:
-    """Test triples int32[m, 3] drawn by share or count, and the sample in words.
+    """Draw test triples int32[m, 3] by share or count; also return the sample in words.
 
     `without` int32[n, 3]: test triples that are seeds already; the share is of all test triples.
     """
@@ -67,22 +68,22 @@ def draw_seeds(
 
 
 def seed_array(pool: Pool) -> Ids:
-    """The pool's seed triples, int32[n, 3]."""
-    return np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+    """Return the pool's seed triples, int32[n, 3]."""
+    return triple_array(pool.seeds.all())
 
 
 def _keys(triples: Ids, graph: GraphArrays) -> NDArray[np.int64]:
-    """One number a triple int32[n, 3]: the key of its tail row."""
+    """Return one number for each triple int32[n, 3]: the key of its tail row."""
     keys: NDArray[np.int64] = row_keys(rows_of(triples), graph.num_entities, graph.num_relations)
     return keys[: len(triples)]
 
 
-# -- how their mixture compares ---------------------------------------------------------------------------------
+# -- relation shares ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RelationShare:
-    """Triples of a relation and their share of all: among the seeds, in test, in the whole graph."""
+    """Hold the triples of a relation and their share: among the seeds, in test, in the whole graph."""
 
     relation: str
     seeds: int
@@ -94,18 +95,18 @@ class RelationShare:
 
     @property
     def difference(self) -> float:
-        """By how much its share of the seeds exceeds that of test."""
+        """Return the share of the seeds minus the share of test."""
         return self.seeds_share - self.test_share
 
     @property
     def points(self) -> float:
-        """The same in percentage points."""
+        """Return the difference in percentage points."""
         return 100 * self.difference
 
 
 @dataclass(frozen=True)
 class SeedReport:
-    """Relations that the seeds or test have, those first whose share differs most, and divergences in nats."""
+    """Hold the relations of seeds and test, largest difference first, and divergences in nats."""
 
     rows: list[RelationShare]
     seeds: int
@@ -116,7 +117,7 @@ class SeedReport:
 
 
 def seed_report(pool: Pool) -> SeedReport:
-    """Relation shares of the pool's seeds beside those of test and of train, valid and test together."""
+    """Compare relation shares of the pool's seeds with those of test, and of the whole graph."""
     graph = open_graph(pool.graph)
     drawn = np.fromiter(pool.seeds.order_by().values_list("relation", flat=True), dtype=np.int64)
     every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])

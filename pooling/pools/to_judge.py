@@ -1,4 +1,4 @@
-"""What an order of judging sees of a pool: the triples for people, and at which ranks the runs hold them."""
+"""Read a pool for an order of judging: the triples for people, and their ranks in the runs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ from pooling.training.train import systems_with_runs
 
 
 class ToJudge(NamedTuple):
-    """The triples of a pool that people judge: for an order, their PooledTriple ids int64[n] (sorted), the question
-    that each is shown under, int64[n, 3] (kernels.question_sides), and the runs."""
+    """Hold the triples of a pool that people judge, as an order sees them.
+
+    triple_id int64[n], sorted: of PooledTriple; question int64[n, 3]: that each is shown under
+    (kernels/question_sides.py); runs: names of the rows of ranks.
+    """
 
     pool: OrderPool
     triple_id: np.ndarray
@@ -32,8 +35,11 @@ class ToJudge(NamedTuple):
 
 
 def order_pool(pool: Pool) -> ToJudge:
-    """Ranks are those of the provenance. Where a pool has none at all, since it was made elsewhere, they are those of
-    the graph's systems with a run, among the candidates of the pool and to rank 100."""
+    """Return the triples of a pool that people judge, with their ranks in the runs.
+
+    Ranks are those of the provenance. An imported pool may have none; then they come from the graph's systems with a
+    run, among the candidates of the pool, to rank 100.
+    """
     rows = list(
         pool.triples.filter(reason=TO_PEOPLE)
         .order_by("pk")
@@ -53,8 +59,10 @@ def order_pool(pool: Pool) -> ToJudge:
 
 
 def found_ranks(provenance: Sequence[bytes], contributors: int) -> np.ndarray:
-    """Smallest rank on either side at which each contributor found each triple, 0 where it did not;
-    int32 [contributors, n], from n packed findings."""
+    """Return the best rank at which each contributor found each triple, int32[contributors, n]; 0 if it did not.
+
+    provenance: n packed findings.
+    """
     findings = np.frombuffer(b"".join(provenance), dtype=PROVENANCE)
     triple = np.repeat(np.arange(len(provenance)), [len(p) // PROVENANCE.itemsize for p in provenance])
     none = np.iinfo(np.int32).max
@@ -64,7 +72,7 @@ def found_ranks(provenance: Sequence[bytes], contributors: int) -> np.ndarray:
 
 
 def _system_ranks(pool: Pool, triples: np.ndarray, seeds: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Names of the systems that have rank rows of all triples int[n, 3], and their ranks int32[systems, n]."""
+    """Return the systems that have rank rows of all triples int[n, 3], and their ranks int32[systems, n]."""
     graph = open_graph(pool.graph)
     known = np.array(sorted({*map(tuple, graph.test.tolist())} - {*map(tuple, seeds.tolist())}))
     asked, answers = rows_of(triples), rows_of(known)
@@ -80,8 +88,10 @@ def _system_ranks(pool: Pool, triples: np.ndarray, seeds: np.ndarray) -> tuple[l
 
 
 def pool_ranks(run: RankRows, asked: Rows, known: Rows, graph: GraphArrays) -> np.ndarray | None:
-    """Strict positions of the asked rows when the known ones, test answers that are no seeds, are no candidates;
-    int64[n], 0 where the run did not return it. None if the run lacks a row."""
+    """Return strict positions of the asked rows without the known ones (test answers that are not seeds), int64[n].
+
+    0 means that the run did not return it. Returns None if the run lacks a row.
+    """
     shape = graph.num_entities, graph.num_relations
     at, gone_at = find(run.keys, row_keys(asked, *shape)), find(run.keys, row_keys(known, *shape))
     if (at < 0).any() or (gone_at < 0).any():

@@ -1,8 +1,8 @@
-"""The predictive distributions of a run: what the max-k protocols need beside candidates and ranks.
+"""Store the predictive distributions of a run, which the max-k protocols need beside candidates and ranks.
 
-One file of the run's folder, predictive.npz, which trained systems alone can have: it needs the scores of all
-entities. Jobs that score store it after the rank rows, so that an evaluation need not wait for it, and add what is
-missing when they are asked again; `--no-predictive` leaves it out.
+They are one file of the run's folder, predictive.npz, made from the scores of all entities, so that imported runs have
+none. Jobs that score write it after the rank rows, since evaluations need not wait for it, and later add what is
+missing; `--no-predictive` leaves it out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run, System
 from pooling.questions.kernel import Csr, answers_csr, entries, questions_of
 from pooling.runs.files import RunError, cached, checked, files_of, newer_than
+from pooling.runs.kernel import csr_of
 from pooling.runs.score import TIE_SEED, on_newest, point_at, run_folder, scorer_of, wanted_triples, write_run
 from pooling.scoring.distributions import ALPHAS, best_alpha
 from pooling.scoring.rank_rows import find, question_keys, questions_from_keys, row_keys, rows_of
@@ -29,13 +30,13 @@ from pooling.systems import get_system
 from pooling.systems.spec import SystemSpec, with_neutral
 
 PREDICTIVE = "predictive.npz"
-VALIDATION = 2000  # triples, of whose questions α is chosen
+VALIDATION = 2000  # triples whose questions choose α
 
 
 class Predictive(NamedTuple):
-    """p(y|q) ∝ exp(α·score) of n questions (sorted keys int64[n], as question_keys), over all of E; A = len(ALPHAS)."""
+    """Hold p(y|q) ∝ exp(α·score) over all entities E, for n questions; A = len(ALPHAS)."""
 
-    keys: np.ndarray  # int64[n]
+    keys: np.ndarray  # int64[n], sorted, as question_keys
     top_entity: np.ndarray  # int32[n, TOP], best first, ties by the tie permutation; -1 where |E| < TOP
     top_score: np.ndarray  # float32[n, TOP], -inf there
     log_normaliser: np.ndarray  # float64[n, A]: log Σ_E exp(α·score)
@@ -52,7 +53,7 @@ class _Held(NamedTuple):
 
 
 def read_predictive(run: Run) -> Predictive:
-    """What the run holds of distributions; RunError where it was made without."""
+    """Read the distributions of a run; RunError if it was made without them."""
     try:
         return _read(run)
     except (ArtifactError, FileNotFoundError):
@@ -62,7 +63,7 @@ def read_predictive(run: Run) -> Predictive:
 
 
 def has_predictive(run: Run, triples: np.ndarray) -> bool:
-    """Whether the run holds both questions of all triples int[m, 3], and their scores."""
+    """Tell whether the run has both questions of all triples int[m, 3], and their scores."""
     graph = open_graph(run.system.graph)
     held: _Held | None = cached(run, "predictive", _held)
     if held is None:
@@ -76,7 +77,7 @@ def store_predictive(
 ) -> Run:
     """Add to the system's run the distributions of both questions of triples int[m, 3], where they are missing.
 
-    RunError: the run is imported, or there is none; InterruptedError where `should_stop` says so.
+    RunError if the run is imported or missing; InterruptedError once `should_stop` returns true.
     """
     if system.is_imported:
         raise RunError(_imported(system))
@@ -84,7 +85,7 @@ def store_predictive(
 
 
 def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
-    """The distributions of one system for all that is in the pool; of an imported run there are none."""
+    """Store the distributions of one system for everything in the pool; an imported run has none."""
     if system.is_imported:
         progress.log(_imported(system))
         return
@@ -148,7 +149,7 @@ class _Asked(NamedTuple):
 
 
 def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> _Asked:
-    """Questions of the triples that are not held with all their answers, and what the answers are now."""
+    """Return the questions that are not yet held with all their answers, and their answers now."""
     e, r = graph.num_entities, graph.num_relations
     rows = np.unique(row_keys(rows_of(triples), e, r))
     if old is not None:
@@ -161,17 +162,13 @@ def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> 
         every.append(held[np.isin(held // e, keys)])
     question, entity = np.divmod(np.unique(np.concatenate(every)), e)
     counts = np.bincount(np.searchsorted(keys, question), minlength=len(keys))
-    return _Asked(keys, _csr(counts, entity.astype(np.int32)))
-
-
-def _csr(counts: np.ndarray, indices: np.ndarray) -> Csr:
-    return Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), indices)
+    return _Asked(keys, csr_of(counts, entity.astype(np.int32)))
 
 
 def _predict(
     system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, tell: Tell | None, stop: Stop | None
 ) -> Predictive:
-    """The distributions of the questions asked; α is chosen first, where there is none yet."""
+    """Compute the distributions of the questions; α is chosen first if there is none yet."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
 
     scorer = scorer_of(system, graph)
@@ -196,12 +193,12 @@ def _predict(
 
 
 def _shifted(tell: Tell | None, before: int, more: int) -> Tell | None:
-    """Progress of a part of the work: so much was done before it, and so much is there beside it."""
+    """Return a callback for a part of the work: `before` units were done, and the whole has `more` other units."""
     return tell and (lambda done, total: tell(before + done, more + total))
 
 
 def _own_alpha(system: System) -> float | None:
-    """α at which a probabilistic model's distribution is its own: the scale it was trained with."""
+    """Return the α of a probabilistic model's own distribution, the scale of its training; None for other models."""
     spec = get_system(system.kind)
     settings = with_neutral(system.settings)
     if not (isinstance(spec, SystemSpec) and spec.probabilistic and settings["loss"] == "cross-entropy"):
@@ -211,13 +208,13 @@ def _own_alpha(system: System) -> float | None:
 
 
 def _sample(valid: np.ndarray) -> np.ndarray:
-    """At most VALIDATION triples of valid int[n, 3], the same for all systems of a graph."""
+    """Return at most VALIDATION triples of valid int[n, 3], the same for all systems of a graph."""
     chosen = np.random.default_rng(TIE_SEED).permutation(len(valid))[:VALIDATION]
     return valid[np.sort(chosen)]
 
 
 def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell | None, stop: Stop | None) -> float:
-    """α by F1@10 under Greedy on the questions of the sample; their answers are those in valid, and no others."""
+    """Choose α by F1@10 under Greedy on the questions of the sample, whose answers are those in valid."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
 
     e, r = graph.num_entities, graph.num_relations
@@ -237,23 +234,23 @@ def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell | No
 
 
 def _merged(old: Predictive, fresh: Predictive) -> Predictive:
-    """Both, sorted by key; a question of both as the fresh one has it, which knows more answers."""
+    """Join old and fresh distributions, sorted by key; fresh ones replace old ones, since they know more answers."""
     kept = find(fresh.keys, old.keys) < 0
     place = np.concatenate([np.flatnonzero(kept), len(old.keys) + np.arange(len(fresh.keys))])
     order = place[np.argsort(np.concatenate([old.keys, fresh.keys])[place])]
     counts = np.concatenate([np.diff(part.answers.indptr) for part in (old, fresh)])
-    _, at = entries(_csr(counts, np.zeros(0, np.int32)), order)
+    _, at = entries(csr_of(counts, np.zeros(0, np.int32)), order)
     both = {
         name: np.concatenate([getattr(old, name), getattr(fresh, name)])[order]
         for name in ("keys", "top_entity", "top_score", "log_normaliser", "tvd", "draws")
     }
     indices = np.concatenate([old.answers.indices, fresh.answers.indices])[at]
     score = np.concatenate([old.answer_score, fresh.answer_score])[at]
-    return Predictive(**both, answers=_csr(counts[order], indices), answer_score=score, alpha=old.alpha)
+    return Predictive(**both, answers=csr_of(counts[order], indices), answer_score=score, alpha=old.alpha)
 
 
 def _store(system: System, run: Run, whole: Predictive, seconds: float) -> Run:
-    """Write the run anew with these distributions; a kill leaves the old run whole."""
+    """Write the run to a new folder with these distributions; if killed, the old run stays whole."""
     arrays = whole._asdict()
     answers = arrays.pop("answers")
     with run_folder(system) as relative:

@@ -1,4 +1,4 @@
-"""A run as a TREC file that import_run, trec_eval, pytrec_eval and ir_measures read."""
+"""Write a run as a TREC file for import_run, trec_eval, pytrec_eval and ir_measures."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -14,14 +14,14 @@ from pooling.runs.trec_write import run_pieces, trec_word
 from pooling.scoring.merged_lists import merge
 from pooling.scoring.rank_rows import find, questions_from_keys
 
-QUESTIONS = 2_000  # whose lists are merged at once
+QUESTIONS = 2_000  # lists that are merged at once
 
 
 def whole_run(run: Run) -> Iterator[bytes]:
-    """Lines of every question with candidates: positions among what train and valid do not know, score = -rank.
+    """Yield the lines of every question with candidates, ranked without answers of train and valid; score = -rank.
 
-    Each list goes as far as the run knows every position; test answers stand in it. Equal scores are in the strict
-    order, so that ties do not come back.
+    Each list goes as far as the run knows every position, and contains test answers. Equal scores are in the strict
+    order, so ties are not exported.
     """
     graph = open_graph(run.system.graph)
     held = read_returned(run) if run.system.is_imported else read_ranks(run)
@@ -35,8 +35,10 @@ def whole_run(run: Run) -> Iterator[bytes]:
 
 
 class Known(NamedTuple):
-    """Of n questions, their keys, int64[n] sorted, and what is known beside candidates: entity int[m] of question
-    int[m], a place in `keys`, ascending."""
+    """Hold the ranked entities of n questions beside their candidates.
+
+    keys int64[n], sorted; entity int[m]; question int[m], ascending: index into `keys`.
+    """
 
     keys: np.ndarray
     question: np.ndarray
@@ -46,9 +48,9 @@ class Known(NamedTuple):
 def list_pieces(
     run: Run, known: Known, position: np.ndarray, topk: TopK, ids: Sequence[str], words: pa.Array
 ) -> Iterator[bytes]:
-    """Lines of these questions, some at a time: `position` int[m] of what is known (0: not returned), and candidates.
+    """Yield the lines of these questions, from candidates and the `position` int[m] of known entities (0: missing).
 
-    ids: of the questions; words: `words_of` the graph.
+    ids: of the questions; words: from words_of.
     """
     for first in range(0, len(ids), QUESTIONS):
         keys = known.keys[first : first + QUESTIONS]
@@ -58,12 +60,12 @@ def list_pieces(
 
 
 def words_of(graph: GraphArrays) -> pa.Array:
-    """Every entity as a word of a TREC file."""
+    """Return every entity as a word of a TREC file."""
     return pa.array([trec_word(key) for key in graph.entities], pa.string())
 
 
 def get_run(graph: Graph, name: str) -> Run:
-    """RunError that names the runs that there are."""
+    """Find the run of a system by name; RunError names the runs of the graph."""
     runs = Run.objects.select_related("system__graph").filter(system__graph=graph)
     found = runs.filter(system__name=name).first()
     if found is None:

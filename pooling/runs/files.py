@@ -1,4 +1,4 @@
-"""The files of a run: topk.parquet, ranks.parquet and run.json, and the ids that name questions in them.
+"""Read and write the files of a run: topk.parquet, ranks.parquet and run.json, with ids of questions.
 
 topk.parquet holds question, rank, entity, score; ranks.parquet question, entity, strict, optimistic, pessimistic;
 see docs/formats.md. Written as blocks, read whole, kept in memory until the run changes.
@@ -25,7 +25,7 @@ from pooling.scoring.rank_rows import find, questions_from_keys
 from pooling.scoring.ranks import Scored
 
 SIDES = ("tail", "head")
-RETURNED = "returned.parquet"  # of imported runs only: in the form of ranks.parquet, all that their file held
+RETURNED = "returned.parquet"  # imported runs only: everything in their file, in the form of ranks.parquet
 
 
 class RunError(UserError):
@@ -33,14 +33,14 @@ class RunError(UserError):
 
 
 class TopK(NamedTuple):
-    """Candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32."""
+    """Hold candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32."""
 
     keys: np.ndarray
     entity: np.ndarray
     score: np.ndarray
 
     def of(self, keys: np.ndarray) -> np.ndarray:
-        """Candidates of these questions, int32[m, K]; none (-1) where nothing was stored."""
+        """Return candidates of these questions, int32[m, K]; -1 where nothing was stored."""
         place = find(self.keys, keys)
         entity = np.full((len(keys), self.entity.shape[1]), -1, dtype=np.int32)
         entity[place >= 0] = self.entity[place[place >= 0]]
@@ -48,7 +48,7 @@ class TopK(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What one pass over some questions (sorted keys) gave."""
+    """Hold the result of one scoring pass over questions (sorted keys)."""
 
     keys: np.ndarray
     csr: Csr
@@ -56,7 +56,7 @@ class Pass(NamedTuple):
 
 
 class RankRows(NamedTuple):
-    """Sorted row keys int64[n], and ranks int32[3, n]: strict, optimistic, pessimistic."""
+    """Hold sorted row keys int64[n], and ranks int32[3, n]: strict, optimistic, pessimistic."""
 
     keys: np.ndarray
     ranks: np.ndarray
@@ -66,11 +66,11 @@ class RankRows(NamedTuple):
 
 
 def question_id(side: int, entity_key: str, relation_key: str) -> str:
-    """`tail:<entity>:<relation>` or `head:…`, percent-encoded parts."""
+    """Return `tail:<entity>:<relation>` or `head:…` with percent-encoded parts."""
     return f"{SIDES[side]}:{_quoted(entity_key)}:{_quoted(relation_key)}"
 
 
-@lru_cache(maxsize=1 << 17)  # the same entity stands in many questions
+@lru_cache(maxsize=1 << 17)  # one entity is in many questions
 def _quoted(key: str) -> str:
     return quote(key, safe="")
 
@@ -83,7 +83,7 @@ def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
 
 
 def parse_question_id(text: str, graph: GraphArrays) -> int:
-    """Key of a question id; KeyError or ValueError if it is none of this graph's."""
+    """Return the key of a question id; KeyError or ValueError if the graph does not have it."""
     side, entity, relation = _parts(text)
     code = SIDES.index(side) * graph.num_relations + graph.relation_index[relation]
     return int(code * graph.num_entities + graph.entity_index[entity])
@@ -94,7 +94,7 @@ def _parts(text: str) -> tuple[str, str, str]:
     return side, _unquoted(entity), _unquoted(relation)
 
 
-@lru_cache(maxsize=2**17)  # an entity stands in the questions of many relations
+@lru_cache(maxsize=2**17)  # one entity is in the questions of many relations
 def _unquoted(part: str) -> str:
     return unquote(part)
 
@@ -205,12 +205,12 @@ def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True
 
 
 def newer_than(run: Run) -> Run | None:
-    """The run that a job put in the place of this one since its row was read; it holds all of it."""
+    """Return the run that a job put in the place of this one since its row was read; it contains this one."""
     return Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
 
 
 def files_of(run: Run) -> dict[str, str]:
-    """Names and checksums of the files that run.json lists; ArtifactError if that is not as it was written."""
+    """Return names and checksums of the files in run.json; ArtifactError if run.json was changed."""
     about = artifact_path(run.artifact) / "run.json"
     check_sha256(about, run.sha256)
     files: dict[str, str] = json.loads(about.read_text(encoding="utf-8"))["sha256"]
@@ -218,14 +218,14 @@ def files_of(run: Run) -> dict[str, str]:
 
 
 def checked(run: Run, name: str) -> Path:
-    """A file of a run, once it has been seen to be as it was written; else ArtifactError."""
+    """Return the path of a file of a run after checking its checksum; ArtifactError if it was changed."""
     path = artifact_path(run.artifact) / name
     check_sha256(path, files_of(run)[name])
     return path
 
 
 def read_topk(run: Run, *, keep: bool = True) -> TopK:
-    """The stored candidates of a run, best first. `keep`: in memory, until the run changes."""
+    """Read the stored candidates of a run, best first; `keep` keeps them in memory until the run changes."""
 
     def read(run: Run) -> TopK:
         path, graph = checked(run, "topk.parquet"), open_graph(run.system.graph)
@@ -243,13 +243,13 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
 
 
 def read_ranks(run: Run) -> RankRows:
-    """The rank rows of a run, sorted by key. Kept in memory until the run changes."""
+    """Read the rank rows of a run, sorted by key; they stay in memory until the run changes."""
 
     return cached(run, "ranks", lambda run: _read_rows(run, "ranks.parquet"))
 
 
 def read_returned(run: Run) -> RankRows:
-    """The rank rows of everything that an imported run returned, whether pooled or not."""
+    """Read the rank rows of everything that an imported run returned, pooled or not."""
     return _read_rows(run, RETURNED)
 
 

@@ -1,4 +1,4 @@
-"""Runs from elsewhere: a TREC file becomes a system of kind "imported" and its run, all or nothing."""
+"""Import runs: a TREC file becomes a system of kind "imported" and its run, all or nothing."""
 
 import re
 import time
@@ -19,10 +19,10 @@ from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.models.system import IMPORTED
-from pooling.questions.kernel import Csr, questions_of
+from pooling.questions.kernel import questions_of
 from pooling.runs.files import RETURNED, Pass, candidates_table, ranks_table, read_topk
-from pooling.runs.kernel import Listed, contradictions, list_positions
-from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, wanted_triples, write_run
+from pooling.runs.kernel import Listed, contradictions, csr_of, list_positions
+from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
 from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import Scored
@@ -32,7 +32,7 @@ NOT_KNOWN = "not known"
 
 
 class Imported(NamedTuple):
-    """What came of a file: the system, and what its reader should know, a sentence each."""
+    """Hold the system made from a file, and notes for its reader, a sentence each."""
 
     system: System
     notes: list[str]
@@ -50,24 +50,20 @@ def import_run(
     max_bytes: int | None = None,
     progress: TellStage | None = None,
 ) -> Imported:
-    """Make a system called `name` and its run of a TREC run file, plain or .gz.
+    """Make a system called `name` and its run from a TREC run file, plain or .gz.
 
-    Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, the pool's questions
-    that are not in the file count as not returned; without one, rank rows are made for the file's questions only.
-    `file_name` is what messages call the file, `max_bytes` the most that it may hold unpacked.
+    Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, its questions that are
+    not in the file count as not returned; without one, only the file's questions get rank rows. Messages call the file
+    `file_name`; unpacked it may have `max_bytes`.
     """
     check_name(graph, name)
     _check_family(family)
-    if pool is not None and pool.graph_id != graph.pk:
-        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
-    if pool is not None and pool.state != PoolState.READY:
-        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
-    started = time.monotonic()
-    called = file_name or file.name
+    _check_pool(graph, pool)
+    started, called = time.monotonic(), file_name or file.name
     tell = progress or (lambda stage, done, total: None)
-    arrays = open_graph(graph)
+    arrays, whose = open_graph(graph), pool.name if pool else graph.name
     triples = asked_triples(graph, arrays, pool)
-    topics = Topics(_question_keys(triples, arrays), f"the topics of {f'pool {pool.name}' if pool else graph.name}")
+    topics = Topics(_question_keys(triples, arrays), f"the topics of {'pool ' if pool else ''}{whose}")
     read = read_run_file(
         file,
         called,
@@ -81,20 +77,9 @@ def import_run(
     tell(f"writing the run of {name}", 0, 1)
     wanted = np.setdiff1d(_keys_of(triples, arrays), known, assume_unique=True)
     tables, depth = _tables(listed, wanted, arrays, only_its_own=pool is None)
-    system = System(
-        graph=graph,
-        name=name,
-        kind=IMPORTED,
-        state=SystemState.TRAINED,
-        artifact="",
-        settings={
-            "family": family,
-            "file": called[:200],
-            "sha256": sha256_of(file),
-            "lines": len(read.line),
-            "topics": pool.name if pool else graph.name,
-        },
-    )
+    about = {"file": called[:200], "sha256": sha256_of(file), "lines": len(read.line), "topics": whose}
+    settings = {"family": family, **about}
+    system = System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="", settings=settings)
     own = topics.keys if pool is None else _question_keys(_of_pool(pool), arrays)
     notes = _notes(read, listed, topics, own, tables)
     _store(system, tables, depth, time.monotonic() - started, user)
@@ -102,8 +87,15 @@ def import_run(
     return Imported(system, notes)
 
 
+def _check_pool(graph: Graph, pool: Pool | None) -> None:
+    if pool is not None and pool.graph_id != graph.pk:
+        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
+    if pool is not None and pool.state != PoolState.READY:
+        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
+
+
 def check_name(graph: Graph, name: str) -> None:
-    """TrecError unless a new system of the graph can be called so."""
+    """Raise TrecError unless a new system of the graph can have this name."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise TrecError(f"System name {name!r}: use letters, digits, - and _, at most 80.")
     if graph.systems.filter(name=name).exists():
@@ -116,7 +108,7 @@ def _check_family(family: str) -> None:
 
 
 def asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.ndarray:
-    """The triples whose questions are topics, int32[n, 3]: of test and of the pool, or of all pools of the graph."""
+    """Return the triples whose questions are topics, int32[n, 3]: test, and the pool or all pools of the graph."""
     if pool is not None:
         return wanted_triples(pool, arrays)
     pooled = PooledTriple.objects.filter(pool__graph=graph).values_list("head", "relation", "tail")
@@ -124,15 +116,13 @@ def asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.nd
 
 
 def _of_pool(pool: Pool) -> np.ndarray:
-    """The seeds and the pooled triples, int32[n, 3]: what topics.tsv of a pool asks."""
-    parts = (of.values_list("head", "relation", "tail") for of in (pool.seeds, pool.triples))
-    return np.concatenate([np.array(rows, dtype=np.int32).reshape(-1, 3) for rows in parts])
+    """Return seeds and pooled triples, int32[n, 3]: what topics.tsv of a pool asks."""
+    return np.concatenate([triple_array(pool.seeds.all()), triple_array(pool.triples.all())])
 
 
 def imported_for(pool: Pool) -> list[System]:
-    """The imported systems, not archived, whose run holds candidates for a seed question of the pool."""
-    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
-    keys = _question_keys(seeds, open_graph(pool.graph))
+    """Return the imported systems, not archived, whose run has candidates for a seed question of the pool."""
+    keys = _question_keys(triple_array(pool.seeds.all()), open_graph(pool.graph))
     rows = Run.objects.filter(system__graph=pool.graph_id, system__kind=IMPORTED, system__archived=False)
     runs = rows.select_related("system__graph").order_by("system_id")
     return [run.system for run in runs if (find(read_topk(run).keys, keys) >= 0).any()]
@@ -143,13 +133,13 @@ def _question_keys(triples: np.ndarray, arrays: GraphArrays) -> np.ndarray:
 
 
 def _keys_of(triples: np.ndarray, arrays: GraphArrays) -> np.ndarray:
-    """Sorted row keys of both sides of the triples, each once; sorted by hand, since np.unique would hash."""
+    """Return distinct sorted row keys of both sides of the triples; sorted here, since np.unique would hash."""
     keys = np.sort(row_keys(rows_of(triples), arrays.num_entities, arrays.num_relations))
     return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
 
 
 def _listed(read: RunFile, known: np.ndarray, arrays: GraphArrays, name: str) -> Listed:
-    """What was returned, in order, without known answers (sorted row keys)."""
+    """Order what was returned, without known answers (sorted row keys)."""
     new = find(known, read.question * arrays.num_entities + read.entity) < 0
     if not new.any():
         raise TrecError(
@@ -163,7 +153,7 @@ def _listed(read: RunFile, known: np.ndarray, arrays: GraphArrays, name: str) ->
 def _tables(
     listed: Listed, wanted: np.ndarray, arrays: GraphArrays, *, only_its_own: bool
 ) -> tuple[dict[str, pa.Table], int]:
-    """The files of the run, and how many candidates it holds of a question at most.
+    """Make the files of the run; also return the most candidates of a question.
 
     wanted: sorted keys of the rank rows to make; `only_its_own`: of these only those of questions that were answered.
     """
@@ -189,7 +179,7 @@ def _tables(
 
 
 def _place_in_question(question: np.ndarray) -> np.ndarray:
-    """Place of each entry among those of its question, from 0; equal questions are adjacent."""
+    """Number the entries of each question from 0; equal questions are adjacent."""
     index = np.arange(len(question))
     begins = np.ones(len(question), dtype=bool)
     begins[1:] = question[1:] != question[:-1]
@@ -199,16 +189,16 @@ def _place_in_question(question: np.ndarray) -> np.ndarray:
 def _ranks_table(
     questions: np.ndarray, counts: np.ndarray, entity: np.ndarray, ranks: np.ndarray, arrays: GraphArrays
 ) -> pa.Table:
-    csr = Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), entity.astype(np.int32))
+    csr = csr_of(counts, entity.astype(np.int32))
     none = np.zeros((len(questions), 0), dtype=np.int32)
     scored = Scored(none, none.astype(np.float32), *ranks.astype(np.int32))
     return ranks_table(Pass(questions, csr, scored), arrays)
 
 
 def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]) -> list[str]:
-    """Questions, known answers, ranks that contradict, depth: a sentence each, where there is something to say.
+    """Say what a reader should know about questions, known answers, contradicting ranks and depth, a sentence each.
 
-    own: keys of the topics that an evaluation asks whatever its labels are; the full test set asks the others too.
+    own: keys of the topics that every evaluation asks; only the full test set asks the others.
     """
     answered, counts = np.unique(listed.question, return_counts=True)
     of_own = int((find(np.unique(own), answered) >= 0).sum())
@@ -244,10 +234,10 @@ def _count(n: int) -> str:
 
 
 def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None) -> None:
-    """Write the files, then both rows in one transaction; if anything fails nothing is left."""
+    """Write the files, then both rows in one transaction; if anything fails, nothing stays."""
     with run_folder(system) as relative:
         fields: dict[str, Any] = write_run(relative, system, None, tables, depth, seconds)
-        with named_once(lambda: check_name(system.graph, system.name)):  # somebody may have been faster
+        with named_once(lambda: check_name(system.graph, system.name)):  # another request may have been faster
             held(system.graph)
             system.save()
             Run.objects.create(system=system, **fields)

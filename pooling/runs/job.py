@@ -1,4 +1,4 @@
-"""The job that scores what a run still misses for a pool."""
+"""Run the job that scores what a run misses for a pool."""
 
 from core.jobs.progress import Progress
 from core.models import Job
@@ -7,7 +7,7 @@ from pooling.runs.score import score_for_pool
 
 
 def score(job: Job, progress: Progress) -> None:
-    """Fill the rank rows that job.pool still misses for job.system, then the distributions (params: predictive)."""
+    """Fill in the rank rows of job.system for job.pool, then the distributions (params: predictive)."""
     assert job.pool is not None and job.system is not None
     score_for_pool(job.system, job.pool, progress)
     if job.params.get("predictive", True):

@@ -1,4 +1,4 @@
-"""Lists that came from elsewhere: positions from scores, ties as everywhere else (pooling/scoring/ranking.py)."""
+"""Rank imported lists by their scores; ties are broken as in pooling/scoring/ranking.py."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pooling.questions.kernel import Csr
 from pooling.scoring.ranks import tie_order
 
 
 class Listed(NamedTuple):
-    """n returned entities, one question after the other (ascending), best first.
+    """Hold n returned entities, one question after the other (ascending), best first.
 
-    `line` int64[n] is where each stands in what was handed in; `question` int64, `entity` int32, `score` float64;
+    `line` int64[n] is the index of each in the input; `question` int64, `entity` int32, `score` float64;
     strict, optimistic, pessimistic int32: positions among the entities of the question, from 1.
     """
 
@@ -26,7 +27,7 @@ class Listed(NamedTuple):
 
 
 def list_positions(question: np.ndarray, entity: np.ndarray, score: np.ndarray, num_entities: int, seed: int) -> Listed:
-    """Order n (question, entity, score), no pair twice, by descending score; `seed` is of the tie permutation.
+    """Order n distinct (question, entity) pairs by descending score; `seed` makes the tie permutation.
 
     Equal scores share optimistic and pessimistic positions; the strict one breaks the tie by the permutation.
     """
@@ -47,10 +48,9 @@ def list_positions(question: np.ndarray, entity: np.ndarray, score: np.ndarray, 
 
 
 def contradictions(listed: Listed, rank: np.ndarray) -> np.ndarray:
-    """Lines (int64, ascending) whose rank does not come after all ranks of the next better score of their question.
+    """Return the lines (int64, ascending) whose rank is not above all ranks of the next better score of the question.
 
-    rank: int64[n] in the order in which the entities were handed in, negative where none was given, which contradicts
-    as well. Equal scores may have any ranks.
+    rank: int64[n] in the order of the input; a negative one contradicts too. Equal scores may have any ranks.
     """
     given = rank[listed.line]
     begin = np.flatnonzero(listed.strict == listed.optimistic)  # of each score, first in strict order
@@ -58,3 +58,8 @@ def contradictions(listed: Listed, rank: np.ndarray) -> np.ndarray:
     worst = np.maximum.reduceat(given, begin)[tie - 1] if len(begin) else given
     wrong = (given < 0) | ((listed.optimistic > 1) & (given <= worst))
     return np.sort(listed.line[wrong])
+
+
+def csr_of(counts: np.ndarray, indices: np.ndarray) -> Csr:
+    """Return rows of `counts` int[n] entries each, one after the other in `indices`."""
+    return Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), indices)

@@ -1,4 +1,4 @@
-"""Runs: one scoring pass gives candidates and rank rows; later passes add only what is missing.
+"""Score systems: one pass gives the candidates and rank rows of a run, later passes add what is missing.
 
 Ranks are positions among E \\ (train ∪ valid), candidates are the first 100 of E \\ (train ∪ valid ∪ test): what is
 known is never a candidate.
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.callbacks import Stop, Tell
@@ -23,7 +24,7 @@ from core.jobs.progress import JobCancelled, Progress
 from pooling.errors import PoolError
 from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.models import Pool, PooledTriple, Run, System
+from pooling.models import Pool, PooledTriple, Run, SeedTriple, System
 from pooling.questions.kernel import Csr, Questions, answers_csr, questions_of
 from pooling.runs.files import (
     Pass,
@@ -37,24 +38,19 @@ from pooling.runs.files import (
     topk_table,
     write_blocks,
 )
+from pooling.runs.kernel import csr_of
 from pooling.scoring.rank_rows import find, group_rows, question_keys, questions_from_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite, Scored
 from pooling.training.train import check_device
 
 TOP_K = 100
-
-
-MOST_CANDIDATES = 1000  # kept of a question of an imported run, for pools; its ranks are kept of all
-
-
-EXTEND_ATTEMPTS = 5  # of jobs that extend one run at the same time
-
-
+MOST_CANDIDATES = 1000  # kept for each question of an imported run, for pools; ranks are kept for all
+EXTEND_ATTEMPTS = 5  # when several jobs extend one run at the same time
 TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
 
 
 def check_depth(depth: int, systems: Iterable[System]) -> None:
-    """PoolError for a depth that no pool of these systems can have. A short run from outside gives what it has."""
+    """Raise PoolError for a depth that no pool of these systems can have; short imported runs give what they have."""
     imported = all(system.is_imported for system in systems)
     most = MOST_CANDIDATES if imported else TOP_K
     if not 1 <= depth <= most:
@@ -63,11 +59,13 @@ def check_depth(depth: int, systems: Iterable[System]) -> None:
 
 
 def wanted_triples(pool: Pool, graph: GraphArrays) -> np.ndarray:
-    """Every triple whose ranks an evaluation of the pool needs: pooled and test triples, int32[n, 3], distinct."""
-    pooled = np.array(
-        PooledTriple.objects.filter(pool=pool).values_list("head", "relation", "tail"), dtype=np.int32
-    ).reshape(-1, 3)
-    return np.unique(np.concatenate([pooled, graph.test]), axis=0)
+    """Return the distinct triples whose ranks an evaluation of the pool needs, pooled and test ones, int32[n, 3]."""
+    return np.unique(np.concatenate([triple_array(pool.triples.order_by()), graph.test]), axis=0)
+
+
+def triple_array(rows: QuerySet[SeedTriple] | QuerySet[PooledTriple]) -> np.ndarray:
+    """Return seed or pooled triples as ids int32[n, 3]."""
+    return np.array(rows.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
 
 
 def score_system(
@@ -80,15 +78,15 @@ def score_system(
 ) -> Run:
     """Bring a system's run up to date: candidates for both questions of the seeds, rank rows for the triples.
 
-    seeds and triples are int[n, 3]. What the run has already is not scored again. Rank rows of triples that are in
-    train or valid are not made: such an entity is no candidate. Of an imported run only what its file held is known:
-    it gets no candidates, and rank 0 for what was not returned.
+    seeds and triples are int[n, 3]. What the run has is not scored again. Triples of train or valid get no rank rows,
+    since such an entity is not a candidate. An imported run gets no candidates, and rank 0 for triples that its file
+    lacks.
     """
     return on_newest(system, lambda run: _extend(system, run, seeds, triples, progress, should_stop))
 
 
 def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
-    """Have `act` extend the system's run as it is now; where another job was faster, once more on its result."""
+    """Let `act` extend the system's current run; if another job was faster, repeat on its result."""
     for _ in range(EXTEND_ATTEMPTS):
         run = Run.objects.filter(system=system).first()
         try:
@@ -138,7 +136,7 @@ def _score(
     progress: Tell | None,
     should_stop: Stop | None,
 ) -> Scored:
-    from pooling.scoring.ranking import score_questions  # and torch with it, which only jobs need
+    from pooling.scoring.ranking import score_questions  # imports torch, which only jobs need
 
     e, r = graph.num_entities, graph.num_relations
     try:
@@ -160,7 +158,7 @@ def _score(
 
 
 def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions: int) -> Scored:
-    """The ranks of wanted rows (sorted keys) as the file of an imported run has them; 0 for what it lacks."""
+    """Return the ranks of wanted rows (sorted keys) from the file of an imported run; 0 for what it lacks."""
     if run is None:
         raise RunError(f"The run of {system} is gone: import its file anew under another name.")
     held = read_returned(run)
@@ -171,7 +169,7 @@ def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions
 
 
 def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
-    """Whether an entity is left that does not answer the question in any split; bool[n]."""
+    """Tell of each question whether any entity does not answer it in any split; bool[n]."""
     known = np.concatenate([graph.train, graph.valid, graph.test])
     e, r = graph.num_entities, graph.num_relations
     answers = answers_csr(questions_from_keys(keys, e, r), known, e, r)
@@ -179,7 +177,7 @@ def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
 
 
 def scorer_of(system: System, graph: GraphArrays) -> Any:
-    """The scorer of a trained system; RunError, ArtifactError or SystemError_ where there is none here."""
+    """Load the scorer of a trained system; RunError, ArtifactError or SystemError_ if it cannot be had here."""
     from pooling.systems import get_system
     from pooling.training.trainers import loader_of
 
@@ -199,21 +197,18 @@ def scorer_of(system: System, graph: GraphArrays) -> Any:
 
 
 def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays) -> tuple[Questions, Csr]:
-    """Questions of the wanted rows and the seeds' own, which may want no row; sorted by key."""
+    """Return the questions of wanted rows and of seeds, sorted by key, and the wanted entities of each."""
     e, r = graph.num_entities, graph.num_relations
     questions, csr = group_rows(wanted, e, r)
     keys = question_keys(questions, e, r)
     every = np.union1d(keys, seed_keys)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, keys)] = np.diff(csr.indptr)
-    return (
-        questions_from_keys(every, e, r),
-        Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), csr.indices),
-    )
+    return questions_from_keys(every, e, r), csr_of(counts, csr.indices)
 
 
 def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
-    """Write the run anew in a folder of its own, then let the row point at it; a kill leaves the old run whole."""
+    """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole."""
     new = np.asarray((fresh.scored.top_entity >= 0).any(axis=1))
     if run is not None:
         new &= ~np.isin(fresh.keys, read_topk(run).keys)
@@ -227,7 +222,7 @@ def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, sec
 
 
 def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
-    """Let the row of the run have the fields that write_run gave; RunError if it is not as it was read."""
+    """Write the fields from write_run to the run's row; RunError if the row has changed since it was read."""
     if run is None:
         stored, made = Run.objects.get_or_create(system=system, defaults=fields)
     else:
@@ -241,7 +236,7 @@ def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
 
 @contextmanager
 def run_folder(system: System) -> Iterator[str]:
-    """A new folder for the files of a run, relative to the artifact folder; it goes if anything fails."""
+    """Give a new folder for the files of a run, relative to the artifact folder; it is deleted if anything fails."""
     relative = f"runs/{system.pk or 'new'}-{uuid.uuid4().hex[:12]}"
     try:
         yield relative
@@ -260,9 +255,9 @@ def write_run(
     *,
     written: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Write what `run` holds and the tables to a folder; the fields of the row that is to point there.
+    """Write the content of `run` and the tables to a folder; return the fields for the row.
 
-    `written` are files that are in the folder already, in place of those of `run`.
+    `written` are files that are in the folder already and replace those of `run`.
     """
     folder = artifact_path(relative)
     old = artifact_path(run.artifact) if run else None
@@ -302,9 +297,9 @@ def write_run(
 
 
 def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
-    """Candidates and rank rows of one system for everything in the pool."""
+    """Make the candidates and rank rows of one system for everything in the pool."""
     graph = open_graph(system.graph)
-    seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
+    seeds = triple_array(pool.seeds.all())
 
     def tell(done: int, total: int) -> None:
         progress.report(f"scoring {system.name}", done, total, "questions")

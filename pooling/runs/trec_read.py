@@ -1,4 +1,4 @@
-"""Runs in TREC form from elsewhere, read line by line and refused with the lines that are wrong."""
+"""Read runs in TREC form line by line; a refusal names the wrong lines."""
 
 import gzip
 import zlib
@@ -24,11 +24,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class TrecError(UserError):
-    """A run file is not what it should be; nothing was imported."""
+    """A run file is malformed; nothing was imported."""
 
 
 class RunFile(NamedTuple):
-    """n lines: number int64, question key int64, entity int64, score float64, rank int64 (-1: no whole number)."""
+    """Hold n lines: number int64, question key int64, entity int64, score float64, rank int64 (-1: not a number)."""
 
     line: np.ndarray
     question: np.ndarray
@@ -38,7 +38,7 @@ class RunFile(NamedTuple):
 
 
 class Topics(NamedTuple):
-    """Questions that a run may answer: sorted keys int64[n], and in words whose they are."""
+    """Hold the questions that a run may answer: sorted keys int64[n], and whose they are in words."""
 
     keys: np.ndarray
     whose: str
@@ -53,10 +53,9 @@ def read_run_file(
     max_bytes: int | None = None,
     progress: Tell | None = None,
 ) -> RunFile:
-    """Every line of a run, in its order; TrecError names up to 20 lines that are wrong, all of them counted.
+    """Read every line of a run in order; TrecError counts the wrong lines and names up to 20.
 
-    `name` is what messages call the file, `max_bytes` the most that it may hold unpacked. `progress(done, total)`
-    counts bytes of the file.
+    Messages call the file `name`; unpacked it may have `max_bytes`. `progress(done, total)` counts bytes of the file.
     """
     wrong = _Wrong(name)
     reader = _Reader(graph, topics, wrong)
@@ -75,7 +74,7 @@ def read_run_file(
 
 
 class _Wrong:
-    """What is wrong with a file: the first lines in words, and how many there are."""
+    """Collect what is wrong with a file: the first wrong lines in words, and the count of all."""
 
     def __init__(self, name: str) -> None:
         self.name, self.count = name, 0
@@ -94,7 +93,7 @@ class _Wrong:
 
 @contextmanager
 def _opened(path: Path, name: str) -> Iterator[tuple[IO[bytes], IO[bytes] | gzip.GzipFile]]:
-    """The file itself, which knows how far it was read, and what is in it, unpacked where it is gzip."""
+    """Open the file, which knows how far it was read, and its content, unpacked if it is gzip."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(len(GZIP)) == GZIP
@@ -107,7 +106,7 @@ def _opened(path: Path, name: str) -> Iterator[tuple[IO[bytes], IO[bytes] | gzip
 
 
 def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -> Iterator[tuple[int, bytes]]:
-    """Number of the first line, and whole lines."""
+    """Yield blocks of whole lines with the number of their first line."""
     line, read, rest = 1, 0, b""
     while chunk := file.read(BLOCK):
         read += len(chunk)
@@ -130,7 +129,7 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -
 
 
 class _Reader:
-    """Lines to numbers, block by block; what is wrong goes to `wrong`."""
+    """Turn lines into numbers, block by block, and add what is wrong to `wrong`."""
 
     def __init__(self, graph: GraphArrays, topics: Topics, wrong: _Wrong) -> None:
         self.wrong = wrong
@@ -158,7 +157,7 @@ class _Reader:
             self.wrong.add(number, problem)
 
     def _read(self, line: np.ndarray, words: list[bytes]) -> list[tuple[int, str]]:
-        """Keep the lines of one block, six words each; what is wrong with them."""
+        """Keep the lines of one block, six words each; return what is wrong with them."""
         scores, ranks = words[4::COLUMNS], words[3::COLUMNS]
         question = np.fromiter(map(self.questions.__getitem__, words[0::COLUMNS]), np.int64, len(line))
         entity = np.fromiter(map(self.entities.__getitem__, words[2::COLUMNS]), np.int64, len(line))
@@ -183,7 +182,7 @@ class _Reader:
 
 
 class _Ids(dict[bytes, int]):
-    """Id of each word, looked up once; a negative one where it is none, for which `problem` has the words."""
+    """Map words to ids, looked up once; a negative id stands for a problem, which `problem` says in words."""
 
     def __init__(self, look_up: Callable[[str], int | str]) -> None:
         super().__init__()
@@ -207,7 +206,7 @@ def _misshapen(columns: int) -> str:
 
 
 def _each(words: list[bytes], read: Callable[[bytes], float], dtype: np.dtype, otherwise: float) -> np.ndarray:
-    """Every word as a number, `otherwise` where it is none."""
+    """Read every word as a number; `otherwise` if it is not one."""
 
     def one(word: bytes) -> float:
         try:
@@ -227,7 +226,7 @@ def _entity(word: str, graph: GraphArrays) -> int | str:
 
 
 def _question(word: str, graph: GraphArrays, topics: Topics) -> int | str:
-    """Key of a question id, or what is wrong with it: nothing of this graph, the other side, no topic."""
+    """Return the key of a question id, or what is wrong with it: not of this graph, the other side, not a topic."""
     try:
         key = parse_question_id(word, graph)
     except (KeyError, ValueError):
@@ -247,7 +246,7 @@ def _question(word: str, graph: GraphArrays, topics: Topics) -> int | str:
 
 
 def id_of(key: int, graph: GraphArrays) -> str:
-    """The question id of a key."""
+    """Return the question id of a key."""
     side, entity, relation = questions_from_keys(np.array([key]), graph.num_entities, graph.num_relations)
     return question_id(int(side[0]), graph.entities[int(entity[0])], graph.relations[int(relation[0])])
 
@@ -260,7 +259,7 @@ def _find_repeats(found: RunFile, graph: GraphArrays, wrong: _Wrong) -> None:
     sorted_keys = keys[order]
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = sorted_keys[1:] != sorted_keys[:-1]
-    first = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))  # where each pair came first
+    first = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))  # first line of each pair
     repeats = sorted(zip(order[~fresh].tolist(), order[first[~fresh]].tolist(), strict=True))
     for at, earlier in repeats[:EXAMPLES]:
         entity = graph.entities[int(found.entity[at])]

@@ -1,4 +1,4 @@
-"""Runs in TREC form: `question-id Q0 entity rank score tag`, plain or .gz. trec_read.py reads them."""
+"""Write runs in TREC form, `question-id Q0 entity rank score tag`, plain or .gz; trec_read.py reads them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,14 +19,14 @@ QUESTIONS = 1_000  # of a run, likewise
 
 
 def trec_word(text: str) -> str:
-    """A key as a word of a space-separated file: white space and % percent-encoded."""
+    """Return a key as one word of a space-separated file: white space and % are percent-encoded."""
     return re.sub(r"[\s%]", lambda match: quote(match[0]), text)
 
 
 def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) -> Iterator[bytes]:
-    """The bytes of a run's lines, score = -rank, in pieces, without a Python object a line.
+    """Yield the bytes of a run's lines, score = -rank, without making a Python object for each line.
 
-    ids: of the questions, whose entities `merged` has, best first; words: trec_word of every entity.
+    ids: of the questions; merged: their entities, best first; words: trec_word of every entity.
     """
     lengths = np.diff(merged.indptr)
     ends = pa.array([f" {rank} {-rank} {tag}\n" for rank in range(1, int(lengths.max(initial=0)) + 1)])
@@ -49,14 +49,14 @@ def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) ->
 
 
 def write_pieces(path: Path, content: Iterable[bytes]) -> None:
-    """A file of these bytes; gzip where the name ends in .gz, the same bytes each time."""
+    """Write these bytes to a file; gzip if its name ends in .gz, the same bytes each time."""
     with path.open("wb") as raw:
         for piece in packed(content) if path.suffix == ".gz" else content:
             raw.write(piece)
 
 
 def packed(content: Iterable[bytes]) -> Iterator[bytes]:
-    """Gzip with time 0. ISA-L packs a run in a sixth of the time that zlib's fastest level takes, and smaller."""
+    """Yield gzip with time 0; ISA-L is six times faster than zlib's fastest level, and packs smaller."""
     packer = isal_zlib.compressobj(2, isal_zlib.DEFLATED, 31)  # 31: with gzip's header
     with ThreadPoolExecutor(1) as other:  # one piece is packed while the next is made
         waiting: Future[bytes] | None = None

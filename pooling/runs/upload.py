@@ -1,4 +1,4 @@
-"""A run that is sent from elsewhere, by the page or the API: small enough to be read while its sender waits."""
+"""Import a run that was uploaded to a page or the API, small enough to be read while its sender waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_BYTES = 50_000_000  # as sent, and unpacked: 436,000 lines of FB15k-237 tak
 def import_sent_run(
     graph: Graph, file: UploadedFile[Any], *, name: str, user: User, family: str = NOT_KNOWN, pool: Pool | None = None
 ) -> Imported:
-    """import_run of a file that was sent; TrecError also where it is too large."""
+    """Import an uploaded run file; TrecError as import_run, or if it is too large."""
     size = file.size or 0
     if size > MOST_BYTES:
         raise TrecError(

@@ -1,4 +1,4 @@
-"""The best of several seeds: the others are archived, so that lists and new pools hold one of them."""
+"""Keep the best of several seeds and archive the others, so that lists and new pools hold one of them."""
 
 from django.db import transaction
 
@@ -8,10 +8,10 @@ from pooling.systems.spec import with_neutral
 
 
 def keep_best(system: System) -> System | None:
-    """Of the seeds that `system` belongs to, leave the best by validation MRR and archive the others.
+    """Archive the seeds that `system` belongs to, except the best by validation MRR, which is returned.
 
-    They are the systems of its graph and kind with its settings that were made to choose from. Nothing happens until
-    all of them are trained; a failed one that a person archived is waited for no more. A tie goes to the lower seed.
+    Its seeds are the systems of its graph, kind and settings that were made to choose from. Nothing happens until all
+    are trained, except failed ones that a person archived. A tie goes to the lower seed.
     """
     if not system.best_of_seeds:
         return None
@@ -30,8 +30,8 @@ def keep_best(system: System) -> System | None:
 
 
 def without_device(system: System) -> dict[str, object]:
-    """The settings that make a system what it is: where it is computed is none of them.
+    """Return the settings that make a system what it is, without the device that computes it.
 
-    Those that its row is too old to have are as they were meant.
+    A setting that is newer than the row has its neutral value.
     """
     return {key: value for key, value in with_neutral(system.settings).items() if key != "device"}

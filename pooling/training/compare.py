@@ -1,4 +1,4 @@
-"""Systems side by side: what they reached, what it took, and the settings in which they differ."""
+"""Compare systems side by side: their results, their costs, and the settings in which they differ."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,25 +8,25 @@ from pooling.systems import find_system
 
 
 class SettingRow(NamedTuple):
-    """One setting of all compared systems, as forms show it; None where a system has no such setting."""
+    """Hold one setting of all compared systems, as forms show it; None where a system does not have it."""
 
     key: str
     values: list[str | None]
 
     @property
     def had(self) -> list[str]:
-        """The values of those systems that have it."""
+        """Return the values of the systems that have the setting."""
         return [value for value in self.values if value is not None]
 
     @property
     def differs(self) -> bool:
-        """Whether systems have different values, or one of several has it alone."""
+        """Tell whether systems have different values, or one of several has the setting alone."""
         return len(set(self.had)) > 1 or len(self.had) == 1 < len(self.values)
 
 
 class Comparison(NamedTuple):
     systems: list[System]
-    colours: list[int]  # place of each among all systems of its graph: the same on every page and in every choice
+    colours: list[int]  # index of each among all systems of its graph, so that a colour is the same on every page
     differ: list[SettingRow]
     same: list[SettingRow]
 
@@ -38,15 +38,12 @@ def compare(graph: Graph, names: Sequence[str]) -> Comparison:
     systems = [system for _, system in chosen]
     rows = setting_rows(systems)
     return Comparison(
-        systems,
-        [place for place, _ in chosen],
-        [row for row in rows if row.differs],
-        [row for row in rows if not row.differs],
+        systems, [i for i, _ in chosen], [row for row in rows if row.differs], [row for row in rows if not row.differs]
     )
 
 
 def setting_rows(systems: Sequence[System]) -> list[SettingRow]:
-    """All settings of the systems, seed first, in the order of the registry."""
+    """Return all settings of the systems, seed first, in the order of the registry."""
     known = [key for system in systems if (spec := find_system(system.kind)) for key in spec.settings]
     stored = [key for system in systems for key in system.settings]
     rows = [SettingRow("seed", [str(system.seed) for system in systems])]
@@ -58,7 +55,7 @@ def setting_rows(systems: Sequence[System]) -> list[SettingRow]:
 
 
 def shown(value: Any) -> str:
-    """The value of a setting as pages and forms write it: short, but the very same where a form sends it back."""
+    """Write the value of a setting for pages and forms: short, but exactly the same when a form sends it back."""
     if not isinstance(value, float):
         return str(value)
     short = f"{value:g}"

@@ -1,4 +1,4 @@
-"""Curves of a training, drawn by the server: they need no script and follow the theme."""
+"""Draw curves of a training on the server, so that they need no script and follow the theme."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Curve:
 
 
 def history_curves(history: Sequence[Mapping[str, Any]]) -> list[Curve]:
-    """Loss and validation MRR over epochs; a curve without values is left out."""
+    """Return the curves of loss and validation MRR over epochs; a curve without values is left out."""
     found = (_curve("Loss", "loss", history), _curve("Validation MRR", "validation_mrr", history))
     return [curve for curve in found if curve is not None]
 
@@ -61,7 +61,7 @@ def _curve(label: str, key: str, history: Sequence[Mapping[str, Any]]) -> Curve 
 
 @dataclass(frozen=True)
 class Compared:
-    """One chart of several systems, as static/js/lib/charts.js draws it, and the table beneath."""
+    """Hold one chart of several systems, as static/js/lib/charts.js draws it, and the table beneath."""
 
     key: str
     title: str
@@ -71,7 +71,7 @@ class Compared:
 
 
 def compared_charts(systems: Sequence[tuple[str, int, Sequence[Mapping[str, Any]]]]) -> list[Compared]:
-    """Validation MRR and loss over epochs of several systems: name, colour and history of each."""
+    """Chart validation MRR and loss over epochs of several systems, given as name, colour and history."""
     found = (
         _compared("validation-mrr", "Validation MRR", "validation_mrr", systems),
         _compared("loss", "Loss", "loss", systems),

@@ -1,4 +1,4 @@
-"""What a trained system holds, as files to take away: weights (safetensors), embeddings (npy) and their names (TSV).
+"""Write what a trained system learned to files: weights (safetensors), embeddings (npy), their names (TSV).
 
 They are read from the checkpoint without running any code from it, and written by libraries that store plain numbers.
 """
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class SystemFileError(UserError):
-    """A system has no such file, or not yet."""
+    """The system does not have such a file, or not yet."""
 
 
 def open_file(system: System, name: str) -> IO[bytes]:
-    """Write the file called `name` (a key of FILES) aside and return it open, with no name left on the disk."""
+    """Write the file called `name` (a key of FILES) and return it open; it is deleted when it is closed."""
     if system.is_imported:
         raise SystemFileError(f"{system.name} was imported as a run: its weights are not here.")
     checkpoint = artifact_path(system.artifact) / Entry.weights
@@ -48,7 +48,7 @@ def open_file(system: System, name: str) -> IO[bytes]:
 
 
 def has_files(system: System) -> bool:
-    """Whether open_file has something to give."""
+    """Tell whether open_file has files of the system."""
     return system.state == SystemState.TRAINED and bool(system.sha256) and _learns_vectors(system)
 
 
@@ -65,18 +65,19 @@ def _weights(system: System) -> dict[str, "Tensor"]:
 
 
 def without_aliases(state: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
-    """Each tensor by the first of its names, in memory of its own: CompGCN has its tensors twice, and safetensors
-    refuses tensors that share memory.
+    """Return each tensor once, by the first of its names, in memory of its own.
+
+    CompGCN has its tensors twice, and safetensors refuses tensors that share memory.
     """
     names: dict[tuple[Any, ...], str] = {}
     for name, tensor in state.items():
-        place = tensor.data_ptr() if tensor.numel() else name  # an empty one is nowhere
-        names.setdefault((place, tensor.dtype, tensor.shape, tensor.stride()), name)
+        address = tensor.data_ptr() if tensor.numel() else name  # empty tensors have none
+        names.setdefault((address, tensor.dtype, tensor.shape, tensor.stride()), name)
     return {name: _of_its_own(state[name]) for name in names.values()}
 
 
 def _of_its_own(tensor: "Tensor") -> "Tensor":
-    """The tensor itself where it is all that its memory holds, else a copy; contiguous."""
+    """Return a contiguous tensor that fills its memory: the tensor itself if it does, else a copy."""
     whole = tensor.untyped_storage().nbytes() == tensor.nbytes
     return (tensor if whole else tensor.clone()).contiguous()
 
@@ -109,7 +110,7 @@ def _write_relations(system: System, path: Path) -> None:
 
 
 def _write_tables(system: System, path: Path, rows: int) -> None:
-    """float[rows, d]: the tables with this many rows side by side, in order of their names in the weights."""
+    """Write the tables with this many rows side by side, float[rows, d], in order of their names in the weights."""
     graph = system.graph
     if graph.num_entities == 2 * graph.num_relations:
         raise SystemFileError(
@@ -124,7 +125,7 @@ def _write_tables(system: System, path: Path, rows: int) -> None:
 
 
 def embeddings(weights: Mapping[str, "Tensor"], rows: int) -> dict[str, np.ndarray]:
-    """The tables of `rows` vectors in order of their names, float[rows, d]; complex numbers as two floats."""
+    """Return the tables of `rows` vectors by name, sorted, float[rows, d]; complex numbers as two floats."""
     tables = {
         name: tensor
         for name, tensor in sorted(weights.items())
@@ -144,7 +145,7 @@ def _write_entity_names(system: System, path: Path) -> None:
 
 
 def _write_relation_names(system: System, path: Path) -> None:
-    """A relation has two rows: in one the tail is asked for, in the other the head."""
+    """Write two rows a relation: its tail is asked for in the first, its head in the second."""
     relations = open_graph(system.graph).relations
     rows = [
         (str(2 * r + side), name, asked)

@@ -1,4 +1,4 @@
-"""The most memory that a training holds: of the GPU it runs on, else of its worker."""
+"""Measure the most memory that a training holds: of its GPU, else of its worker."""
 
 import contextlib
 import ctypes
@@ -10,7 +10,7 @@ PROCESS = Path("/proc/self")
 
 
 def reset_peak() -> None:
-    """Begin to measure anew; where the system does not let us, the peak is that of the process so far."""
+    """Start a new measurement; where the system does not allow it, the peak is that of the whole process so far."""
     import torch
 
     with contextlib.suppress(OSError, AttributeError):
@@ -22,7 +22,7 @@ def reset_peak() -> None:
 
 
 def peak_bytes(device: str) -> int:
-    """The most bytes held on `device` since reset_peak; on a CPU with the libraries of the worker, about 0.4 GB."""
+    """Return the most bytes held on `device` since reset_peak; on a CPU with the worker's libraries, about 0.4 GB."""
     import torch
 
     if device.startswith("cuda"):

@@ -1,7 +1,7 @@
-"""Systems: made from the registry, trained as jobs, resumed from their checkpoints."""
+"""Make systems from the registry, train them as jobs, and resume them from their checkpoints."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -18,7 +18,10 @@ from pooling.systems.spec import with_neutral
 from pooling.training.best_seed import keep_best
 from pooling.training.peak_memory import peak_bytes, reset_peak
 
-OnEpoch = Callable[[int, Callable[[], Any]], None]  # of the epoch that has ended: its number, and what makes its scorer
+if TYPE_CHECKING:
+    from pooling.learning.loop import EpochReport
+
+OnEpoch = Callable[[int, Callable[[], Any]], None]  # the epoch that ended, and a function that makes its scorer
 
 
 class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
@@ -33,10 +36,10 @@ def create_systems(
     device: str = "auto",
     best: bool = False,
 ) -> list[System]:
-    """Rows for each kind and seed, settings resolved to the graph's size. Those that exist are returned as they are.
+    """Make a system of each kind and seed, with settings for the graph's size; those that exist stay as they are.
 
-    With several seeds each gets a row of its own (rotate, rotate-s1, …); with `best` all but the best by validation
-    MRR are archived once they are trained. A setting goes to those kinds that have it; one that none has is refused.
+    Seeds have names of their own (rotate, rotate-s1, …); with `best` all but the best by validation MRR are archived
+    once they are trained. A setting goes to the kinds that have it; SystemError_ if no kind does.
     """
     from pooling.systems import get_system
 
@@ -79,11 +82,11 @@ def create_systems(
 
 
 def settings_of_kinds(kinds: Sequence[str], overrides: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """By kind, as the registry writes it, the settings that it has; SystemError_ names what nobody knows."""
+    """Return by kind, as the registry writes it, the settings that it takes; SystemError_ names an unknown kind."""
     from pooling.systems import get_system
 
     try:
-        specs = {spec.name: spec for spec in map(get_system, kinds)}  # of pykeen:CLASS as PyKEEN writes it
+        specs = {spec.name: spec for spec in map(get_system, kinds)}  # pykeen:CLASS as PyKEEN writes it
     except ValueError as error:
         raise SystemError_(str(error)) from error
     known = set().union(*(spec.settings for spec in specs.values()))
@@ -94,7 +97,7 @@ def settings_of_kinds(kinds: Sequence[str], overrides: Mapping[str, str]) -> dic
 
 
 def resolve(graph: Graph, kind: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The preset for this graph with `overrides` put in; SystemError_ says what is wrong with them."""
+    """Return the preset for this graph with `overrides` put in; SystemError_ says what is wrong with them."""
     from pooling.systems import resolve_settings
 
     try:
@@ -104,7 +107,7 @@ def resolve(graph: Graph, kind: str, overrides: Mapping[str, Any]) -> dict[str, 
 
 
 def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any], device: str) -> None:
-    """Settings of a system that exists: free until an epoch was trained with them, then only the device is."""
+    """Change settings of an existing system; after its first epoch only the device may change."""
     begun = system.state == SystemState.TRAINED or system.epochs_done > 0
     had = with_neutral(system.settings)
     if begun and any(had.get(key) != value for key, value in asked.items()):
@@ -119,9 +122,9 @@ def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any
 
 
 def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
-    """The named systems of a graph, or all trained ones that are not archived; each must be trained.
+    """Return the named systems of a graph, or all trained ones that are not archived; each must be trained.
 
-    An imported run holds some questions to some depth, so that it is used where it is named, and only there.
+    Imported runs hold some questions to some depth, so they are used only where they are named.
     """
     trained = {s.name: s for s in graph.systems.filter(state=SystemState.TRAINED).order_by("id")}
     if names is None:
@@ -136,13 +139,13 @@ def get_systems(graph: Graph, names: Sequence[str] | None) -> list[System]:
 
 
 def shown_systems(pool: Pool) -> QuerySet[System]:
-    """The systems of the pool's graph; of archived ones those that the pool uses."""
+    """Return the systems of the pool's graph; archived ones only if the pool uses them."""
     used = Q(archived=False) | Q(pk__in=pool.systems.values("pk"))
     return System.objects.filter(used, graph_id=pool.graph_id)
 
 
 def systems_with_runs(pool: Pool) -> list[System]:
-    """The systems that can be evaluated on the pool, oldest first."""
+    """Return the systems that can be evaluated on the pool, oldest first."""
     return list(
         shown_systems(pool)
         .filter(state=SystemState.TRAINED, run__isnull=False)
@@ -152,14 +155,14 @@ def systems_with_runs(pool: Pool) -> list[System]:
 
 
 def family_of(system: System) -> str:
-    """The family of a system, an imported one's as it was given; empty where nobody knows. Imports no torch."""
+    """Return the family of a system, as given for imported ones; empty if not known. Does not import torch."""
     from pooling.systems import family_of_kind
 
     return str(system.settings["family"]) if system.is_imported else family_of_kind(system.kind)
 
 
 def refuse_imported(system: System, what: str) -> None:
-    """SystemError_ where `what` needs a model: of an imported system only its run is here."""
+    """Raise SystemError_ for an imported system, which has a run but not the model that `what` needs."""
     if system.is_imported:
         raise SystemError_(
             f"{system.name} was imported as a run and its model is not here, so it cannot be {what}. "
@@ -168,7 +171,7 @@ def refuse_imported(system: System, what: str) -> None:
 
 
 def check_device(system: System, act: str = "trained") -> None:
-    """A GPU may be at another worker than this one, so that only the worker can tell."""
+    """Raise SystemError_ in a worker without the GPU that the system needs; other workers may have one."""
     import torch
 
     if system.settings.get("device") == "cuda" and not torch.cuda.is_available():
@@ -185,7 +188,7 @@ def train(job: Job, progress: Progress) -> None:
 
 
 def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = None) -> None:
-    """`train` for whoever has to see the epochs: `on_epoch(epoch, scorer)` as `pooling/learning/loop.py` calls it."""
+    """Train a system from its last checkpoint to the end; `on_epoch(epoch, scorer)` is called after each epoch."""
     refuse_imported(system, "trained")
     if system.state == SystemState.TRAINED:
         progress.log(f"{system.name} is trained already")
@@ -206,36 +209,16 @@ def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = 
 
 
 def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[str, Any]:
-    """Train and return what the row is to hold of it; what each epoch gave is written as it comes."""
+    """Train a system and return the fields of its row; each epoch is written to the row when it ends."""
     from django.conf import settings
 
-    from pooling.learning.loop import Diverged, EpochReport, TrainingCancelled
+    from pooling.learning.loop import Diverged, TrainingCancelled
     from pooling.learning.memory import estimate_bytes, in_words
     from pooling.systems import SystemSpec, get_system
     from pooling.training.trainers import trainer_of
 
-    graph = open_graph(system.graph)
-    hyper = dict(system.settings)
-    device = hyper.pop("device", "auto")
-    folder = artifact_path(system.artifact)
-    seen: list[dict[str, float | None]] = []
-
-    def tell(report: EpochReport) -> None:
-        done = report.epoch - 1 + report.fraction
-        stage = report.words or f"epoch {report.epoch} of {report.epochs}, loss {report.loss:.4f}"
-        if report.validation_mrr is not None:
-            stage += f", validation MRR {report.validation_mrr:.3f}"
-        progress.report(stage, int(done * 100), report.epochs * 100, "% of an epoch", report.seconds_left)
-        if report.fraction >= 1:
-            seen.append({"epoch": report.epoch, "loss": report.loss, "validation_mrr": report.validation_mrr})
-            System.objects.filter(pk=system.pk).update(
-                epochs_done=report.epoch,
-                validation_mrr=report.best_mrr,
-                # an earlier attempt may have got further than its last checkpoint: those epochs are done again
-                history=[e for e in system.history if e["epoch"] < seen[0]["epoch"]] + seen,
-            )
-
-    note = ""
+    graph, hyper = open_graph(system.graph), dict(system.settings)
+    device, folder, note = hyper.pop("device", "auto"), artifact_path(system.artifact), ""
     size = graph.num_entities, graph.num_relations
     try:
         spec = get_system(system.kind)
@@ -251,7 +234,7 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
             seed=system.seed,
             device=device,
             directory=folder,
-            on_progress=tell,
+            on_progress=_epoch_writer(system, progress),
             should_stop=progress.should_stop,
             threads=settings.WORKER_THREADS,
             **({"on_epoch": on_epoch} if on_epoch else {}),
@@ -269,13 +252,26 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
             f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one, "
             "if there is one, is still there: free some disk space, then start the job again."
         ) from error
-    return {
-        "device": result.device,
-        "epochs_done": result.epochs_done,
-        "best_epoch": result.best_epoch,
-        "validation_mrr": result.validation_mrr,
-        "train_seconds": result.seconds,
-        "history": result.history,
-        "note": note,
-        "sha256": sha256_of(folder / spec.weights),
-    }
+    same = ("device", "epochs_done", "best_epoch", "validation_mrr", "history")
+    fields = {name: getattr(result, name) for name in same}
+    return {**fields, "train_seconds": result.seconds, "note": note, "sha256": sha256_of(folder / spec.weights)}
+
+
+def _epoch_writer(system: System, progress: Progress) -> "Callable[[EpochReport], None]":
+    """Return a callback that reports progress within an epoch and writes an epoch to the row when it ends."""
+    seen: list[dict[str, float | None]] = []
+
+    def tell(report: "EpochReport") -> None:
+        done = report.epoch - 1 + report.fraction
+        stage = report.words or f"epoch {report.epoch} of {report.epochs}, loss {report.loss:.4f}"
+        if report.validation_mrr is not None:
+            stage += f", validation MRR {report.validation_mrr:.3f}"
+        progress.report(stage, int(done * 100), report.epochs * 100, "% of an epoch", report.seconds_left)
+        if report.fraction >= 1:
+            seen.append({"epoch": report.epoch, "loss": report.loss, "validation_mrr": report.validation_mrr})
+            # an earlier attempt may have got further than its last checkpoint: those epochs are done again
+            history = [epoch for epoch in system.history if epoch["epoch"] < seen[0]["epoch"]] + seen
+            row = System.objects.filter(pk=system.pk)
+            row.update(epochs_done=report.epoch, validation_mrr=report.best_mrr, history=history)
+
+    return tell

@@ -1,4 +1,4 @@
-"""How systems of a kind are trained and loaded: those that learn vectors, and those that mine rules."""
+"""Choose how systems of a kind are trained and loaded: they learn vectors or mine rules."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pooling.systems.rules import RuleSpec
 
 
 def trainer_of(kind: str) -> Callable[..., loop.TrainResult]:
-    """What trains systems of this kind; called as `train_system` is."""
+    """Return the function that trains systems of this kind; it is called like `train_system`."""
     return mine_system if isinstance(get_system(kind), RuleSpec) else loop.train_system
 
 
 def loader_of(kind: str) -> Callable[..., scorer.Scores]:
-    """What loads a trained system of this kind for ranking; called as `load_scorer` is."""
+    """Return the function that loads a trained system of this kind for ranking; it is called like `load_scorer`."""
     return load_rules if isinstance(get_system(kind), RuleSpec) else scorer.load_scorer

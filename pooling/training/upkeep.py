@@ -1,6 +1,6 @@
-"""What may become of a system: cloned with other settings, trained anew, archived and taken back.
+"""Clone a system with other settings, train it anew, archive it and take it back.
 
-A system that a run or a pool rests on never changes: its figures would change under those who cite them.
+A system that a run or a pool uses never changes, since people may have cited its figures.
 """
 
 import re
@@ -27,7 +27,7 @@ from pooling.training.train import SystemError_, refuse_imported, resolve
 def add_system(
     graph: Graph, kind: str, *, name: str, seed: int, overrides: Mapping[str, Any], device: str, user: User | None
 ) -> System:
-    """A system of its own name, settings and seed, and the job that trains it; a clone is one like this."""
+    """Make a system with its own name, settings and seed, or a clone of another, and start the job that trains it."""
     settings = {**resolve(graph, kind, overrides), "device": device}
     _check_name(graph, name)
     with named_once(lambda: _check_name(graph, name)):
@@ -68,7 +68,7 @@ def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], devic
         found.validation_mrr, found.peak_bytes, found.best_of_seeds = None, None, False
         found.save()
         for other in found.graph.systems.filter(kind=found.kind, best_of_seeds=True):
-            keep_best(other)  # who waited for this one waits no more
+            keep_best(other)  # its choice does not wait for this one any more
         record(user, PoolingAct.SYSTEM_RETRAINED, about=str(found))
         job = start_job(PoolingJob.TRAIN, system=found, user=user)
         if old.name.partition(".")[0] == str(found.pk):  # a folder of its own, and no other
@@ -77,7 +77,7 @@ def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], devic
 
 
 def uses_of(system: System) -> list[str]:
-    """What rests on a system, in words; empty where it may still change."""
+    """Say what uses a system; empty if it may still change."""
     used = []
     if hasattr(system, "run"):
         used.append("it has a run")
@@ -95,7 +95,7 @@ def archive(system: System, user: User | None) -> None:
         if System.objects.filter(pk=system.pk, archived=False).update(archived=True):
             record(user, PoolingAct.SYSTEM_ARCHIVED, about=str(system))
         if system.state != SystemState.TRAINED:
-            keep_best(system)  # a failed seed is waited for no more
+            keep_best(system)  # the choice among its seeds does not wait for it any more
 
 
 def restore(system: System, user: User | None) -> None:
@@ -106,7 +106,7 @@ def restore(system: System, user: User | None) -> None:
 
 
 def free_name(graph: Graph, wanted: str) -> str:
-    """`wanted`, or with the first number that no system of the graph has: rotate, rotate-2, rotate-3."""
+    """Return a free name for a system of the graph: rotate, or rotate-2, rotate-3 and so on."""
     taken = set(graph.systems.values_list("name", flat=True))
     number, name = 2, wanted
     while name in taken:
@@ -115,7 +115,7 @@ def free_name(graph: Graph, wanted: str) -> str:
 
 
 def free_seed(graph: Graph, kind: str) -> int:
-    """The first seed that no system of this kind has."""
+    """Return the first seed that no system of this kind has."""
     taken = set(graph.systems.filter(kind=kind).values_list("seed", flat=True))
     return next(seed for seed in range(len(taken) + 1) if seed not in taken)
 
@@ -127,7 +127,7 @@ def _refuse_busy(system: System) -> None:
 
 
 def _refuse_twin(system: System) -> None:
-    """The same seed and settings give the same system again."""
+    """Raise SystemError_ if a system has the same seed and settings, which would give the same system again."""
     alike = System.objects.filter(graph=system.graph, kind=system.kind, seed=system.seed).exclude(pk=system.pk)
     for other in alike:
         if without_device(other) == without_device(system):

@@ -1,4 +1,4 @@
-"""Pools on arrays: gather the first candidates of several systems, remember who found what at which rank."""
+"""Gather the first candidates of several systems, with who found what at which rank."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,12 +7,12 @@ import numpy as np
 
 from pooling.questions.kernel import Questions
 
-# one finding of a pooled triple; a triple's provenance is the bytes of several of these
+# one finding of a pooled triple; its provenance is the bytes of all its findings
 PROVENANCE = np.dtype([("system", "u1"), ("side", "u1"), ("rank", "<u2")])
 
 
 class Gathered(NamedTuple):
-    """n pooled triples int32[n, 3], smallest depth int[n], findings: PROVENANCE records, indptr int64[n + 1]."""
+    """Hold n pooled triples int32[n, 3], smallest depth int[n], findings (PROVENANCE records), indptr int64[n + 1]."""
 
     triples: np.ndarray
     depth: np.ndarray
@@ -57,7 +57,7 @@ def gather(questions: Questions, candidates: Sequence[np.ndarray], depth: int) -
 
 
 def merge(old: Gathered, fresh: Gathered) -> Gathered:
-    """Both in one: the triples of `old` in their order, then those that only `fresh` has, in its order.
+    """Join two pools: the triples of `old` in their order, then those that only `fresh` has, in its order.
 
     A triple keeps every finding of both, once, in order of system, side and rank, and the smaller depth.
     """
@@ -81,17 +81,17 @@ def _width(triples: np.ndarray) -> int:
 
 
 def _triple_keys(triples: np.ndarray, width: int) -> np.ndarray:
-    """One integer a triple, in order of relation, head and tail: many times faster to sort than rows."""
+    """Return one integer a triple, in order of relation, head and tail; it sorts many times faster than rows."""
     head, relation, tail = triples.astype(np.int64).T
     return (relation * width + head) * width + tail
 
 
 def _finding_keys(place: np.ndarray, findings: np.ndarray) -> np.ndarray:
-    """One integer a finding: place of its triple, system (8 bits), side (1 bit), rank (16 bits)."""
+    """Return one integer a finding: index of its triple, system (8 bits), side (1 bit), rank (16 bits)."""
     system, side, rank = (findings[name].astype(np.int64) for name in ("system", "side", "rank"))
     return place << 25 | system << 17 | side << 16 | rank
 
 
 def _starts(place: np.ndarray, triples: int) -> np.ndarray:
-    """Where the findings of each triple begin, int64[triples + 1], when they are ordered by their place."""
+    """Return where the findings of each triple begin, int64[triples + 1], if ordered by triple."""
     return np.concatenate([[0], np.cumsum(np.bincount(place, minlength=triples))]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which systems found the same pooled triples."""
+"""Count the pooled triples that systems found together and alone."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 class Overlap(NamedTuple):
-    """shared int[S, S]: triples that both systems found (diagonal: that one found); only int[S]: no other."""
+    """Hold shared int[S, S], triples that both systems found (diagonal: one), and only int[S], that no other found."""
 
     shared: np.ndarray
     only: np.ndarray
 
 
 def overlap(systems: np.ndarray, indptr: np.ndarray, num_systems: int) -> Overlap:
-    """Overlap of S systems: who made each finding, int[f]; where those of each triple are, int[n + 1]."""
+    """Count the overlap of S systems: `systems` int[f] of the findings, `indptr` int[n + 1] of the triples."""
     found = np.zeros((len(indptr) - 1, num_systems), dtype=bool)
     found[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), systems] = True
     counts = found.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Under which question a pooled triple is shown to people: that of the side which found it at the best rank."""
+"""Choose the question under which people see a pooled triple: that of the side that found it at the best rank."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from pooling.pools.kernels.gathering import PROVENANCE
 
 
 def question_sides(triples: np.ndarray, provenance: list[bytes], seeds: np.ndarray) -> np.ndarray:
-    """Side (tail 0, head 1) of the question that found each triple at the best rank; in a tie the tail's.
+    """Return the side (tail 0, head 1) of the question that found each triple at the best rank; tail in a tie.
 
     Without provenance a triple belongs to the tail question of a seed that has its head and relation.
     triples int[n, 3]; provenance: n packed findings; seeds int[m, 3]. Returns int8[n].
@@ -24,6 +24,6 @@ def question_sides(triples: np.ndarray, provenance: list[bytes], seeds: np.ndarr
 
 
 def shown_questions(triples: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """(side, relation, the entity that is not masked) of each triple, int64[n, 3]."""
+    """Return (side, relation, given entity) of each triple, int64[n, 3]."""
     given = np.where(sides == 0, triples[:, 0], triples[:, 2])
     return np.stack([sides, triples[:, 1], given], axis=1).astype(np.int64)

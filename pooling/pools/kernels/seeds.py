@@ -1,7 +1,4 @@
-"""Samples of the test triples: plain or stratified, with as many of each stratum as is its due.
-
-Source: spec/pooling.md (seeds). The quotas are those of the largest remainder (Hamilton's method).
-"""
+"""Sample test triples, plain or stratified; quotas by the largest remainder (Hamilton's method)."""
 
 from __future__ import annotations
 
@@ -10,12 +7,12 @@ from numpy.typing import NDArray
 
 from pooling.graphs.kernels.degrees import BAND_EDGES, band, entity_degree
 
-# what a sample is stratified by, and in words
+# criteria of a stratified sample, in words
 STRATIFY = {"": "nothing", "relation": "relation", "relation,popularity": "relation and popularity"}
 
 
 def strata(triples: NDArray[np.int32], train: NDArray[np.int32], num_entities: int, by: str) -> NDArray[np.int64]:
-    """The stratum of each triple int32[n, 3], int64[n]; `by` is one of STRATIFY.
+    """Return the stratum of each triple int32[n, 3], int64[n]; `by` is one of STRATIFY.
 
     The popularity of a triple is the band of the rarer of its two entities, by the triples of `train` it is in.
     """
@@ -32,8 +29,9 @@ def strata(triples: NDArray[np.int32], train: NDArray[np.int32], num_entities: i
 
 
 def allocate(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """How many of `count` fall to strata of these sizes, int64[strata]: within 1 of the exact share, never more
-    than there are. Whole shares first, then one each to the largest remainders; of equal ones to the first stratum.
+    """Divide `count` among strata of these sizes, int64[strata]: within 1 of the exact share, never above the size.
+
+    Whole shares come first, then one each for the largest remainders; among equal ones for the first stratum.
     """
     total = int(sizes.sum())
     if not 0 <= count <= total:
@@ -47,7 +45,7 @@ def allocate(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 
 
 def sample_seeds(stratum: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Places of `count` of the n triples, ascending, drawn without replacement within each stratum int64[n]."""
+    """Draw `count` of n triples without replacement within strata int64[n]; return their indices, ascending."""
     _, number, sizes = np.unique(stratum, return_inverse=True, return_counts=True)
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(sizes)[:-1])
     drawn = [

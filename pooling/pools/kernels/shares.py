@@ -1,7 +1,4 @@
-"""Shares of relations in a set of triples, and how far two such mixtures are apart.
-
-Source: spec/metrics.md §3 (relation shares of the seeds).
-"""
+"""Compute shares of relations in a set of triples, and the divergence of two such distributions."""
 
 from __future__ import annotations
 

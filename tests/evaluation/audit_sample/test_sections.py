@@ -107,7 +107,7 @@ def test_filter_without_a_rate_is_left_as_it_is_and_named(sampled: Pool) -> None
     reason = audited_filters(sampled)[0].reason
     sampled.judgements.filter(triple__reason=reason).delete()
     section = sections_of(ANALYSIS, context_of(sampled, measures=NAMES))["audit-tau"]
-    assert section.notes == [f"Not imputed, since they have no rate: {reason.value}."]
+    assert section.notes == [f"Not imputed, since they have no rate: {reason}."]
 
 
 def test_pool_without_filters_has_an_empty_table(labelled: Pool) -> None:
