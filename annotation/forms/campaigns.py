@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.rules import LIMITS
 from annotation.enums import CampaignState, EvidenceRule, ItemState
-from annotation.forms.fields import choose_from
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
+from core.forms.fields import PageForm, set_choices, set_rows
 
 GOLD_FILE_BYTES = 1_048_576
 MAX_REASON = 1000
@@ -30,10 +30,8 @@ def typed_name(what: str) -> forms.CharField:
     )
 
 
-class _Named(forms.Form):
+class _Named(PageForm):
     """A form in which a name must be typed, so that nobody does the act by accident."""
-
-    use_required_attribute = False
 
     def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -61,10 +59,8 @@ def _limited(rule: str, label: str, help_text: str) -> forms.IntegerField:
     return forms.IntegerField(label=label, min_value=least, max_value=most, help_text=help_text)
 
 
-class RulesForm(forms.Form):
+class RulesForm(PageForm):
     """The rules of a campaign; each field is a field of Campaign."""
-
-    use_required_attribute = False
 
     evidence_rule = forms.ChoiceField(
         label="Evidence link required",
@@ -97,7 +93,7 @@ class RulesForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choose_from(self, "contact", managers().order_by("username"))
+        set_rows(self, "contact", managers().order_by("username"))
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> RulesForm:
@@ -105,9 +101,7 @@ class RulesForm(forms.Form):
         return cls(data, initial={rule: getattr(campaign, rule) for rule in cls.base_fields})
 
 
-class GoldDrawForm(forms.Form):
-    use_required_attribute = False
-
+class GoldDrawForm(PageForm):
     positives = forms.IntegerField(
         label="Answer yes", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="seed triples"
     )
@@ -125,9 +119,7 @@ class GoldDrawForm(forms.Form):
         return asked
 
 
-class GoldFileForm(forms.Form):
-    use_required_attribute = False
-
+class GoldFileForm(PageForm):
     file = forms.FileField(
         label="Label file",
         allow_empty_file=False,
@@ -147,12 +139,10 @@ class GoldStateForm(forms.Form):
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choose_from(self, "gold", campaign.golds.all())
+        set_rows(self, "gold", campaign.golds.all())
 
 
-class RecheckForm(forms.Form):
-    use_required_attribute = False
-
+class RecheckForm(PageForm):
     person = forms.ModelChoiceField(
         label="Person",
         queryset=User.objects.none(),
@@ -167,19 +157,15 @@ class RecheckForm(forms.Form):
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         members = User.objects.filter(memberships__campaign=campaign, is_active=True)
-        choose_from(self, "person", members.distinct().order_by("username"))
+        set_rows(self, "person", members.distinct().order_by("username"))
 
 
-class ReplyForm(forms.Form):
-    use_required_attribute = False
-
+class ReplyForm(PageForm):
     flag = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     reply = forms.CharField(label="Answer", max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
 
 
-class ReasonForm(forms.Form):
-    use_required_attribute = False
-
+class ReasonForm(PageForm):
     reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log.")
 
 
@@ -190,10 +176,8 @@ class WithdrawForm(_Named):
     typed = typed_name("Type the name of the person")
 
 
-class ItemFilterForm(forms.Form):
+class ItemFilterForm(PageForm):
     """Filter of the list of items (?q=…&state=…); a field with an unknown value counts as empty."""
-
-    use_required_attribute = False
 
     q = forms.CharField(label="Text", max_length=200, required=False)
     state = forms.ChoiceField(
@@ -209,9 +193,7 @@ class ItemFilterForm(forms.Form):
         relations = relations_asked(campaign).values_list("index", "key")
         people = people_who_answered(campaign).values_list("pk", "username")
         for name, choices in (("relation", relations), ("person", people)):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = [("", "all"), *choices]
+            set_choices(self, name, [("", "all"), *choices])
 
     def wanted(self) -> ItemFilter:
         """Return the filter that the address asks for."""

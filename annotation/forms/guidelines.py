@@ -5,11 +5,10 @@ from __future__ import annotations
 from django import forms
 
 from annotation.messages.guidelines import MAX_LENGTH
+from core.forms.fields import PageForm
 
 
-class GuidelinesForm(forms.Form):
-    use_required_attribute = False
-
+class GuidelinesForm(PageForm):
     text = forms.CharField(
         label="Text, in Markdown",
         max_length=MAX_LENGTH,

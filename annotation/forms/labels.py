@@ -5,11 +5,10 @@ from __future__ import annotations
 from django import forms
 
 from annotation.enums import Answer
+from core.forms.fields import PageForm
 
 
-class LabelForm(forms.Form):
-    use_required_attribute = False
-
+class LabelForm(PageForm):
     label = forms.UUIDField(widget=forms.HiddenInput)
     client_id = forms.UUIDField(widget=forms.HiddenInput)
     answer = forms.ChoiceField(label="Answer", choices=Answer.choices, widget=forms.RadioSelect)

@@ -11,26 +11,22 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 
 from annotation.enums import CampaignRole, SiteRole
-from annotation.forms.fields import choose_from
 from annotation.models import Campaign, Invitation
+from core.forms.fields import PageForm, set_choices, set_rows
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
 PERSONAL_DATA_LENGTH = 20_000
 
 
-class PersonForm(forms.Form):
-    use_required_attribute = False
-
+class PersonForm(PageForm):
     username = forms.CharField(
         label="Name", max_length=150, help_text="An account is made if there is none of this name."
     )
     role = forms.ChoiceField(label="Role", choices=CampaignRole.choices)
 
 
-class InviteForm(forms.Form):
+class InviteForm(PageForm):
     """An invitation to a role of a campaign, or of the site."""
-
-    use_required_attribute = False
 
     role = forms.ChoiceField(label="Role")
     days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
@@ -38,7 +34,7 @@ class InviteForm(forms.Form):
 
     def __init__(self, *args: Any, site: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "invite_%s", **kwargs})
-        self.fields["role"].choices = SiteRole.choices if site else CampaignRole.choices  # type: ignore[attr-defined]
+        set_choices(self, "role", SiteRole.choices if site else CampaignRole.choices)
         self.fields["email"].help_text = (
             "The link is sent there."
             if settings.EMAIL_IS_SET
@@ -66,12 +62,10 @@ class RevokeForm(forms.Form):
 
     def __init__(self, campaign: Campaign | None, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choose_from(self, "row", Invitation.objects.filter(campaign=campaign))
+        set_rows(self, "row", Invitation.objects.filter(campaign=campaign))
 
 
-class PersonalDataForm(forms.Form):
-    use_required_attribute = False
-
+class PersonalDataForm(PageForm):
     text = forms.CharField(
         label="Text",
         required=False,
@@ -84,10 +78,8 @@ class PersonalDataForm(forms.Form):
         return "\n".join(line.rstrip() for line in self.cleaned_data["text"].strip().splitlines())
 
 
-class AgreeForm(forms.Form):
+class AgreeForm(PageForm):
     """Agreement to a text: the field `text` is its fingerprint, so that nobody agrees to a text they did not see."""
-
-    use_required_attribute = False
 
     text = forms.CharField(widget=forms.HiddenInput, max_length=64)
     agreed = forms.BooleanField(
@@ -105,10 +97,8 @@ class AgreeForm(forms.Form):
         return self.fingerprint
 
 
-class JoinForm(forms.Form):
+class JoinForm(PageForm):
     """A new account by invitation."""
-
-    use_required_attribute = False
 
     username = UsernameField(
         label="Name", max_length=150, help_text="To sign in with. Managers see it; letters, digits and @ . + - _"
@@ -148,9 +138,7 @@ class JoinForm(forms.Form):
         return asked
 
 
-class EmailForm(forms.Form):
-    use_required_attribute = False
-
+class EmailForm(PageForm):
     email = forms.EmailField(
         label="E-mail",
         required=False,
@@ -160,10 +148,8 @@ class EmailForm(forms.Form):
     )
 
 
-class ConfirmForm(forms.Form):
+class ConfirmForm(PageForm):
     """Confirmation of an erasure: the name of the account must be typed."""
-
-    use_required_attribute = False
 
     name = forms.CharField(
         max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})

@@ -6,13 +6,13 @@ from typing import Any
 
 from django import forms
 
+from core.forms.fields import PageForm
+
 MAX_BYTES = 1_048_576
 
 
-class TemplatesFileForm(forms.Form):
+class TemplatesFileForm(PageForm):
     """A file of templates, or its text once the manager has seen what it changes and confirms."""
-
-    use_required_attribute = False
 
     file = forms.FileField(
         label="File",

@@ -10,15 +10,14 @@ from annotation.enums import TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.settings import DEFAULT_ORDER, LARGEST_SEED, OrderSettings, read_settings, write_settings
+from core.forms.fields import PageForm, set_choices
 from pooling.orders import ORDERS
 
 # most triples that a page releases; more take longer than a page may take to answer
 RELEASE_IN_BROWSER = 50_000
 
 
-class OrderForm(forms.Form):
-    use_required_attribute = False
-
+class OrderForm(PageForm):
     order = forms.ChoiceField(label="Order", initial=DEFAULT_ORDER)
     batch_size = forms.IntegerField(
         label="Triples in a batch",
@@ -44,9 +43,7 @@ class OrderForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        order = self.fields["order"]
-        assert isinstance(order, forms.ChoiceField)
-        order.choices = [(name, entry.label) for name, entry in ORDERS.items()]
+        set_choices(self, "order", ((name, entry.label) for name, entry in ORDERS.items()))
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> OrderForm:
@@ -91,10 +88,8 @@ class OpenForm(OrderForm):
         }
 
 
-class StoppingForm(forms.Form):
+class StoppingForm(PageForm):
     """When batches stop coming by themselves."""
-
-    use_required_attribute = False
 
     budget = forms.IntegerField(
         label="Budget, in labels",
@@ -119,9 +114,7 @@ class StoppingForm(forms.Form):
         return cls(data, initial={name: getattr(campaign, name) for name in cls.base_fields})
 
 
-class AuditForm(forms.Form):
-    use_required_attribute = False
-
+class AuditForm(PageForm):
     percent = forms.FloatField(
         label="Percent of the filtered triples",
         min_value=0.01,

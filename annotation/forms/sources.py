@@ -8,15 +8,14 @@ from typing import Any
 from django import forms
 
 from annotation.models import Source
+from core.forms.fields import PageForm, set_choices
 from pooling.models import Relation
 
 ALL, CHOSEN = "all", "chosen"
 
 
-class SourceForm(forms.Form):
+class SourceForm(PageForm):
     """Name and search address of a source."""
-
-    use_required_attribute = False
 
     name = forms.CharField(label="Name", max_length=80)
     search_url = forms.CharField(
@@ -35,16 +34,12 @@ class NewSourceForm(SourceForm):
     field_order = ("name", "host", "search_url")
 
 
-class RemoveForm(forms.Form):
-    use_required_attribute = False
-
+class RemoveForm(PageForm):
     opens = forms.BooleanField(label="Let these relations take all sources again", required=False)
 
 
-class ChooseForm(forms.Form):
+class ChooseForm(PageForm):
     """Choose sources for several relations at once: the ticked ones, or all that the filter shows."""
-
-    use_required_attribute = False
 
     relations = forms.TypedMultipleChoiceField(coerce=int, required=False)
     every = forms.BooleanField(required=False)
@@ -61,8 +56,8 @@ class ChooseForm(forms.Form):
     def __init__(self, data: Any, *, shown: Iterable[Relation], sources: Iterable[Source], **options: Any) -> None:
         super().__init__(data, **options)
         self.shown = list(shown)
-        self.fields["relations"].choices = [(r.index, r.key) for r in self.shown]  # type: ignore[attr-defined]
-        self.fields["sources"].choices = [(s.pk, s.name) for s in sources]  # type: ignore[attr-defined]
+        set_choices(self, "relations", ((relation.index, relation.key) for relation in self.shown))
+        set_choices(self, "sources", ((source.pk, source.name) for source in sources))
 
     def clean(self) -> dict[str, Any]:
         """Add `chosen_relations`, their indices, and `chosen_sources`, primary keys or None for all sources."""

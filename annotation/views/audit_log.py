@@ -20,8 +20,11 @@ from pooling.models import Pool
 def audit(request: HttpRequest) -> HttpResponse:
     act, person, pool = (request.GET.get(name, "") for name in ("act", "person", "pool"))
     rows = AuditEntry.objects.select_related("person", "subject", "pool")
+    page = page_of(request, _filtered(rows, act, person, pool))
+    for entry in page:
+        entry.told = "; ".join(f"{key.replace('_', ' ')}: {_word(value)}" for key, value in entry.details.items())
     context = {
-        "page": page_of(request, _filtered(rows, act, person, pool)),
+        "page": page,
         "acts": known_acts(),
         "act": act,
         "person": person,
@@ -30,8 +33,6 @@ def audit(request: HttpRequest) -> HttpResponse:
         "pools": Pool.objects.order_by("name"),
         "filtered": bool(act or person or pool),
     }
-    for entry in context["page"]:  # type: ignore[attr-defined]
-        entry.told = "; ".join(f"{key.replace('_', ' ')}: {_word(value)}" for key, value in entry.details.items())
     return render(request, "annotation/people/audit_log.html", context)
 
 

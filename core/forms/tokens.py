@@ -8,13 +8,12 @@ from typing import Any
 from django import forms
 
 from core.enums import TokenScope
+from core.forms.fields import PageForm, set_choices
 
 DAYS = ((7, "1 week"), (30, "30 days"), (90, "90 days"), (365, "1 year"))
 
 
-class TokenForm(forms.Form):
-    use_required_attribute = False
-
+class TokenForm(PageForm):
     name = forms.CharField(
         label="Name", max_length=80, help_text="What you will know it by: the script or machine that uses it."
     )
@@ -27,5 +26,5 @@ class TokenForm(forms.Form):
 
     def __init__(self, *args: Any, scopes: Sequence[TokenScope], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["scopes"].choices = [(scope.value, scope.label) for scope in scopes]  # type: ignore[attr-defined]
+        set_choices(self, "scopes", ((scope.value, scope.label) for scope in scopes))
         self.fields["scopes"].initial = [scopes[0].value]
