@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -151,3 +152,76 @@ def read(page: Any, status: int = 200) -> Element:
     builder = _Builder()
     builder.feed(page)
     return builder.open[0]
+
+
+def parse(page: Any) -> Element:
+    """Return the page of a response of any status, or of a text."""
+    return read(page if isinstance(page, str) else page.content.decode())
+
+
+def elements(page: Any, name: str) -> list[Element]:
+    """Return the elements with this data-test; where there is none, the one with this id."""
+    top = parse(page)
+    return top.all(name) or top.all(id=name)
+
+
+def element(page: Any, name: str) -> Element:
+    """Return the only element with this data-test or id."""
+    (found,) = elements(page, name)
+    return found
+
+
+def has(page: Any, name: str) -> bool:
+    return bool(elements(page, name))
+
+
+def content(page: Any) -> Element:
+    """Return what is below the frame of a page."""
+    top = parse(page)
+    return next(iter(top.all(tag="main")), top)
+
+
+def table(page: Any, name: str) -> list[list[str]]:
+    """Return the words of each cell in the bodies of the tables inside an element."""
+    return element(page, name).rows
+
+
+def links(page: Any) -> dict[str, str]:
+    """Return the words of each link in the content, by address."""
+    return {a["href"]: a.text for a in content(page).all(tag="a")}
+
+
+def posts(page: Any) -> list[str]:
+    """Return the addresses to which the forms of the content post; "" is the page itself."""
+    return [form.attrs.get("action", "") for form in content(page).all(tag="form", method="post")]
+
+
+def fields(page: Any) -> dict[str, str]:
+    """Return the value with which each field of the forms in the content begins, by name."""
+    found = {}
+    for one in content(page).walk():
+        if one.tag == "input" and "name" in one:
+            found[one["name"]] = one.attrs.get("value", "")
+        elif one.tag == "textarea":
+            found[one["name"]] = one.text
+        elif one.tag == "select":
+            chosen = [option for option in one.all(tag="option") if "selected" in option]
+            found[one["name"]] = chosen[0].attrs.get("value", chosen[0].text) if chosen else ""
+    return found
+
+
+def refusals(page: Any) -> list[str]:
+    """Return what a page says against what was sent: of the whole form, then of its fields."""
+    top = parse(page)
+    whole = [one.text for one in top.walk() if "notice-error" in one.attrs.get("class", "").split()]
+    return whole + top.errors
+
+
+def notices(page: Any) -> list[str]:
+    return parse(page).messages
+
+
+def chart_data(page: Any) -> list[dict[str, Any]]:
+    """Return what the charts of a page draw."""
+    (data,) = element(page, "chart-data").children
+    return json.loads(str(data))

@@ -50,6 +50,31 @@ class Job(models.Model):
         return min(100, self.done * 100 // self.total) if self.total else 0
 
     @property
+    def badge(self) -> str:
+        """Return the CSS class of the state's badge; empty while the job waits."""
+        return "" if self.is_queued else f"badge-{self.state}"
+
+    @property
+    def is_queued(self) -> bool:
+        return self.state == JobState.QUEUED
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == JobState.RUNNING
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == JobState.DONE
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == JobState.FAILED
+
+    @property
+    def can_retry(self) -> bool:
+        return self.state in (JobState.FAILED, JobState.CANCELLED)
+
+    @property
     def is_over(self) -> bool:
         return self.state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 

@@ -57,6 +57,15 @@ def _linked(url: str, words: str) -> SafeString:
     return format_html('<li><a href="{}">{}</a></li>', url, words) if url else format_html("<li>{}</li>", words)
 
 
+NOTICES = {"error": " notice-error", "warning": " notice-warn", "success": " notice-done"}
+
+
+@register.filter
+def notice(level_tag: str) -> str:
+    """Return the CSS classes of a message of this level."""
+    return f"notice{NOTICES.get(level_tag, '')}"
+
+
 def _url(frame: str, context: Context) -> str:
     if frame in UNLINKED:
         return ""

@@ -41,6 +41,19 @@ class Shown(IntEnum):
         return self.name.lower()
 
     @property
+    def is_seed(self) -> bool:
+        return self is Shown.ORIGINAL
+
+    @property
+    def is_unjudged(self) -> bool:
+        return self is Shown.UNJUDGED
+
+    @property
+    def is_outside(self) -> bool:
+        """Say whether the triple is not in the pool."""
+        return self is Shown.NOT_POOLED
+
+    @property
     def mark(self) -> str:
         return _WORDS[self][0]
 

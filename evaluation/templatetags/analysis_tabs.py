@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -53,6 +54,18 @@ def written(value: Any, kind: str) -> str:
         return f"{value:.2f}".replace("-", "−")
     size = abs(value)
     return (f"{value:,.1f}" if size >= 10 else f"{value:.4f}").replace("-", "−")
+
+
+@register.simple_tag(takes_context=True)
+def table_csv(context: Context, table: Any) -> str:
+    """Return the address of a table's CSV file on the page where it is shown, with the settings of that page."""
+    if context.get("is_world"):
+        url = reverse("open-world-csv", args=[table["key"]])
+    elif study := context.get("study"):
+        url = reverse("open-world-study-csv", args=[study.name, table["key"]])
+    else:
+        url = reverse("analysis-csv", args=[context["pool"].name, context["analysis"].key, table["key"]])
+    return f"{url}?{context['query']}" if context.get("query") else url
 
 
 @register.simple_tag
@@ -116,6 +129,11 @@ def _few(names: list[str]) -> str:
 @register.filter
 def is_number(kind: str) -> bool:
     return kind not in ("text", "system", "measure")
+
+
+@register.filter
+def is_system(kind: str) -> bool:
+    return kind == "system"
 
 
 @register.filter

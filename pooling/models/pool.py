@@ -7,6 +7,8 @@ from pooling.enums import TO_PEOPLE, PoolOrigin, PoolState
 from pooling.models.graph import Graph
 from pooling.models.system import System
 
+BADGES = {PoolState.READY: "badge-done", PoolState.BUILDING: "badge-running", PoolState.CANCELLED: "badge-cancelled"}
+
 
 class Pool(models.Model):
     graph = models.ForeignKey(Graph, on_delete=models.PROTECT, related_name="pools")
@@ -43,8 +45,21 @@ class Pool(models.Model):
         return reverse("pool", args=[self.name])
 
     @property
+    def badge(self) -> str:
+        """Return the CSS class of the state's badge."""
+        return BADGES.get(PoolState(self.state), "badge-failed")
+
+    @property
     def is_ready(self) -> bool:
         return self.state == PoolState.READY
+
+    @property
+    def is_imported(self) -> bool:
+        return self.origin == PoolOrigin.IMPORTED
+
+    @property
+    def is_built(self) -> bool:
+        return self.origin == PoolOrigin.BUILT
 
 
 class SeedTriple(models.Model):

@@ -1,11 +1,19 @@
 """Define systems: a model with its settings and seed."""
 
 from django.db import models
+from django.urls import reverse
 
 from pooling.enums import SystemState
 from pooling.models.graph import Graph
 
 IMPORTED = "imported"  # kind of a system that was trained elsewhere: only its run is known
+
+BADGES = {
+    SystemState.TRAINED: "badge-done",
+    SystemState.TRAINING: "badge-running",
+    SystemState.FAILED: "badge-failed",
+    SystemState.CANCELLED: "badge-cancelled",
+}
 
 
 class System(models.Model):
@@ -42,6 +50,14 @@ class System(models.Model):
 
     def __str__(self) -> str:
         return f"{self.graph.name}/{self.name}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("system", args=[self.graph.name, self.name])
+
+    @property
+    def badge(self) -> str:
+        """Return the CSS class of the state's badge; empty while the system waits."""
+        return BADGES.get(SystemState(self.state), "")
 
     @property
     def is_imported(self) -> bool:

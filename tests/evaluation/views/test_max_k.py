@@ -11,15 +11,15 @@ from pooling.enums import PoolingJob
 from pooling.models import Pool
 from pooling.training.train import systems_with_runs
 from tests.factories import make_job
+from tests.page import element, fields, has, links, notices, parse, posts
 
 PAGE = "/pools/p/evaluation/max-k"
 SCORE = f"{PAGE}/score"
-BUTTON = f'<form class="section-action" method="post" action="{SCORE}">'
 
 
 def test_only_managers_have_the_button(sign_in, labelled: Pool):
     manager, researcher = (sign_in(role).get(PAGE).content.decode() for role in ("manager", "researcher"))
-    assert BUTTON in manager and BUTTON not in researcher
+    assert SCORE in posts(manager) and SCORE not in posts(researcher)
     assert "Not shown: transe, distmult and complex." in researcher
 
 
@@ -29,20 +29,24 @@ def test_one_click_scores_what_is_missing_and_the_page_shows_it(sign_in, labelle
     answer = client.post(SCORE, follow=True)
     html = answer.content.decode()
     jobs = list(Job.objects.filter(kind=PoolingJob.SCORE).order_by("pk"))
-    assert answer.redirect_chain == [(PAGE, 302)] and "3 systems are being scored; this page shows it." in html
+    assert answer.redirect_chain == [(PAGE, 302)]
+    assert [said.split()[0] for said in notices(answer)] == ["3"]
     assert [(job.system.name, job.params) for job in jobs] == [(name, {}) for name in ("transe", "distmult", "complex")]
     assert {job.created_by.username for job in jobs} == {"manager"}
     for job in jobs:
-        assert f"{job.system.name} is being scored: 0 %" in html and f'href="/jobs/{job.pk}"' in html
+        shown = element(html, f"job-{job.system.name}")
+        assert shown["data-state"] == "queued" and "0 %" in shown.text
+        assert [a["href"] for a in shown.all(tag="a")] == [f"/jobs/{job.pk}"]
     seen = sign_in("researcher").get(PAGE).content.decode()
-    assert "transe is being scored: 0 %" in seen and "/jobs/" not in seen
+    assert "0 %" in element(seen, "job-transe").text and "/jobs/" not in seen
     client.post(SCORE)
     assert Job.objects.filter(kind=PoolingJob.SCORE).count() == 3
     for job in jobs:
         execute(job.pk, "w")
     html = client.get(PAGE).content.decode()
-    assert "is being scored" not in html and BUTTON not in html and 'id="models-title"' in html
-    assert "No run lacks anything" in client.post(SCORE, follow=True).content.decode()
+    assert not has(html, "job-transe") and SCORE not in posts(html) and has(html, "models-title")
+    assert len(notices(client.post(SCORE, follow=True))) == 1
+    assert Job.objects.filter(kind=PoolingJob.SCORE).count() == 3  # no run lacks anything
 
 
 def test_a_job_that_failed_is_told_until_another_one_is_there(sign_in, labelled: Pool):
@@ -51,12 +55,14 @@ def test_a_job_that_failed_is_told_until_another_one_is_there(sign_in, labelled:
     Job.objects.filter(system__name="transe").update(state="failed", error="the disk is full")
     Job.objects.filter(system__name="complex").update(state="cancelled")
     html = client.get(PAGE).content.decode()
-    assert "Scoring transe failed: the disk is full" in html and "complex is being scored" not in html
+    assert element(html, "job-transe")["data-state"] == "failed"
+    assert element(html, "job-transe").text.split(": ")[1].startswith("the disk is full")
+    assert not has(html, "job-complex")
     client.post(SCORE)
     make_job(PoolingJob.EXTEND_POOL, JobState.RUNNING, pool=labelled, done=1, total=4)
     html = client.get(PAGE).content.decode()
-    assert "Scoring transe failed" not in html and "transe is being scored: 0 %" in html
-    assert "Pool p is being scored: 25 %" in html
+    assert element(html, "job-transe")["data-state"] == "queued" and "0 %" in element(html, "job-transe").text
+    assert "25 %" in element(html, "job-pool").text
 
 
 def test_who_may_have_them_scored(sign_in, labelled: Pool):
@@ -75,7 +81,7 @@ def test_a_pool_that_nobody_can_evaluate_says_so(sign_in, labelled: Pool):
 
 def test_the_form_has_the_systems_and_what_is_chosen(sign_in, labelled: Pool):
     html = sign_in("researcher").get(f"{PAGE}?system=distmult&answers=filtered&k=5").content.decode()
-    assert '<option value="">the best by F1</option><option value="transe">transe</option>' in html
-    assert '<option value="distmult" selected>distmult</option>' in html
-    assert '<option value="filtered" selected>are wrong (filtered)</option>' in html
-    assert '<a href="/help/lenses#max-k">What is this?</a>' in html
+    [select] = [one for one in parse(html).all(tag="select") if one["name"] == "system"]
+    assert [option["value"] for option in select.all(tag="option")] == ["", "transe", "distmult", "complex"]
+    assert (fields(html)["system"], fields(html)["answers"]) == ("distmult", "filtered")
+    assert "/help/lenses#max-k" in links(html)

@@ -11,6 +11,7 @@ from evaluation.browse.inventory import LEGEND, Shown, inventory
 from evaluation.browse.question import inspect_question
 from evaluation.browse.search import QuestionFilter, find_questions, reach
 from pooling.models import Pool, Run
+from tests.page import element
 from tests.pages.world import EVIL, make_graph, make_pool
 
 LIST = "/pools/p/evaluation/questions"
@@ -130,8 +131,9 @@ def test_labels_are_one_click_away_as_safe_links(sign_in, labelled: Pool, busies
     entity = triple.head if held.stock.questions.side[busiest] else triple.tail
     assert f'popovertarget="evidence-{entity}"' in html and html.count(f'id="evidence-{entity}"') == 1
     shown = html.split(f'id="evidence-{entity}"')[1].split("</ul>")[0]
-    link = '<a class="break" href="https://a.example/&lt;b&gt;" target="_blank" rel="noopener noreferrer nofollow">'
-    assert link in shown
+    [link] = element(html, f"evidence-{entity}").all(tag="a")
+    assert (link["href"], link["target"]) == ("https://a.example/<b>", "_blank")
+    assert link["rel"] == "noopener noreferrer nofollow"
     assert 'href="javascript:' not in html and "javascript:alert(1)" in shown
 
 

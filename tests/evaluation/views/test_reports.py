@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from html import unescape
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from evaluation.analyses.registry import ANALYSES
 from evaluation.overview.full_report import full_report, report_html, report_json
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
+from tests.page import elements
 
 PAGE = "/pools/p/evaluation/report"
 FILE = f"{PAGE}/download"
@@ -22,9 +22,11 @@ ASKED = Settings(measures=("macro_mrr",), against="depth:1", alpha=0.1)
 
 def test_page_says_what_the_report_will_hold(sign_in):
     page = unescape(sign_in("researcher").get(PAGE + QUERY).content.decode())
-    links = re.findall(r'<li><a href="/pools/p/evaluation/([a-z-]+)(\?[^"]*)?">([^<]+)</a>: ', page)
-    assert [(key, title) for key, _, title in links] == [(a.key, a.title) for a in ANALYSES]
-    assert {key: query for key, query, _ in links}["discriminative"] == "?measures=macro_mrr&alpha=0.1"
+    links = [one.all(tag="a")[0] for one in elements(page, "content")]
+    assert [link.text for link in links] == [a.title for a in ANALYSES]
+    asked = dict(link["href"].removeprefix("/pools/p/evaluation/").partition("?")[::2] for link in links)
+    assert list(asked) == [a.key for a in ANALYSES]
+    assert asked["discriminative"] == "measures=macro_mrr&alpha=0.1"
     assert page.count("not computed</span> randomised Tukey HSD") == 1
     assert f'form="report-settings" formaction="{FILE}"' in page
     assert '<option value="depth:1" selected>' in page

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
+from django.utils.text import capfirst
 
 from annotation.campaigns.opening import open_campaign
 from core.models import AuditEntry
 from pooling.errors import PoolError
 from pooling.models import Pool
-from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.filtering import why_filters_stay
+from pooling.pools.kernels.filters import ALWAYS, FILTERS
 from pooling.views import pool_filter as filter_views
+from tests.page import element, has, links, notices, refusals, table
 from tests.pages.world import make_graph, make_person, make_pool, make_system
 
 URL = "/pools/town-pool/filter"
-
-
-def table(html: str, caption: str) -> list[list[str]]:
-    """Cells of the rows of the table with this caption, without tags."""
-    part = re.search(rf"<caption>{caption}.*?</table>", html, re.S)
-    assert part is not None
-    rows = re.findall(r"<tr>(.*?)</tr>", part.group().partition("</thead>")[2], re.S)
-    return [
-        [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)]
-        for row in rows
-    ]
 
 
 @pytest.fixture
@@ -34,49 +24,64 @@ def pool(graph) -> Pool:
     return make_pool(graph, systems=[make_system(graph, name) for name in ("rotate", "distmult")])
 
 
+def led_to_triples(response: object) -> list[str]:
+    """The reasons whose triples the page leads to; a filter that is switched off leads to none."""
+    addresses = [address for address in links(response)]
+    return [address.partition("?reason=")[2] for address in addresses if "?reason=" in address]
+
+
+def totals(html: str) -> list[list[str]]:
+    [foot] = element(html, "preview-table").all(tag="tfoot")
+    return [row.texts(tag="td") for row in foot.all(tag="tr")]
+
+
 def test_filter_page_counts_and_shows_examples(pool, manager):
     html = manager.get(URL).content.decode()
-    assert "<dt>filtered (42.9 %)</dt><dd>3</dd>" in html
-    assert html.count("1 triple</a>") == 3
-    assert "4 triples</a>" in html
-    assert html.count("switched off") == len(FILTERS) - 3
+    assert element(html, "figures").texts(tag="dd") == ["7", "3", "4"]
+    assert "42.9 %" in element(html, "figures").all(tag="dt")[1].text
+    assert led_to_triples(html) == [*pool.filters, "people"]
+    assert {name: element(html, f"filter-{name}").text.split()[0] for name in pool.filters} == dict.fromkeys(
+        pool.filters, "1"
+    )
+    assert links(html)["/pools/town-pool/triples?reason=people"].split()[0] == "4"
 
 
 def test_filter_that_was_switched_off(pool, manager):
     pool.filters = ["types"]
     pool.save()
-    assert manager.get(URL).content.decode().count("switched off") == len(FILTERS) - 1
+    assert led_to_triples(manager.get(URL)) == ["types", "people"]
 
 
 def test_what_has_no_switch_says_how_often_and_why(pool, manager):
     """Train says of whom p0 and p1 know two, and of who knows p3 and p4 two; the seeds themselves do not count."""
-    rows = table(manager.get(URL).content.decode(), "What no pool holds")
-    assert [row[:2] for row in rows] == [["Known triples", "8"], ["Duplicates", "7"]]
-    assert all("There is no switch" in why for _, _, why in rows)
+    rows = table(manager.get(URL), "always-table")
+    assert [(label, why) for label, _, why in rows] == [
+        (capfirst(one.label), one.description) for one in ALWAYS.values()
+    ]
+    assert [count for _, count, _ in rows] == ["8", "7"]
 
 
 def test_who_looks_for_a_switch_is_led_to_why_there_is_none(pool, manager):
     html = manager.get(URL).content.decode()
-    assert 'always left out: <a href="#always">why there is no switch</a>' in html
-    assert '<section class="section" id="always">' in html
+    assert element(html, "why-always")["href"] == "#always"
+    assert element(html, "always").tag == "section"
     assert "#left-out" not in html
     Pool.objects.update(origin="imported", report=[{"kind": "known fact (train)", "count": 2, "examples": []}])
-    assert '<a href="/pools/town-pool/triples#left-out">which lines</a>' in manager.get(URL).content.decode()
-    assert 'id="left-out"' in manager.get("/pools/town-pool/triples").content.decode()
+    assert "/pools/town-pool/triples#left-out" in links(manager.get(URL))
+    assert element(manager.get("/pools/town-pool/triples"), "left-out").tag == "section"
 
 
 def test_other_filters_are_tried_first(pool, manager):
     before = list(pool.triples.values_list("id", "reason"))
     html = manager.get(URL, {"preview": "yes", "filters": ["self-answer", "category-tail"]}).content.decode()
-    assert table(html, "A triple that several filters would take") == [
-        ["Head question of a 1-1 or 1-N relation", "1", "–"],
-        ["Tail question of a 1-1 or N-1 relation", "1", "2"],
-        ["Entity type not consistent with the relation", "1", "–"],
-        ["Head and tail are the same entity", "–", "0"],
-        ["Filtered", "3", "2"],
-        ["To people", "4", "5"],
+    names = ("category-head", "category-tail", "types", "self-answer")
+    assert table(html, "preview-table") == [
+        [capfirst(FILTERS[name].label), *counts]
+        for name, counts in zip(names, (["1", "–"], ["1", "2"], ["1", "–"], ["–", "0"]), strict=True)
     ]
-    assert re.findall(r'<input type="hidden" name="filters" value="([^"]*)">', html) == ["category-tail", "self-answer"]
+    assert totals(html) == [["3", "2"], ["4", "5"]]
+    hidden = [one for one in element(html, "preview").all(tag="input") if one.attrs.get("name") == "filters"]
+    assert [(one["type"], one["value"]) for one in hidden] == [("hidden", "category-tail"), ("hidden", "self-answer")]
     assert list(pool.triples.values_list("id", "reason")) == before
 
 
@@ -84,24 +89,21 @@ def test_the_filters_of_the_pool_are_ticked_and_nothing_to_use(pool, manager):
     form = manager.get(URL).context["form"]
     assert form["filters"].value() == ["category-head", "category-tail", "types"]
     same = manager.get(URL, {"preview": "yes", "filters": pool.filters}).content.decode()
-    assert "These are the filters of the pool." in same
-    assert "Use these filters" not in same
+    assert has(same, "same")
+    assert not has(same, "use")
 
 
 def test_no_filter_at_all_can_be_tried_and_used(pool, manager):
     html = manager.get(URL, {"preview": "yes"}).content.decode()
-    assert table(html, "A triple that several filters would take")[-2:] == [
-        ["Filtered", "3", "0"],
-        ["To people", "4", "7"],
-    ]
+    assert totals(html) == [["3", "0"], ["4", "7"]]
     assert manager.post(URL)["Location"] == URL
     assert set(pool.triples.values_list("reason", flat=True)) == {""}
     assert Pool.objects.get().filters == []
 
 
 def test_using_other_filters_changes_the_reasons_and_is_logged(pool, manager):
-    page = manager.post(URL, {"filters": ["types", "category-head"]}, follow=True).content.decode()
-    assert "town-pool is filtered anew: 3 triples changed their reason." in page
+    page = manager.post(URL, {"filters": ["types", "category-head"]}, follow=True)
+    assert [[word for word in said.split() if word.isdigit()] for said in notices(page)] == [["3"]]
     assert Pool.objects.get().filters == ["category-head", "types"]
     entry = AuditEntry.objects.get(act="pool-filtered")
     assert (entry.person.username, entry.about) == ("boss", "category-head, types: 0 of 7 filtered")
@@ -112,29 +114,29 @@ def test_nonsense_is_refused_at_the_form(pool, manager):
         manager.post(URL, {"filters": ["all"]}).content.decode(),
         manager.get(URL, {"preview": "yes", "filters": ["all"]}).content.decode(),
     ):
-        assert "all is not one of the available choices" in html
-        assert "Use these filters" not in html
+        assert ["all" in said.split() for said in refusals(html)] == [True]
+        assert not has(html, "use")
     assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
 
 
 def test_with_a_campaign_the_page_says_why_filters_stay(pool, manager):
     open_campaign(pool)
-    page = manager.get(URL).content.decode()
-    reason = "Pool town-pool has a campaign: people judge what its filters left, so they stay as they are."
-    assert f'<p class="muted">{reason}</p>' in page
-    assert "Change the filters" not in page
-    refused = manager.post(URL, {"filters": ["types"]}).content.decode()
-    assert f'<p class="notice notice-error" role="alert">{reason}</p>' in refused
+    page = manager.get(URL)
+    reason = why_filters_stay(pool)
+    assert element(page, "stays").text == reason
+    assert not has(page, "change")
+    refused = element(manager.post(URL, {"filters": ["types"]}), "refused")
+    assert (refused.text, refused["role"]) == (reason, "alert")
     assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
 
 
 def test_a_pool_that_is_too_large_for_a_page_is_filtered_on_the_server(pool, manager, monkeypatch):
     monkeypatch.setattr(filter_views, "MOST_TRIPLES", 6)
     for answer in (manager.get(URL, {"preview": "yes"}), manager.post(URL)):
-        html = answer.content.decode()
-        assert "7 triples take longer than a page can wait" in html
-        assert "manage.py filter_pool town-pool --filters category-head,category-tail,types" in html
-        assert "Use these filters" not in html
+        said = element(answer, "refused" if has(answer, "refused") else "stays").text
+        assert said.startswith("7 ")
+        assert "manage.py filter_pool town-pool --filters category-head,category-tail,types" in said
+        assert not has(answer, "use")
     assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
     monkeypatch.setattr(filter_views, "MOST_TRIPLES", 7)
     assert manager.post(URL).status_code == 302
@@ -145,16 +147,15 @@ def test_what_was_refused_in_the_meantime_is_shown(pool, manager, monkeypatch):
         raise PoolError("Somebody opened the campaign.")
 
     monkeypatch.setattr(filter_views, "refilter_pool", refuse)
-    assert '<p class="notice notice-error" role="alert">Somebody opened the campaign.</p>' in (
-        manager.post(URL).content.decode()
-    )
+    refused = element(manager.post(URL), "refused")
+    assert (refused.text, refused["role"]) == ("Somebody opened the campaign.", "alert")
 
 
 def test_a_researcher_reads_and_cannot_change(pool, client):
     client.force_login(make_person("rosa", site="researcher"))
-    page = client.get(URL, {"preview": "yes", "filters": ["types"]}).content.decode()
-    assert "<dt>filtered (42.9 %)</dt>" in page
-    assert "Change the filters" not in page and "Use these filters" not in page
+    page = client.get(URL, {"preview": "yes", "filters": ["types"]})
+    assert element(page, "figures").texts(tag="dd") == ["7", "3", "4"]
+    assert not has(page, "change") and not has(page, "use")
     assert client.post(URL, {"filters": ["types"]}).status_code == 403
     assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
 

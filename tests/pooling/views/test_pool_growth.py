@@ -8,8 +8,8 @@ from django.test import Client
 
 from core.models import AuditEntry, Job
 from pooling.models import Pool
+from tests.page import element, fields, has, posts, refusals, table
 from tests.pages.world import make_person, make_pool, make_system
-from tests.pooling.views.test_pools import rows
 
 URL = "/pools/town-pool/growth"
 GROWTH = [
@@ -33,11 +33,12 @@ def extensions() -> list[dict]:
 
 def test_what_was_added_when_begins_with_what_was_first(pool, manager):
     Pool.objects.update(growth=GROWTH)
-    html = manager.get(URL).content.decode()
-    table = [row[1:] for row in rows(html)]
-    assert table == [["Built", "4", "2"], ["depth 5 to 10", "2", "1"], ["system &lt;conve&gt;", "1", "1"]]
-    assert [row[0] for row in rows(html)][1:] == ["3 Feb 2026, 04:05", "4 Mar 2026, 05:06"]
-    assert "1 of 2 test triples are no seeds yet." in html
+    page = manager.get(URL)
+    grown = table(page, "grown")
+    first = pool.get_origin_display()
+    assert [row[1:] for row in grown] == [[first, "4", "2"], ["depth 5 to 10", "2", "1"], ["system <conve>", "1", "1"]]
+    assert [row[0] for row in grown][1:] == ["3 Feb 2026, 04:05", "4 Mar 2026, 05:06"]
+    assert element(page, "seeds-left")["data-value"] == "1"
 
 
 def test_asking_starts_a_job_with_what_was_asked(pool, manager):
@@ -52,8 +53,9 @@ def test_asking_starts_a_job_with_what_was_asked(pool, manager):
         }
     ]
     job = Job.objects.get()
-    html = manager.get(URL).content.decode()
-    assert f'<a href="/jobs/{job.pk}">Job {job.pk}</a> extends this pool: queued.' in html
+    extending = element(manager.get(URL), "extending")
+    assert [link["href"] for link in extending.all(tag="a")] == [f"/jobs/{job.pk}"]
+    assert extending.text.endswith(f"{job.get_state_display().lower()}.")
     assert AuditEntry.objects.get(act="pool-extended").person.username == "boss"
 
 
@@ -78,48 +80,48 @@ def test_a_seed_file_is_read_and_named(pool, manager):
     ids=lambda value: str(value)[:30],
 )
 def test_refusals_are_shown_at_the_form_and_start_nothing(pool, manager, data, message):
-    assert message in manager.post(URL, data).content.decode()
+    assert any(message in said for said in refusals(manager.post(URL, data)))
     assert extensions() == []
 
 
 def test_an_imported_pool_is_offered_no_depth_and_a_full_one_no_seeds(graph, manager):
     make_pool(graph)
-    html = manager.get(URL).content.decode()
-    assert 'name="depth"' not in html and 'name="count"' not in html and 'name="systems"' not in html
-    assert "so it does not become deeper" in html
-    assert "All test triples of town are seeds." in html
-    assert "Every trained system of town is in the pool." in html
+    page = manager.get(URL)
+    assert {"depth", "count", "systems"} & set(fields(page)) == set()
+    assert has(page, "no-depth") and has(page, "no-seeds") and has(page, "no-systems")
 
 
 def test_researchers_read_and_do_not_change(pool):
     client = Client()
     client.force_login(make_person("rena", site="researcher"))
-    html = client.get(URL).content.decode()
-    assert "What was added when" in html
-    assert '<button class="button-primary"' not in html and "Freeze" not in html
+    page = client.get(URL)
+    assert has(page, "grown")
+    assert posts(page) == []
     assert (client.post(URL, {"depth": "12"}).status_code, extensions()) == (403, [])
 
 
 def test_freezing_asks_twice_and_then_holds(pool, manager):
-    html = manager.post("/pools/town-pool/freeze", {}).content.decode()
-    assert "Tick the box to freeze the pool: this cannot be undone." in html
+    refused = manager.post("/pools/town-pool/freeze", {})
+    assert list(refused.context["freezing"].errors) == ["sure"]
+    assert set(refused.context["freezing"].errors["sure"]) <= set(refusals(refused))
     assert Pool.objects.get().frozen_at is None
     assert manager.post("/pools/town-pool/freeze", {"sure": "on"})["Location"] == URL
     day = f"{Pool.objects.get().frozen_at:%Y-%m-%d}"
-    html = manager.get(URL).content.decode()
-    assert f"Pool town-pool was frozen on {day} and does not grow: build another pool." in html
-    assert "Extend pool</button>" not in html
-    assert rows(html)[-1][1:] == ["frozen", "–", "–"]
-    html = manager.post("/pools/town-pool/freeze", {"sure": "on"}).content.decode()
+    page = manager.get(URL)
+    assert day in element(page, "stays").text
+    assert URL not in posts(page) and "" not in posts(page)
+    assert table(page, "grown")[-1][2:] == ["–", "–"]
+    again = manager.post("/pools/town-pool/freeze", {"sure": "on"})
     assert AuditEntry.objects.filter(act="pool-frozen").count() == 1
-    assert f"was frozen on {day} already" in html
-    assert f"was frozen on {day} and does not grow" in manager.post(URL, {"depth": "12"}).content.decode()
+    assert [day in said for said in refusals(again)] == [True]
+    assert [day in said for said in refusals(manager.post(URL, {"depth": "12"}))] == [True]
 
 
 def test_a_pool_that_is_extended_is_not_frozen(pool, manager):
     manager.post(URL, {"depth": "12"})
-    html = manager.post("/pools/town-pool/freeze", {"sure": "on"}).content.decode()
-    assert f"Pool town-pool is being extended (job {Job.objects.get().pk}): wait for its end, or cancel it." in html
+    refused = manager.post("/pools/town-pool/freeze", {"sure": "on"})
+    assert [f"job {Job.objects.get().pk}" in said for said in refusals(refused)] == [True]
+    assert Pool.objects.get().frozen_at is None
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
 
+from tests.page import chart_data, has, parse, table
 from tests.pages.world import make_pool, make_system
-from tests.pooling.views.test_pools import rows
 
 
 @pytest.fixture
@@ -24,17 +21,13 @@ def shared(graph):
 
 def test_tables_count_what_systems_share_and_what_is_theirs_alone(shared, manager):
     html = manager.get("/pools/town-pool/overlap").content.decode()
-    together, _, rest = html.partition('id="only-title"')
-    alone, _, families = rest.partition("Families of systems")
-    assert rows(together) == [["7", "6", "1"], ["6", "6", "0"]]
-    assert rows(alone) == [["7", "1", "14.3 %"], ["6", "0", "0.0 %"]]
-    assert rows(families) == [["7", "1", "rotate"], ["6", "0", "distmult"]]
+    assert table(html, "together") == [["rotate", "7", "6", "1"], ["distmult", "6", "6", "0"]]
+    assert table(html, "alone") == [["rotate", "7", "1", "14.3 %"], ["distmult", "6", "0", "0.0 %"]]
+    assert [row[1:] for row in table(html, "families")] == [["7", "1", "rotate"], ["6", "0", "distmult"]]
 
 
 def test_charts_have_shares_of_the_row_and_counts(shared, manager):
-    html = manager.get("/pools/town-pool/overlap").content.decode()
-    data = re.search(r'<script id="chart-data" type="application/json">(.*?)</script>', html, re.S)
-    matrix, bars = json.loads(data[1])
+    matrix, bars = chart_data(manager.get("/pools/town-pool/overlap"))
     assert (matrix["key"], matrix["kind"], matrix["data"]["range"]) == ("overlap", "matrix", [0, 1])
     assert matrix["data"]["rows"] == matrix["data"]["columns"] == ["rotate", "distmult"]
     assert matrix["data"]["values"] == [[1, 6 / 7], [1, 1]]
@@ -45,9 +38,8 @@ def test_charts_have_shares_of_the_row_and_counts(shared, manager):
 def test_a_system_that_found_nothing_has_no_share(shared, manager):
     shared.contributors = [*shared.contributors, "=late"]
     shared.save()
-    html = manager.get("/pools/town-pool/overlap").content.decode()
-    data = re.search(r'<script id="chart-data" type="application/json">(.*?)</script>', html, re.S)
-    assert json.loads(data[1])[0]["data"]["values"] == [[1, 6 / 7, 0], [1, 1, 0], [None, None, None]]
+    matrix, _ = chart_data(manager.get("/pools/town-pool/overlap"))
+    assert matrix["data"]["values"] == [[1, 6 / 7, 0], [1, 1, 0], [None, None, None]]
 
 
 def test_csv_has_the_same_and_no_formula(shared, manager):
@@ -63,27 +55,27 @@ def test_csv_has_the_same_and_no_formula(shared, manager):
 
 
 def test_what_is_kept_is_made_anew_when_the_pool_grows(shared, manager):
-    assert rows(manager.get("/pools/town-pool/overlap").content.decode())[0] == ["7", "6", "1"]
+    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["rotate", "7", "6", "1"]
     shared.triples.last().delete()
-    assert rows(manager.get("/pools/town-pool/overlap").content.decode())[0] == ["6", "5", "1"]
+    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["rotate", "6", "5", "1"]
     first = shared.triples.first()
     first.provenance = b""
     first.save()
     shared.growth = [{"when": "2026-01-01T00:00:00+00:00", "what": "x", "triples": 0, "to_people": 0}]
     shared.save()
-    assert rows(manager.get("/pools/town-pool/overlap").content.decode())[0] == ["5", "5", "0"]
+    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["rotate", "5", "5", "0"]
 
 
 def test_a_pool_without_provenance_says_so(graph, manager):
     pool = make_pool(graph)
     html = manager.get("/pools/town-pool/overlap").content.decode()
-    assert "its file does not name the systems" in html
-    assert "<table" not in html
+    assert has(html, "no-provenance")
+    assert parse(html).all(tag="table") == []
     assert manager.get("/pools/town-pool/overlap.csv").content.decode() == "system,found,only_it\r\n"
     pool.triples.all().delete()
     pool.state = "building"
     pool.save()
-    assert "Nothing is pooled yet" in manager.get("/pools/town-pool/overlap").content.decode()
+    assert has(manager.get("/pools/town-pool/overlap"), "not-pooled")
 
 
 @pytest.mark.parametrize("count", [1, 3])

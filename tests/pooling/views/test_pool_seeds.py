@@ -1,15 +1,14 @@
-"""The page of the seeds: their relation shares beside those of test, as figures, chart, table and CSV."""
+"""The page of the seeds: their relation shares beside those of test, as chart, table and CSV."""
 
 from __future__ import annotations
 
 import csv
-import json
-import re
 
 import pytest
 
 from pooling.models import Pool
 from pooling.pools.seeds import seed_report
+from tests.page import chart_data, element, has, links, table
 from tests.pages.world import make_graph, make_pool
 
 URL = "/pools/town-pool/seeds"
@@ -29,28 +28,18 @@ def pool(db, tmp_path) -> Pool:
 
 def test_shares_of_each_relation_and_divergences(pool, manager):
     html = manager.get(URL).content.decode()
-    body = re.search(r"<tbody>(.*?)</tbody>", html, re.S)
-    assert body is not None
-    rows = [
-        [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)]
-        for row in re.findall(r"<tr>(.*?)</tr>", body.group(1), re.S)
-    ]
-    assert rows == [
+    assert table(html, "shares") == [
         ["knows", "2", "100.0 %", "2", "66.7 %", "33.33", "15", "68.2 %"],
         ["=a relation of a very long name", "0", "0.0 %", "1", "33.3 %", "-33.33", "1", "4.5 %"],
     ]
     report = seed_report(pool)
-    assert f"<dt>D(seeds ‖ test), nats</dt><dd>{report.from_test:.4f}</dd>" in html
-    assert f"<dt>D(test ‖ all triples), nats</dt><dd>{report.test_from_whole:.4f}</dd>" in html
-    assert "<dt>seeds (66.7 % of test)</dt><dd>2</dd>" in html
-    assert "0.5 triples are added to every relation" in html
+    assert element(html, "figures").texts(tag="dd") == ["2", f"{report.from_test:.4f}", f"{report.test_from_whole:.4f}"]
+    assert "66.7 %" in element(html, "figures").all(tag="dt")[0].text
+    assert element(html, "smoothing").text == "0.5"
 
 
 def test_the_chart_has_the_numbers_of_the_table(pool, manager):
-    html = manager.get(URL).content.decode()
-    data = re.search(r'<script id="chart-data" type="application/json">(.*?)</script>', html, re.S)
-    assert data is not None
-    [chart] = json.loads(data.group(1))
+    [chart] = chart_data(manager.get(URL))
     assert (chart["key"], chart["kind"]) == ("seed-shares", "bars")
     test, seeds = chart["data"]["series"]
     assert (test["name"], seeds["name"]) == ("test", "seeds")
@@ -72,12 +61,12 @@ def test_the_csv_holds_the_same_and_runs_nothing(pool, manager):
 
 
 def test_the_triples_page_leads_here(pool, manager):
-    assert f'<a href="{URL}">' in manager.get("/pools/town-pool/triples").content.decode()
+    assert URL in [address for address in links(manager.get("/pools/town-pool/triples"))]
 
 
 def test_a_pool_without_seeds_says_so(pool, manager):
     pool.seeds.all().delete()
-    assert "This pool has no seed triples" in manager.get(URL).content.decode()
+    assert has(manager.get(URL), "no-seeds")
 
 
 @pytest.mark.parametrize("count", [1, 3])

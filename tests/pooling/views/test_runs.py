@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from core.errors import UserError
 from core.models import AuditEntry
 from pooling.models import Graph, Run, System
 from pooling.runs import files as run_files
 from pooling.runs import upload as run_upload
+from pooling.training.train import refuse_imported
+from tests.page import element, has, links, notices, refusals, table
 from tests.pages.world import make_person, make_pool, make_system
 
 PAGE = "/graphs/town/runs"
@@ -44,19 +48,19 @@ def test_the_list_takes_the_same_queries_for_1_and_3_runs(
         make_system(graph, name)
     with django_assert_num_queries(7):
         html = researcher.get(PAGE).content.decode()
-    assert html.count('class="muted">this site</span>') == number
-    assert "Import a run" in html  # researchers bring their own
+    names = [system.name for system in System.objects.all()]
+    assert [element(html, f"origin-{name}")["data-value"] for name in names] == ["here"] * number
+    assert has(html, "import")  # researchers bring their own
 
 
 def test_an_imported_run_is_in_the_list_as_such(graph: Graph, manager: Client):
     answer = manager.post(PAGE, upload(), follow=True)
     assert answer.redirect_chain == [(PAGE, 302)]
-    html = answer.content.decode()
-    assert (
-        "Imported theirs. 2 lines, answers to 1 of 4 questions. What was not returned has no rank: its "
-        "reciprocal rank and hits are 0. It holds 1 candidates of each question." in html
-    )
-    assert '<span class="badge">imported</span> <span class="small muted break">their.run</span>' in html
+    [said] = notices(answer)
+    # lines, questions answered, of all, what is not returned counts, depth
+    assert re.findall(r"\d+", said) == ["2", "1", "4", "0", "1"]
+    origin = element(answer, "origin-theirs")
+    assert (origin["data-value"], origin.all(tag="span")[-1].text) == ("imported", "their.run")
     system = System.objects.get()
     assert (system.kind, system.settings["family"], system.run.depth) == ("imported", "neural", 1)
     entry = AuditEntry.objects.get(act="run-imported")
@@ -82,8 +86,7 @@ def test_a_run_for_a_pool_has_all_its_rank_rows(graph: Graph, manager: Client):
         ({"file": ""}, "This field is required."),
         (
             {"file": SimpleUploadedFile("x", GOOD + b"a b\n")},
-            "x:3: has 2 columns where question id, Q0, entity, rank, score, tag are 6<br>Correct the file; nothing was "
-            "imported.",
+            "x:3: has 2 columns where question id, Q0, entity, rank, score, tag are 6",
         ),
         (
             {"file": SimpleUploadedFile("x", b"x" * 100_001)},
@@ -100,9 +103,8 @@ def test_what_is_refused_is_said_at_the_form(changed: dict, message: str, graph:
     make_system(graph, "transe")
     answer = manager.post(PAGE, upload() | changed)
     assert answer.status_code == 200
-    html = answer.content.decode()
-    assert message in html
-    assert "Nothing was imported. Correct what is marked below." in html
+    _, *at_fields = refusals(answer)
+    assert [message in said for said in at_fields] == [True]
     assert System.objects.count() == 1
 
 
@@ -124,27 +126,28 @@ def test_a_run_whose_files_are_gone_says_so(graph: Graph, researcher: Client):
     make_system(graph, "transe")
     answer = researcher.get(reverse("run-file", args=["town", "transe"]))
     assert answer.status_code == 409
-    assert "run.json is missing" in answer.content.decode()
+    assert "run.json" in element(answer, "problem").text
 
 
 def test_the_page_of_an_imported_system_says_what_it_is_and_offers_no_training(graph: Graph, manager: Client):
     manager.post(PAGE, upload())
-    html = manager.get("/graphs/town/systems/theirs").content.decode()
-    assert "Imported as a run: what it returned is here, its model is not. Family: neural." in html
-    for absent in ("Clone", "Retrain", "validation MRR", "<h2>Training</h2>", "Take away", "clone it"):
-        assert absent not in html
-    reason = "theirs was imported as a run and its model is not here, so it cannot be"
+    page = manager.get("/graphs/town/systems/theirs")
+    assert element(page, "imported").text.endswith("neural.")
+    for absent in ("validation-mrr", "training", "take-away", "uses"):
+        assert not has(page, absent)
+    assert not [address for address in links(page) if address.endswith(("/clone", "/retrain"))]
     for act, done in (("clone", "cloned"), ("retrain", "trained")):
+        with pytest.raises(UserError) as reason:
+            refuse_imported(System.objects.get(), done)
         for ask in (manager.get, manager.post):
             answer = ask(f"/graphs/town/systems/theirs/{act}", follow=True)
             assert answer.redirect_chain == [("/graphs/town/systems/theirs", 302)]
-            assert f"{reason} {done}. Import another run under another name instead." in answer.content.decode()
+            assert notices(answer) == [str(reason.value)]
     answer = manager.get("/graphs/town/systems/theirs/files/weights.safetensors")
     assert answer.status_code == 409
-    assert "theirs was imported as a run: its weights are not here." in answer.content.decode()
-    html = manager.get("/graphs/town/systems").content.decode()
-    assert '<span class="badge badge-done">imported</span>' in html
-    assert '<td class="muted">neural</td>' in html
+    assert element(answer, "problem").text.startswith("theirs ")
+    [row] = table(manager.get("/graphs/town/systems"), "systems")
+    assert row[:3] == ["theirs", "neural", "imported"]
 
 
 def test_an_imported_run_is_not_ticked_for_a_new_pool(graph: Graph, manager: Client):

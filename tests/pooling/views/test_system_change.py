@@ -13,6 +13,8 @@ from pooling.enums import SystemState
 from pooling.models import System
 from pooling.systems import resolve_settings
 from pooling.systems.spec import NEUTRAL
+from pooling.training.upkeep import uses_of
+from tests.page import element, links, notices
 from tests.pages.world import make_job, make_person, make_system
 
 URL = "/graphs/town/systems/rotate"
@@ -149,28 +151,29 @@ def test_a_system_that_mines_rules_has_no_losses_to_fill_in(graph, manager):
 
 def test_a_system_with_a_run_is_not_retrained(graph, manager):
     make_system(graph, "rotate")
-    html = manager.get(URL).content.decode()
-    assert f'href="{URL}/retrain"' not in html
-    assert "It stays as it is, since it has a run: to train it otherwise, clone it." in html
-    assert "clone it instead" in manager.get(f"{URL}/retrain", follow=True).content.decode()
+    page = manager.get(URL)
+    assert f"{URL}/retrain" not in links(page)
+    [use] = uses_of(System.objects.get())
+    assert use in element(page, "uses").text
+    [said] = notices(manager.get(f"{URL}/retrain", follow=True))
+    assert use in said
     form = manager.post(f"{URL}/retrain", {"seed": "5", "device": "cpu"}).context["form"]
-    assert form.non_field_errors() == ["rotate stays as it is, since it has a run: clone it instead."]
+    assert form.non_field_errors() == [said]
     assert System.objects.get().state == SystemState.TRAINED
 
 
 def test_archiving_and_taking_back(graph, manager):
     make_system(graph, "rotate")
-    assert "rotate is archived" in manager.post(f"{URL}/archive", follow=True).content.decode()
+    assert len(notices(manager.post(f"{URL}/archive", follow=True))) == 1
     assert System.objects.get().archived is True
-    html = manager.post(f"{URL}/restore", follow=True).content.decode()
-    assert "rotate is in the lists again" in html
+    assert len(notices(manager.post(f"{URL}/restore", follow=True))) == 1
     assert System.objects.get().archived is False
 
 
 def test_archiving_waits_for_the_job(graph, manager):
     job = make_job(system=make_system(graph, "rotate", state=SystemState.TRAINING))
-    html = manager.post(f"{URL}/archive", follow=True).content.decode()
-    assert f"Job {job.pk} is at work on rotate: cancel it first" in html
+    [said] = notices(manager.post(f"{URL}/archive", follow=True))
+    assert said.startswith(f"Job {job.pk} ")
     assert System.objects.get().archived is False
 
 

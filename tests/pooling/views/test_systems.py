@@ -14,6 +14,8 @@ from pooling.enums import PoolingJob, SystemState
 from pooling.models import System
 from pooling.systems import SYSTEMS, USUAL
 from pooling.training.curves import compared_charts, history_curves
+from pooling.training.files import FILES
+from tests.page import element, has, table
 from tests.pages.world import make_person, make_system, make_worker
 
 URL = "/graphs/town/systems"
@@ -78,18 +80,20 @@ def test_refusals_are_shown_at_the_form_and_start_nothing(changed: dict, message
 def test_page_of_a_system(graph, manager):
     make_system(graph, "rotate")
     html = manager.get(f"{URL}/rotate").content.decode()
-    assert "<dt>validation MRR</dt><dd>0.370</dd>" in html
-    assert re.search(r'<dt class="mono" title="[^"]+">embedding_dim</dt><dd class="break">64</dd>', html)
-    assert '<dd class="break">10 <span class="muted small">preset 20</span></dd>' in html
-    assert SYSTEMS["rotate"].formula in unescape(html)
+    assert element(html, "validation-mrr").text == "0.370"
+    assert element(html, "setting-embedding_dim").text == "64"
+    assert element(html, "help-embedding_dim")["title"] == SYSTEMS["rotate"].settings["embedding_dim"].help
+    epochs = element(html, "setting-epochs")
+    assert (epochs.text.split()[0], epochs.all(tag="span")[0].text.split()[-1]) == ("10", "20")
+    assert element(html, "formula").children == [SYSTEMS["rotate"].formula]
 
 
 def test_page_of_a_system_says_what_is_unusual(graph, manager):
     make_system(graph, "rotate", note="stopped: the loss is not finite", archived=True, peak_bytes=3 * 2**20)
     html = manager.get(f"{URL}/rotate").content.decode()
-    assert "<p>Stopped: the loss is not finite</p>" in html
-    assert "trained, archived</span>" in html
-    assert "<dt>peak memory</dt><dd>3.0\xa0MB</dd>" in html
+    assert element(html, "note").text == "Stopped: the loss is not finite"
+    assert element(html, "system-state").text.split(", ") == [SystemState.TRAINED.label.lower(), "archived"]
+    assert element(html, "peak-memory").text == "3.0 MB"
 
 
 def test_page_of_a_failed_system_says_why_to_managers(graph, manager):
@@ -165,11 +169,9 @@ def test_systems_are_compared_in_figures_curves_and_settings(graph, manager):
     make_system(graph, "conve", settings={"embedding_dim": 64, "epochs": 12})
     make_system(graph, "rotate", archived=True)
     html = manager.get("/graphs/town/compare").content.decode()
-    figures = re.findall(r'<td class="number">([^<]*)</td>', html.partition("Training</h2>")[0])
-    assert figures[:6] == ["0.3700", "10", "10", "83.5", "8.35", "1,024"]
+    assert table(html, "reached")[0][3:9] == ["0.3700", "10", "10", "83.5", "8.35", "1,024"]
     assert re.findall(r'data-series="(\d)"', html) == ["0", "1"]
-    rows = re.search(r'<tbody><tr><th scope="row" class="mono">epochs</th>(.*?)</tr></tbody>', html)
-    assert re.findall(r"<td[^>]*>([^<]+)", rows[1]) == ["10", "12"]
+    assert table(html, "differ") == [["epochs", "10", "12"]]
     assert '<dt class="mono">embedding_dim</dt><dd>64</dd>' in html
 
 
@@ -232,9 +234,10 @@ def test_values_of_a_chart_are_a_file_of_the_systems_compared(graph, manager):
 
 def test_files_are_downloads_named_after_graph_and_system(graph, manager, monkeypatch):
     make_system(graph, "rotate")
-    assert "weights.safetensors" not in manager.get(f"{URL}/rotate").content.decode()  # it has no checkpoint
+    assert not has(manager.get(f"{URL}/rotate"), "take-away")  # it has no checkpoint
     System.objects.update(sha256="0" * 64)
-    assert f'href="{URL}/rotate/files/weights.safetensors" download' in manager.get(f"{URL}/rotate").content.decode()
+    taken = element(manager.get(f"{URL}/rotate"), "take-away").all(tag="a")
+    assert [a["href"] for a in taken if "download" in a.attrs] == [f"{URL}/rotate/files/{name}" for name in FILES]
     monkeypatch.setattr("pooling.views.systems.open_file", lambda system, name: BytesIO(name.encode()))
     response = manager.get(f"{URL}/rotate/files/entities.npy")
     assert response["Content-Disposition"] == 'attachment; filename="town-rotate-entities.npy"'
