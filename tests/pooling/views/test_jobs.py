@@ -90,7 +90,7 @@ def test_partials_ask_again_until_the_job_is_over(state: str, polls: int, graph,
 
 def test_jobs_are_filtered_by_state(graph, manager):
     running, done = make_job(), make_job(state=JobState.DONE)
-    addresses = [address for address in links(manager.get("/jobs", {"state": "done"}))]
+    addresses = list(links(manager.get("/jobs", {"state": "done"})))
     assert f"/jobs/{done.pk}" in addresses
     assert f"/jobs/{running.pk}" not in addresses
 

@@ -26,7 +26,7 @@ def pool(graph) -> Pool:
 
 def led_to_triples(response: object) -> list[str]:
     """The reasons whose triples the page leads to; a filter that is switched off leads to none."""
-    addresses = [address for address in links(response)]
+    addresses = list(links(response))
     return [address.partition("?reason=")[2] for address in addresses if "?reason=" in address]
 
 

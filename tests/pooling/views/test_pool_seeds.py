@@ -61,7 +61,7 @@ def test_the_csv_holds_the_same_and_runs_nothing(pool, manager):
 
 
 def test_the_triples_page_leads_here(pool, manager):
-    assert URL in [address for address in links(manager.get("/pools/town-pool/triples"))]
+    assert URL in list(links(manager.get("/pools/town-pool/triples")))
 
 
 def test_a_pool_without_seeds_says_so(pool, manager):
