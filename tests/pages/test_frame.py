@@ -169,8 +169,7 @@ LONGEST = 160
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
 def test_lines_of_templates_are_short(path: Path):
-    if "annotation" not in path.parts:
-        assert [len(line) for line in path.read_text().splitlines() if len(line) > LONGEST] == []
+    assert [len(line) for line in path.read_text().splitlines() if len(line) > LONGEST] == []
 
 
 def test_breadcrumbs_lead_up_from_a_page(sign_in):
