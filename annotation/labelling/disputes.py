@@ -64,21 +64,21 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
     found = items.in_bulk([slot.item_id for slot in slots])
     graph = open_graph(campaign.pool.graph)
     templates = newest_templates(campaign, {item.triple.relation for item in found.values()})
-    rows = []
-    for slot in slots:
-        item = found[slot.item_id]
-        judgement = getattr(item.triple, "judgement", None)
-        reopened = judgement.decided_at if item.reopened and judgement else None
-        rows.append(
-            Dispute(
-                question_text(item, templates[item.triple.relation], graph).statement,
-                graph.relations[item.triple.relation],
-                reopened or item.last,
-                item.num_labels,
-                answer_difference(given[item.pk]),
-            )
+    return [
+        Dispute(
+            question_text(item, templates[item.triple.relation], graph).statement,
+            graph.relations[item.triple.relation],
+            _reopened_at(item) or item.last,
+            item.num_labels,
+            answer_difference(given[item.pk]),
         )
-    return rows
+        for item in (found[slot.item_id] for slot in slots)
+    ]
+
+
+def _reopened_at(item: Item) -> datetime | None:
+    judgement = getattr(item.triple, "judgement", None)
+    return judgement.decided_at if item.reopened and judgement else None
 
 
 def answer_difference(answers: list[str]) -> str:

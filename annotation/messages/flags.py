@@ -49,20 +49,18 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
     with transaction.atomic():
         slot = Slot.objects.filter(ticket=ticket).select_related("item__campaign", "template").first()
         check = Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
-        asked = slot or check
-        if asked is None or asked.template is None:
+        place = slot or check
+        if place is None or place.template is None:
             raise AnswerRefused("This question was withdrawn: there is nothing to report any more.")
         holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
-        if holds:
-            mine = Slot.objects.filter(ticket=ticket, annotator=user)
-            if release_slots(mine) != 1:
-                raise AnswerRefused("This dispute is no longer in your hands. Nothing was reported.")
+        if holds and release_slots(Slot.objects.filter(ticket=ticket, annotator=user)) != 1:
+            raise AnswerRefused("This dispute is no longer in your hands. Nothing was reported.")
         return Flag.objects.create(
-            campaign=slot.item.campaign if slot else check.campaign,  # type: ignore[union-attr]
+            campaign=place.asked.campaign,
             person=user,
             item=slot.item if slot else None,
             check_item=None if slot else check,
-            template=asked.template,
+            template=place.template,
             kind=kind,
             text=text,
             holds_item=holds,

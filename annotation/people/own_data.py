@@ -1,7 +1,6 @@
 """Give a person what the site knows about them; a check looks like any other label."""
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from axes.models import AccessLog
@@ -68,21 +67,15 @@ def own_data(user: User) -> dict[str, Any]:
 
 def _labels(user: User) -> Iterator[dict[str, Any]]:
     """Yield every version of every label; a changed one names its replacement."""
-    labels = Label.objects.filter(annotator=user).values(
-        *_FIELDS,
-        pool=F("item__campaign__pool__name"),
-        question=F("slot__ticket"),
-        words=F("template__version"),
-        replaced_by=F("superseded_by__client_id"),
-    )
-    checks = CheckLabel.objects.filter(annotator=user).values(
-        *_FIELDS,
-        pool=F("check_item__campaign__pool__name"),
-        question=F("check_item__ticket"),
-        words=F("template__version"),
-        replaced_by=F("superseded_by__client_id"),
-    )
-    return map(_row, chain(labels, checks))
+    for kind, of, ticket in ((Label, "item", "slot__ticket"), (CheckLabel, "check_item", "check_item__ticket")):
+        labels = kind.objects.filter(annotator=user).values(
+            *_FIELDS,
+            pool=F(f"{of}__campaign__pool__name"),
+            question=F(ticket),
+            words=F("template__version"),
+            replaced_by=F("superseded_by__client_id"),
+        )
+        yield from map(_row, labels)
 
 
 def _surplus(user: User) -> Iterator[dict[str, Any]]:

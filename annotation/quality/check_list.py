@@ -5,22 +5,19 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Count, F, Q
 
-from annotation.enums import SlotState, Verdict
+from annotation.enums import Verdict
 from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, Gold
 from annotation.quality.checks import recheck_choices
+from annotation.quality.reports import GoldResult, gold_report
 from annotation.questions.templates import question_text
 from pooling.graphs.imports import open_graph
 
 
 class GoldRow(NamedTuple):
-    gold: Gold
+    result: GoldResult
     question: str
-    given: int  # people who hold it or answered it
-    answered: int
-    correct: int
 
 
 class RecheckSupply(NamedTuple):
@@ -36,33 +33,13 @@ class RecheckSupply(NamedTuple):
 
 
 def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
-    """Return gold items with the question as it is asked now, and how people answered; two queries.
-
-    The figures are those of reports.gold_report, for these items only.
-    """
-    golds = list(golds)
-    newest = Q(labels__isnull=False, labels__superseded_by=None)
-    counts = {
-        gold: counted
-        for gold, *counted in Check.objects.filter(gold__in=[gold.pk for gold in golds])
-        .exclude(state=SlotState.FREE)
-        .order_by()
-        .values_list("gold")
-        .annotate(
-            given=Count("pk", distinct=True),
-            answered=Count("pk", filter=newest),
-            correct=Count("pk", filter=newest & Q(labels__answer=F("expected"))),
-        )
-    }
+    """Return gold items with how people answered and the question as it is asked now; two queries."""
+    results = gold_report(golds)
     graph = open_graph(campaign.pool.graph)
-    templates = newest_templates(campaign, {gold.relation for gold in golds})
+    templates = newest_templates(campaign, {result.gold.relation for result in results})
     return [
-        GoldRow(
-            gold,
-            question_text(Check(gold=gold), templates[gold.relation], graph).statement,
-            *counts.get(gold.pk, (0, 0, 0)),
-        )
-        for gold in golds
+        GoldRow(result, question_text(Check(gold=result.gold), templates[result.gold.relation], graph).statement)
+        for result in results
     ]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from django.contrib.auth.models import User
-from django.db.models import Min
+from django.db.models import Count, F, Min, Q
 
 from annotation.enums import Answer, CheckKind, SlotState
 from annotation.judging.judgements import live_labels
@@ -80,31 +80,22 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     size = len(categories)
     first, second = (np.where(codes < size, codes, MISSING) for codes in (doubles.first, doubles.second))
 
-    def groups(of_item: Sequence[Key]) -> Iterator[tuple[Key, Agreement]]:
-        for key, places in _rows_by_key(of_item):
-            yield key, agreement(first[places], second[places], size)
+    def of(rows: Ints) -> Agreement:
+        return agreement(first[rows], second[rows], size)
 
+    pairs = [
+        PairAgreement(*people, of(rows).raw, cohen_kappa(first[rows], second[rows], size))
+        for people, rows in _rows_by_key(doubles.people)
+    ]
     return AgreementReport(
         items=first.size,
         overall=agreement(first, second, size),
-        pairs=sorted(
-            (
-                PairAgreement(
-                    *people,
-                    agreement(first[places], second[places], size).raw,
-                    cohen_kappa(first[places], second[places], size),
-                )
-                for people, places in _rows_by_key(doubles.people)
-            ),
-            key=lambda pair: -pair.raw.n,
-        ),
-        relations=sorted(GroupAgreement(keys[index], found) for index, found in groups(doubles.relations)),
-        weeks=[GroupAgreement(week, found) for week, found in groups(doubles.weeks)],
+        pairs=sorted(pairs, key=lambda pair: -pair.raw.n),
+        relations=sorted(GroupAgreement(keys[index], of(rows)) for index, rows in _rows_by_key(doubles.relations)),
+        weeks=[GroupAgreement(week, of(rows)) for week, rows in _rows_by_key(doubles.weeks)],
         answers=[
             AnswerPair(one.label, other.label, answers[i, j] + (answers[j, i] if i != j else 0))
-            for i, one in enumerate(Answer)
-            for j, other in enumerate(Answer)
-            if i <= j
+            for (i, one), (j, other) in combinations_with_replacement(enumerate(Answer), 2)
         ],
     )
 
@@ -163,33 +154,31 @@ class GoldResult(NamedTuple):
     """How people answered one gold item; can't tell is not correct."""
 
     gold: Gold
-    asked: int
+    asked: int  # people who hold it or answered it
     answered: int
     correct: Share
     cant_tell: int
 
 
-def gold_report(campaign: Campaign) -> list[GoldResult]:
-    """Return every gold item with its answers, in the order in which the items were added."""
-    asked = Counter(
-        Check.objects.filter(campaign=campaign, kind=CheckKind.GOLD)
-        .exclude(state=SlotState.FREE)
-        .values_list("gold_id", flat=True)
-    )
-    given: dict[int, Counter[str]] = defaultdict(Counter)
-    for gold, answer in _newest_answers(campaign, CheckKind.GOLD).values_list("check_item__gold", "answer"):
-        given[gold][answer] += 1
-    return [
-        GoldResult(
-            gold,
-            asked[gold.pk],
-            answers.total(),
-            Share(answers[gold.answer], answers.total()),
-            answers[Answer.CANT_TELL],
+def gold_report(golds: Iterable[Gold]) -> list[GoldResult]:
+    """Return the gold items, in the given order, with how people answered them; one query."""
+    golds = list(golds)
+    current = Q(labels__isnull=False, labels__superseded_by=None)
+    checks = Check.objects.filter(gold__in=[gold.pk for gold in golds]).exclude(state=SlotState.FREE).order_by()
+    counts = {
+        gold: counted
+        for gold, *counted in checks.values_list("gold").annotate(
+            asked=Count("pk", distinct=True),
+            answered=Count("pk", filter=current),
+            correct=Count("pk", filter=current & Q(labels__answer=F("expected"))),
+            cant_tell=Count("pk", filter=current & Q(labels__answer=Answer.CANT_TELL)),
         )
-        for gold in campaign.golds.all()
-        for answers in [given[gold.pk]]
-    ]
+    }
+    results = []
+    for gold in golds:
+        asked, answered, correct, cant_tell = counts.get(gold.pk, (0, 0, 0, 0))
+        results.append(GoldResult(gold, asked, answered, Share(correct, answered), cant_tell))
+    return results
 
 
 class RecheckResult(NamedTuple):
@@ -207,7 +196,8 @@ class RecheckResult(NamedTuple):
 
 def recheck_report(campaign: Campaign) -> list[RecheckResult]:
     """Return each re-check sample, newest first. A sample is what one person was given on one day (UTC)."""
-    answers = dict(_newest_answers(campaign, CheckKind.RECHECK).values_list("check_item", "answer"))
+    current = CheckLabel.objects.filter(superseded_by=None, check_item__campaign=campaign)
+    answers = dict(current.filter(check_item__kind=CheckKind.RECHECK).values_list("check_item", "answer"))
     samples: dict[tuple[date, int], list[Check]] = defaultdict(list)
     checks = Check.objects.filter(campaign=campaign, kind=CheckKind.RECHECK).select_related("person")
     for check in checks:
@@ -224,9 +214,3 @@ def _recheck(day: date, sample: list[Check], answers: dict[int, str]) -> Recheck
     both = Share(positive.hits + negative.hits, positive.n + negative.n)
     cant_tell = sum(n for (_, given), n in count.items() if given == Answer.CANT_TELL)
     return RecheckResult(sample[0].person, day, len(sample), both.n, both, positive, negative, cant_tell)
-
-
-def _newest_answers(campaign: Campaign, kind: CheckKind) -> Any:
-    return CheckLabel.objects.filter(superseded_by=None, check_item__campaign=campaign, check_item__kind=kind).order_by(
-        "id"
-    )

@@ -92,7 +92,7 @@ def test_answers_are_counted_as_in_the_report(world, manager, gold) -> None:
     answer_gold(world, world.ben, "N")
     (row,) = table(read(manager.get(URL)))
     assert row[3:6] == ["2", "2", "50.0 %"]
-    (told,) = gold_report(world.campaign)
+    (told,) = gold_report(world.campaign.golds.all())
     assert (told.asked, told.answered, tuple(told.correct)) == (2, 2, (1, 2))
 
 
