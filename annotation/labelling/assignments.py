@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -15,10 +16,9 @@ from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
 from annotation.judging.transitions import move_checks, move_slots
 from annotation.labelling.queue import newest_templates
-from annotation.models import Campaign, Check, CheckLabel, Item, Label, Slot, SurplusLabel
+from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 
-USED_ID = "The id of this answer was used for another one. Load the page again, then answer."
 KeptLabel = Label | CheckLabel | SurplusLabel
 
 
@@ -33,38 +33,44 @@ class GivenAnswer(NamedTuple):
     away_ms: int = 0
 
 
-class Assignment(Protocol):
-    """What submit and change need of a slot or check. Its row is locked until the end of the transaction."""
+class Assignment(ABC):
+    """What slots and checks have in common for the person who answers; locked until the end of the transaction."""
 
-    user: User
-    campaign: Campaign
-    ticket: UUID
-    relation: int  # index
-    needs_reason: bool  # the answer decides a dispute
-    is_held: bool  # in this person's hands, unanswered
+    needs_reason = False  # the answer decides a dispute
+    other_labels: type[Label] | type[CheckLabel]  # the table of the other kind
     question: dict[str, int | None]  # its item or check, by the columns of SurplusLabel
+
+    def __init__(self, user: User, place: Slot | Check, is_mine: bool) -> None:
+        self.user, self.place, self.ticket = user, place, place.ticket
+        self.campaign, self.relation = place.asked.campaign, place.asked.triple.relation
+        self.is_held = is_mine and place.state == SlotState.LEASED
 
     @property
     def template_id(self) -> int:
         """The version of the question that was shown."""
+        return self.place.template_id or newest_templates(self.campaign, [self.relation])[self.relation].pk
 
-    def refuse_used(self, client_id: UUID) -> None:
-        """Raise AnswerRefused if the id names an answer in the other table; the database guards the own one."""
-
+    @abstractmethod
     def answer_held(self) -> bool:
         """Mark what is held as answered; return whether this call did it."""
 
+    @abstractmethod
     def answer_late(self) -> SurplusReason | None:
         """Mark as answered what is no longer held; return why that is too late, or None if it is done.
 
         Raises AnswerRefused if the answer cannot even be kept apart.
         """
 
-    def keep(self, given: GivenAnswer, now: datetime | None) -> KeptLabel:
-        """Store the answer as the first label, with what follows from it."""
+    @abstractmethod
+    def keep(self, given: GivenAnswer, supersedes: Any = None, *, now: datetime | None = None) -> KeptLabel:
+        """Store the answer as a label, with what follows from it."""
 
-    def replace(self, given: GivenAnswer, now: datetime | None) -> KeptLabel:
-        """Store the answer as the label that supersedes the current one, with what follows from it."""
+    def keep_apart(self, given: GivenAnswer, reason: SurplusReason) -> SurplusLabel:
+        """Store the answer as a surplus label, which enters nothing."""
+        return SurplusLabel.objects.create(reason=reason, **self.question, **self._answer(given))
+
+    def _answer(self, given: GivenAnswer) -> dict[str, Any]:
+        return {"annotator": self.user, "template_id": self.template_id, **given._asdict()}
 
 
 def find_submitted(user: User, ticket: UUID) -> Assignment | None:
@@ -88,38 +94,28 @@ def _find(user: User, slots: Q, checks: Q) -> Assignment | None:
     return None if check is None or check.template_id is None else _CheckAssignment(user, check)
 
 
-class _SlotAssignment:
+class _SlotAssignment(Assignment):
+    other_labels = CheckLabel
+
     def __init__(self, user: User, slot: Slot) -> None:
-        self.user, self.slot = user, slot
-        self.campaign, self.ticket, self.relation = slot.item.campaign, slot.ticket, slot.item.triple.relation
+        super().__init__(user, slot, slot.annotator_id == user.pk)
+        self.slot, self.item = slot, slot.item
         self.needs_reason = slot.number == ADJUDICATION
-        self.is_held = slot.annotator_id == user.pk and slot.state == SlotState.LEASED
-        self.question: dict[str, int | None] = {"item_id": slot.item_id, "check_item_id": None}
-
-    @property
-    def template_id(self) -> int:
-        if self.slot.template_id is not None:
-            return self.slot.template_id
-        return newest_templates(self.campaign, [self.relation])[self.relation].pk
-
-    def refuse_used(self, client_id: UUID) -> None:
-        if CheckLabel.objects.filter(client_id=client_id).exists():
-            raise AnswerRefused(USED_ID)
+        self.question = {"item_id": slot.item_id, "check_item_id": None}
 
     def answer_held(self) -> bool:
         held = Slot.objects.filter(pk=self.slot.pk, annotator=self.user)
         return move_slots(held, "answer", leased_until=None) == 1
 
     def answer_late(self) -> SurplusReason | None:
-        item = self.slot.item
         if self.slot.number == ADJUDICATION:
-            if item.state != ItemState.DISPUTED:
+            if self.item.state != ItemState.DISPUTED:
                 return SurplusReason.OVER
-            if item.flags.filter(holds_item=True, replied_at=None).exists():
+            if self.item.flags.filter(holds_item=True, replied_at=None).exists():
                 raise AnswerRefused("This dispute waits for an answer to a report; it is given out again after that.")
         if self._take():
             return None
-        own = Slot.objects.filter(item=item, annotator=self.user).exclude(labels=None)
+        own = Slot.objects.filter(item=self.item, annotator=self.user).exclude(labels=None)
         return SurplusReason.TWICE if own.exists() else SurplusReason.LATE
 
     def _take(self) -> bool:
@@ -130,45 +126,23 @@ class _SlotAssignment:
         except IntegrityError:
             return False
 
-    def keep(self, given: GivenAnswer, now: datetime | None) -> Label:
-        label = self._store(given)
-        if self.slot.item.started_by_id is None:
-            Item.objects.filter(pk=self.slot.item_id).update(started_by=self.user)
+    def keep(self, given: GivenAnswer, supersedes: Any = None, *, now: datetime | None = None) -> Label:
+        label = Label.objects.create(slot=self.slot, item=self.item, supersedes=supersedes, **self._answer(given))
+        if supersedes is None and self.item.started_by_id is None:
+            Item.objects.filter(pk=self.item.pk).update(started_by=self.user)
         else:
-            judge_item(self.slot.item, now=now)
+            judge_item(self.item, now=now)
         return label
 
-    def replace(self, given: GivenAnswer, now: datetime | None) -> Label:
-        label = self._store(given, supersedes=Label.objects.get(slot=self.slot, superseded_by=None))
-        judge_item(self.slot.item, now=now)
-        return label
 
-    def _store(self, given: GivenAnswer, **more: Any) -> Label:
-        return Label.objects.create(
-            slot=self.slot,
-            item=self.slot.item,
-            annotator=self.user,
-            template_id=self.template_id,
-            **more,
-            **given._asdict(),
-        )
+class _CheckAssignment(Assignment):
+    """A check has no item to judge, and belongs to one person from the beginning."""
 
-
-class _CheckAssignment:
-    """A check enters nothing: it has no item to judge, and belongs to one person from the beginning."""
-
-    needs_reason = False
+    other_labels = Label
 
     def __init__(self, user: User, check: Check) -> None:
-        assert check.template_id is not None
-        self.user, self.check, self.template_id = user, check, check.template_id
-        self.campaign, self.ticket, self.relation = check.campaign, check.ticket, check.triple.relation
-        self.is_held = check.state == SlotState.LEASED
-        self.question: dict[str, int | None] = {"item_id": None, "check_item_id": check.pk}
-
-    def refuse_used(self, client_id: UUID) -> None:
-        if Label.objects.filter(client_id=client_id).exists():
-            raise AnswerRefused(USED_ID)
+        super().__init__(user, check, True)
+        self.check, self.question = check, {"item_id": None, "check_item_id": check.pk}
 
     def answer_held(self) -> bool:
         return move_checks(Check.objects.filter(pk=self.check.pk), "answer", leased_until=None) == 1
@@ -176,13 +150,5 @@ class _CheckAssignment:
     def answer_late(self) -> SurplusReason | None:
         return None if self.answer_held() else SurplusReason.TWICE
 
-    def keep(self, given: GivenAnswer, now: datetime | None) -> CheckLabel:
-        return self._store(given)
-
-    def replace(self, given: GivenAnswer, now: datetime | None) -> CheckLabel:
-        return self._store(given, supersedes=CheckLabel.objects.get(check_item=self.check, superseded_by=None))
-
-    def _store(self, given: GivenAnswer, **more: Any) -> CheckLabel:
-        return CheckLabel.objects.create(
-            check_item=self.check, annotator=self.user, template_id=self.template_id, **more, **given._asdict()
-        )
+    def keep(self, given: GivenAnswer, supersedes: Any = None, *, now: datetime | None = None) -> CheckLabel:
+        return CheckLabel.objects.create(check_item=self.check, supersedes=supersedes, **self._answer(given))

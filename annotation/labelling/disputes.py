@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
-from annotation.enums import Answer, SlotState
+from annotation.enums import Answer
 from annotation.judging.judgements import live_labels
 from annotation.judging.waiting import most_disputed, waiting_disputes
-from annotation.labelling.queue import newest_templates
+from annotation.labelling.queue import held_slots, newest_templates
 from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import question_text
@@ -39,8 +39,7 @@ class BlockedDisputes:
 
 def disputes_in_hand(campaign: Campaign, user: User) -> QuerySet[Slot]:
     """Return the third slots that this person holds."""
-    held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
-    return most_disputed(held.filter(number=ADJUDICATION))
+    return most_disputed(held_slots(campaign, user).filter(number=ADJUDICATION))
 
 
 def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:

@@ -6,9 +6,10 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotation.enums import CampaignRole, SlotState
+from annotation.enums import CampaignRole
 from annotation.judging.waiting import waiting_disputes, waiting_items
 from annotation.labelling.own_labels import answers_in
+from annotation.labelling.queue import held_slots
 from annotation.messages.inbox import new_answers
 from annotation.models import Campaign, Slot
 from annotation.models.slot import ADJUDICATION
@@ -48,7 +49,7 @@ def own_progress(user: User) -> list[OwnProgress]:
 
 def _progress(user: User, campaign: Campaign) -> OwnProgress:
     roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
-    held = Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
+    held = held_slots(campaign, user)
     return OwnProgress(
         campaign,
         roles,

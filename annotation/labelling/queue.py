@@ -1,6 +1,6 @@
 """Give out slots. A slot is leased for minutes; once the lease is over, others can take it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -125,11 +125,14 @@ def _release(slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
     return release_slots(slots) + move_checks(checks, "release", leased_until=None)
 
 
+def held_slots(campaign: Campaign, user: User) -> QuerySet[Slot]:
+    """Return the slots of every number that this person holds."""
+    return Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
+
+
 def slots_in_hand(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
     """Return the slots with these numbers that this person holds, in the order of the campaign."""
-    slots = Slot.objects.filter(
-        annotator=user, state=SlotState.LEASED, item__campaign=campaign, number__in=numbers
-    ).select_related("item__triple", "template")
+    slots = held_slots(campaign, user).filter(number__in=numbers).select_related("item__triple", "template")
     # sorted here: asked to sort, SQLite walks all items of the campaign in their order
     return sorted(slots.order_by(), key=lambda slot: slot.item.order)
 
@@ -140,6 +143,16 @@ def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int
         relation__graph=campaign.pool.graph_id, relation__index__in=set(relations)
     ).annotate(index=F("relation__index"))
     return {template.index: template for template in found.order_by("version")}
+
+
+def by_template(campaign: Campaign, places: Iterable[Slot | Check]) -> Iterator[tuple[QuestionTemplate, list[int]]]:
+    """Yield each template that is shown now, with the ids of the slots or checks that it asks about."""
+    by_relation: dict[int, list[int]] = {}
+    for place in places:
+        by_relation.setdefault(place.asked.triple.relation, []).append(place.pk)
+    templates = newest_templates(campaign, by_relation.keys()) if by_relation else {}
+    for relation, ids in by_relation.items():
+        yield templates[relation], ids
 
 
 def lease_end(campaign: Campaign, now: datetime) -> datetime:
@@ -229,20 +242,11 @@ def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> 
 
     One UPDATE for each question template, which is remembered with the slot.
     """
-    templates = newest_templates(campaign, {slot.item.triple.relation for slot in slots}) if slots else {}
-    by_relation: dict[int, list[int]] = {}
-    for slot in slots:
-        by_relation.setdefault(slot.item.triple.relation, []).append(slot.pk)
+    until = lease_end(campaign, now)
     taken: set[int] = set()
-    for relation, ids in by_relation.items():
-        moved = move_slots(
-            Slot.objects.filter(claimable(now), pk__in=ids),
-            "claim",
-            annotator=user,
-            leased_until=lease_end(campaign, now),
-            template=templates[relation],
-        )
-        if moved == len(ids):
+    for template, ids in by_template(campaign, slots):
+        free = Slot.objects.filter(claimable(now), pk__in=ids)
+        if move_slots(free, "claim", annotator=user, leased_until=until, template=template) == len(ids):
             taken.update(ids)
         else:  # without row locks another claim may take some of them before the UPDATE
             taken.update(

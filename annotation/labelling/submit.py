@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.enums import Answer, CampaignState, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
-from annotation.labelling.assignments import USED_ID, Assignment, GivenAnswer, KeptLabel, find_answered, find_submitted
+from annotation.labelling.assignments import Assignment, GivenAnswer, KeptLabel, find_answered, find_submitted
 from annotation.labelling.own_labels import changeable_tickets
 from annotation.models import CheckLabel, Label, SurplusLabel
 from annotation.models.slot import lease_of
@@ -21,6 +21,7 @@ from annotation.sources.verified import VerifiedSources, verified
 
 MAX_COMMENT = 2000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
+_USED = "The id of this answer was used for another one. Load the page again, then answer."
 _SURPLUS = {
     SurplusReason.LATE: "Your time for this question was over and it went to somebody else: kept as a surplus label.",
     SurplusReason.TWICE: "You have answered this question already: kept as a surplus label.",
@@ -73,20 +74,16 @@ def submit(
         closed = asked.campaign.state == CampaignState.CLOSED
         if asked.is_held and not closed:
             _check(asked, given, sources)
-            asked.refuse_used(client_id)
+            if asked.other_labels.objects.filter(client_id=client_id).exists():
+                raise AnswerRefused(_USED)  # as the database does for the id of a label of the same kind
             if asked.answer_held():
-                return SubmitResult(asked.keep(given, now))
+                return SubmitResult(asked.keep(given, now=now))
         repeated = _repeated(asked, given)
         if repeated:
             return repeated
         _check(asked, given, sources)
         reason = SurplusReason.CLOSED if closed else asked.answer_late()
-        if reason is None:
-            return SubmitResult(asked.keep(given, now))
-        surplus = SurplusLabel.objects.create(
-            **asked.question, annotator=user, template_id=asked.template_id, reason=reason, **given._asdict()
-        )
-        return SubmitResult(surplus)
+        return SubmitResult(asked.keep_apart(given, reason) if reason else asked.keep(given, now=now))
 
 
 def change(
@@ -120,7 +117,7 @@ def change(
         if asked.ticket not in changeable_tickets(user, asked.campaign, now=now):
             raise AnswerRefused("This label can no longer be changed. It stays as it is.")
         _check(asked, given, None)
-        return SubmitResult(asked.replace(given, now))
+        return SubmitResult(asked.keep(given, asked.place.labels.get(superseded_by=None), now=now))
 
 
 def _given(client_id: UUID, answer: str, source_url: str, comment: str, active_ms: int, away_ms: int) -> GivenAnswer:
@@ -135,16 +132,13 @@ def _one_client_id(client_id: UUID) -> Iterator[None]:
         yield
     except IntegrityError as error:
         if _of_client(client_id) is not None:
-            raise AnswerRefused(USED_ID) from error
+            raise AnswerRefused(_USED) from error
         raise
 
 
 def _of_client(client_id: UUID) -> KeptLabel | None:
-    return (
-        Label.objects.filter(client_id=client_id).first()
-        or CheckLabel.objects.filter(client_id=client_id).first()
-        or SurplusLabel.objects.filter(client_id=client_id).first()
-    )
+    kinds = (Label, CheckLabel, SurplusLabel)
+    return next((label for kind in kinds for label in kind.objects.filter(client_id=client_id)), None)
 
 
 def _repeated(asked: Assignment, given: GivenAnswer) -> SubmitResult | None:
@@ -154,7 +148,7 @@ def _repeated(asked: Assignment, given: GivenAnswer) -> SubmitResult | None:
         return None
     same = all(getattr(first, column, None) == value for column, value in asked.question.items())
     if first.annotator_id != asked.user.pk or not same:
-        raise AnswerRefused(USED_ID)
+        raise AnswerRefused(_USED)
     return SubmitResult(first, repeated=True)
 
 

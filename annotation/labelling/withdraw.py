@@ -18,7 +18,7 @@ from annotation.enums import AnnotationAct, Answer, ItemState, JudgementOrigin, 
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.judgements import drop_third_slots, fallback_verdict, judge_item, live_labels
 from annotation.judging.transitions import move_item, move_slots
-from annotation.labelling.queue import release_all
+from annotation.labelling.queue import held_slots, release_all
 from annotation.models import Campaign, Check, ImportedLabel, Item, Judgement, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 from core.people.audit_log import record
@@ -43,9 +43,8 @@ class Withdrawal:
 def preview_withdrawal(campaign: Campaign, person: User) -> Withdrawal:
     """Return what `withdraw_labels` would do now."""
     slots = _answered(campaign, person)
-    held = Slot.objects.filter(annotator=person, item__campaign=campaign, state=SlotState.LEASED)
     checks = Check.objects.filter(campaign=campaign, person=person, state=SlotState.LEASED)
-    return _outlook(slots, held.count() + checks.count())
+    return _outlook(slots, held_slots(campaign, person).count() + checks.count())
 
 
 def _outlook(slots: QuerySet[Slot], held: int) -> Withdrawal:
@@ -79,15 +78,8 @@ def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None,
         done = _outlook(_answered(campaign, person), held)
         for start in range(0, len(ids), _CHUNK):
             _withdraw_from(campaign, person, ids[start : start + _CHUNK], now)
-        record(
-            by,
-            AnnotationAct.LABELS_WITHDRAWN,
-            pool=campaign.pool,
-            subject=person,
-            about=f"{done.labels} labels",
-            reason=reason,
-            judgements=done.judgements,
-        )
+        about, details = f"{done.labels} labels", {"reason": reason, "judgements": done.judgements}
+        record(by, AnnotationAct.LABELS_WITHDRAWN, pool=campaign.pool, subject=person, about=about, **details)
     return done
 
 

@@ -19,7 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.labelling.queue import claim_new, lease_end, newest_templates, slots_in_hand
+from annotation.labelling.queue import by_template, claim_new, lease_end, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
 from annotation.models.slot import PLACES
 from core.people.audit_log import record
@@ -28,6 +28,7 @@ from pooling.graphs.imports import open_graph
 from pooling.pools.files import several
 from pooling.pools.kernels.filters import TYPES
 
+_GOLD = ("head", "relation", "tail", "answer", "origin")
 Question = tuple[str, int, int]  # side, relation, the entity that is not masked
 
 IS_ITEM = "people label this triple, so it cannot be a gold item"
@@ -98,14 +99,9 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
 
 def _hold(campaign: Campaign, ids: list[int]) -> None:
     """Lease checks, each with the current question template."""
-    free = Check.objects.filter(pk__in=ids).select_related("gold", "item__triple")
-    by_relation: dict[int, list[int]] = {}
-    for check in free:
-        by_relation.setdefault(check.triple.relation, []).append(check.pk)
-    templates = newest_templates(campaign, by_relation.keys()) if by_relation else {}
-    for relation, pks in by_relation.items():
-        until = lease_end(campaign, timezone.now())
-        move_checks(Check.objects.filter(pk__in=pks), "claim", template=templates[relation], leased_until=until)
+    until = lease_end(campaign, timezone.now())
+    for template, pks in by_template(campaign, Check.objects.filter(pk__in=ids).select_related("gold", "item__triple")):
+        move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
 
 
 def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:
@@ -227,21 +223,12 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
 
 def _add_gold(campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]], by: User | None) -> GoldAdded:
     present = set(campaign.golds.values_list("head", "relation", "tail"))
-    new = {row[:3]: row for row in rows if row[:3] not in present}
+    new = {row[:3]: row for row in rows if row[:3] not in present}  # by triple: a repeated one is added once
     asked = _asked(campaign)
     with transaction.atomic():
         Gold.objects.bulk_create(
-            Gold(
-                campaign=campaign,
-                head=head,
-                relation=relation,
-                tail=tail,
-                answer=answer,
-                origin=origin,
-                side=_side((head, relation, tail), asked),
-                created_by=by,
-            )
-            for head, relation, tail, answer, origin in new.values()
+            Gold(campaign=campaign, created_by=by, side=_side(triple, asked), **dict(zip(_GOLD, row, strict=True)))
+            for triple, row in new.items()
         )
         record(by, AnnotationAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
     return GoldAdded(len(new), len(rows) - len(new))
@@ -308,23 +295,11 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
     chosen += [(triple, Answer.NO) for triple in halves[1][:negative]]
     items = {item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])}
     with transaction.atomic():
+        sample = {"campaign": campaign, "kind": CheckKind.RECHECK, "person": person}
         Check.objects.bulk_create(
-            Check(
-                campaign=campaign,
-                kind=CheckKind.RECHECK,
-                person=person,
-                item=items[triple],
-                expected=answer,
-                order=items[triple].order,
-            )
-            for triple, answer in chosen
+            Check(**sample, item=item, expected=answer, order=item.order)
+            for item, answer in ((items[triple], answer) for triple, answer in chosen)
         )
-        record(
-            by,
-            AnnotationAct.RECHECK_DRAWN,
-            pool=campaign.pool,
-            subject=person,
-            about=f"{len(chosen)} judgements",
-            seed=seed,
-        )
+        about = f"{len(chosen)} judgements"
+        record(by, AnnotationAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=about, seed=seed)
     return len(chosen)

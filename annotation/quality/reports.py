@@ -168,7 +168,7 @@ def gold_report(golds: Iterable[Gold]) -> list[GoldResult]:
     counts = {
         gold: counted
         for gold, *counted in checks.values_list("gold").annotate(
-            asked=Count("pk", distinct=True),
+            given=Count("pk", distinct=True),
             answered=Count("pk", filter=current),
             correct=Count("pk", filter=current & Q(labels__answer=F("expected"))),
             cant_tell=Count("pk", filter=current & Q(labels__answer=Answer.CANT_TELL)),
