@@ -74,21 +74,24 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     found = {item.pk: item for item in items}
     graph = open_graph(campaign.pool.graph)
     templates = newest_templates(campaign, {item.triple.relation for item in found.values()})
-    rows = []
-    for item in (found[pk] for pk in ids):
-        judgement: Judgement | None = getattr(item.triple, "judgement", None)
-        if item.state in (ItemState.OPEN, ItemState.DISPUTED) and judgement is not None:
-            judgement = judgement if judgement.origin == JudgementOrigin.IMPORT else None  # none by people, now
-        rows.append(
-            ItemRow(
-                item,
-                question_text(item, templates[item.triple.relation], graph).statement,
-                judgement.verdict if judgement else "",
-                item.num_labels,
-                item.num_reports,
-            )
+    return [
+        ItemRow(
+            item,
+            question_text(item, templates[item.triple.relation], graph).statement,
+            _verdict(item),
+            item.num_labels,
+            item.num_reports,
         )
-    return rows
+        for item in (found[pk] for pk in ids)
+    ]
+
+
+def _verdict(item: Item) -> str:
+    judgement: Judgement | None = getattr(item.triple, "judgement", None)
+    people_decide = item.state in (ItemState.OPEN, ItemState.DISPUTED)  # and have not decided yet
+    if judgement is None or (people_decide and judgement.origin != JudgementOrigin.IMPORT):
+        return ""
+    return judgement.verdict
 
 
 def relations_asked(campaign: Campaign) -> QuerySet[Relation]:

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.campaigns.rules import check_rule
 from annotation.enums import AnnotationAct, EvidenceRule
 from annotation.errors import CampaignError
 from annotation.messages.guidelines import first_guidelines
@@ -45,8 +46,7 @@ def open_campaign(
     if pool.state != PoolState.READY:
         raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
     _refuse_second(pool)
-    if evidence_rule not in EvidenceRule.values:
-        raise CampaignError(f"Evidence rule {evidence_rule!r}: choose one of {', '.join(EvidenceRule.values)}.")
+    check_rule("evidence_rule", evidence_rule)
     if not 1 <= lease_minutes <= 1440:
         raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
     check_seed(seed)

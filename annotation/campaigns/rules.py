@@ -30,7 +30,7 @@ def set_rules(campaign: Campaign, *, by: User | None = None, **rules: Any) -> li
     Existing labels stay. CampaignError for a rule outside its limits or choices, and a contact who is not a manager.
     """
     for name, value in rules.items():
-        _check(name, value)
+        check_rule(name, value)
     contact = rules.get("contact")
     wanted = {Campaign._meta.get_field(name).attname: value for name, value in rules.items()}  # type: ignore[union-attr]
     if "contact_id" in wanted:
@@ -73,7 +73,8 @@ def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool
     return moved
 
 
-def _check(name: str, value: Any) -> None:
+def check_rule(name: str, value: Any) -> None:
+    """Raise CampaignError unless the value is one of the choices and within the limits of this rule."""
     choices = [choice for choice, _ in Campaign._meta.get_field(name).flatchoices]  # type: ignore[union-attr]
     if choices and value not in choices:
         raise CampaignError(f"{_plain(name).capitalize()} {value!r}: choose one of {', '.join(choices)}.")

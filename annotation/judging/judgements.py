@@ -24,6 +24,7 @@ from pooling.graphs.imports import open_graph
 from pooling.models import Pool
 
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
+_COPIED = ("line", "answer", "annotator", "source_url", "labelled_at")  # columns that a line of a file fills
 VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 
 
@@ -228,14 +229,7 @@ def _add_lines(lines: list[tuple[int, LabelLine]], path: Path, report: ImportRep
     known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
     new = [
         ImportedLabel(
-            triple_id=pk,
-            answer=line.answer,
-            annotator=line.annotator,
-            source_url=line.source_url,
-            labelled_at=line.labelled_at,
-            file_name=path.name,
-            file_sha256=sha256,
-            line=line.line,
+            triple_id=pk, file_name=path.name, file_sha256=sha256, **{name: getattr(line, name) for name in _COPIED}
         )
         for pk, line in lines
         if (pk, line.line) not in known

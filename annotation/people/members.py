@@ -1,5 +1,6 @@
 """List the people of a campaign: their roles, their labels, when they were last active."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -7,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 
 from annotation.enums import CampaignRole, SlotState
-from annotation.models import Campaign, Label
+from annotation.models import Campaign, Label, Membership
 
 
 @dataclass
@@ -40,3 +41,11 @@ def members_of(campaign: Campaign) -> list[Member]:
     for pk, (labels, last) in given.items():
         found[pk].labels, found[pk].last_active = labels, last
     return list(found.values())
+
+
+def roles_in(campaign: Campaign) -> dict[int, str]:
+    """Return person id -> their roles in the campaign, in words."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for person, role in Membership.objects.filter(campaign=campaign).order_by("role").values_list("person_id", "role"):
+        found[person].append(CampaignRole(role).value)
+    return {person: " and ".join(roles) for person, roles in found.items()}

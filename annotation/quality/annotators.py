@@ -16,7 +16,7 @@ from annotation.enums import Answer, CheckKind, SlotState, Verdict
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, CheckLabel, Flag, Label, SurplusLabel
 from annotation.models.slot import ADJUDICATION
-from annotation.quality.hours import roles_in
+from annotation.people.members import roles_in
 from annotation.quality.kernel import Share
 from annotation.quality.reports import week_of
 from annotation.questions.templates import question_text

@@ -9,9 +9,10 @@ from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
-from annotation.enums import AnnotationAct, CampaignRole
+from annotation.enums import AnnotationAct
 from annotation.labelling.own_labels import answers_in
-from annotation.models import Campaign, Membership, SurplusLabel
+from annotation.models import Campaign, SurplusLabel
+from annotation.people.members import roles_in
 from core.files.csv_cells import csv_of
 from core.people.audit_log import record
 
@@ -59,11 +60,3 @@ def hours_csv(campaign: Campaign, *, by: User | None = None) -> str:
     with transaction.atomic():
         record(by, AnnotationAct.HOURS_EXPORTED, pool=campaign.pool, about=f"{len(rows)} rows")
     return csv_of([COLUMNS, *cells])
-
-
-def roles_in(campaign: Campaign) -> dict[int, str]:
-    """Return person id -> their roles in the campaign, in words."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for person, role in Membership.objects.filter(campaign=campaign).order_by("role").values_list("person_id", "role"):
-        found[person].append(CampaignRole(role).value)
-    return {person: " and ".join(roles) for person, roles in found.items()}

@@ -265,6 +265,19 @@ def test_id_that_was_used_before_is_refused_for_gold_as_for_an_item(world, ann, 
     assert seen == {key: 422 if "evil" in key[2] else 409 for key in seen} and len(seen) == 12
 
 
+def test_answer_that_was_kept_apart_and_comes_again_is_taken_for_gold_as_for_an_item(world, ann, gold) -> None:
+    """It was sent to a closed campaign, and once more after that was opened again."""
+    items, secret = claimed(ann), ticket_of_gold(world.ann)
+    seen = []
+    for is_gold in (False, True):
+        body = given(next(item for item in items if (item["slot"] == secret) == is_gold))
+        for state in ("closed", "open"):
+            Campaign.objects.update(state=state)
+            response = post(ann, SUBMIT, body)
+            seen.append((response.status_code, response.json()["kept"], response.json()["repeated"]))
+    assert seen == [(201, "surplus", False), (201, "label", False)] * 2
+
+
 def test_gold_is_told_to_nobody_else(world, as_user, ann, gold) -> None:
     secret = next(item for item in claimed(ann) if item["slot"] == ticket_of_gold(world.ann))
     post(ann, SUBMIT, given(secret, comment="ann-was-here", source_url=MINE))
