@@ -32,7 +32,7 @@ def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | Non
 def claim_new(
     campaign: Campaign, user: User, count: int, *, now: datetime | None = None
 ) -> tuple[list[Slot], set[int]]:
-    """Claim as `claim` does; return also the ids of the slots that this person did not hold before."""
+    """Lease slots as `claim` does; return all held slots, and the ids of those that were not held before."""
     now = now or timezone.now()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:

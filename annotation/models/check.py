@@ -83,7 +83,7 @@ class Check(models.Model):
 
     @property
     def asked(self) -> "Check":
-        """What is asked: it has campaign, side and triple, as an item has."""
+        """The check itself: like an item, it has campaign, side and triple."""
         return self
 
     @property

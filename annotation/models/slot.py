@@ -129,7 +129,7 @@ class Slot(models.Model):
 
     @property
     def asked(self) -> Item:
-        """What is asked: it has campaign, side and triple, as a check has."""
+        """The item of this slot; like a check, it has campaign, side and triple."""
         return self.item
 
     @property

@@ -219,7 +219,7 @@ def check_may_change(user: User, by: User | None) -> None:
 
 
 def missing_people(roles: Iterable[str]) -> list[str]:
-    """Return, in sentences, for what the active members (the role of each) are too few."""
+    """Return sentences that name the roles for which a campaign has too few active members (a role each)."""
     # adjudicators may annotate too, but never the same item: they count as annotators only as a third person
     counts = list(roles)
     told = []

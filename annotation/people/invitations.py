@@ -85,7 +85,7 @@ def accept_as_new(
     agreed: bool = False,
     now: datetime | None = None,
 ) -> User:
-    """Accept with a new account of this name; PersonError if the name is taken or not valid."""
+    """Accept an invitation with a new account of this name; PersonError if the name is taken or not valid."""
     now = now or timezone.now()
     with transaction.atomic():
         _use(invitation, now)  # first: if two come at once, the second makes no account

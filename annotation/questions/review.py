@@ -31,7 +31,7 @@ class AskedRelation:
 
     @property
     def is_odd(self) -> bool:
-        """Made from a name that is not made of words, so that people cannot know what is meant."""
+        """Whether the question was made from a name without words, so that people cannot know what it means."""
         return self.template.is_default and not is_readable(self.relation.key)
 
 

@@ -34,7 +34,7 @@ class AuditDrawn(NamedTuple):
 
     @property
     def among(self) -> str:
-        """Where people meet the sample, as a sentence for the person who drew it."""
+        """A sentence on what the sample is mixed with, for the person who drew it."""
         if self.others:
             return f"They come among {self.others:,} others that nobody has begun, unmarked."
         return "Nothing else is left to begin: people can tell that what comes now is a sample of what filters took."
