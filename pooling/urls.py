@@ -3,7 +3,7 @@ from django.urls import path
 from core.views import tokens as token
 from pooling.views import graphs as graph
 from pooling.views import jobs as job
-from pooling.views import pool_filter, pool_growth, pool_overlap, pool_seeds, system_change, system_rules
+from pooling.views import pool_filter, pool_growth, pool_overlap, pool_seeds, system_change
 from pooling.views import pools as pool
 from pooling.views import runs as run
 from pooling.views import systems as system
@@ -19,7 +19,7 @@ urlpatterns = [
     path("graphs/<slug:name>/systems/<slug:system>/archive", system_change.archive, name="system-archive"),
     path("graphs/<slug:name>/systems/<slug:system>/restore", system_change.restore, name="system-restore"),
     path("graphs/<slug:name>/systems/<slug:system>/files/<str:file>", system.system_file, name="system-file"),
-    path("graphs/<slug:name>/systems/<slug:system>/rules.tsv", system_rules.system_rules, name="system-rules"),
+    path("graphs/<slug:name>/systems/<slug:system>/rules.tsv", system.system_rules, name="system-rules"),
     path("graphs/<slug:name>/compare", system.compared, name="systems-compare"),
     path("graphs/<slug:name>/compare/<slug:chart>.csv", system.compared_csv, name="systems-compare-csv"),
     path("graphs/<slug:name>/train/<slug:kind>", system_change.new, name="system-new"),

@@ -1,4 +1,4 @@
-"""What the endpoints of annotation and adjudication share: whose they are, and how they say no."""
+"""The base of the endpoints that label and adjudicate: who may call them, and how they refuse."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class Endpoint(base.Endpoint):
         return super().handle_exception(exc)
 
     def seen(self) -> QuerySet[Campaign]:
-        """Every look-up starts from what this person may see."""
+        """Return the campaigns that this person may see, from which every look-up starts."""
         return visible_campaigns(self.request.user)
 
     def campaign(self, pool: str) -> Campaign:

@@ -1,4 +1,4 @@
-"""Campaigns for everybody who is in one, and their items for managers."""
+"""API endpoints of campaigns, for their members, and of their items, for managers."""
 
 from typing import Any
 
@@ -25,9 +25,8 @@ class _OfPeople(Endpoint):
         return is_person(person)
 
     def seen(self) -> QuerySet[Campaign]:
-        user: Any = self.request.user
-        own = Prefetch("members", Membership.objects.filter(person=user.pk), to_attr="own")
-        return visible_campaigns(user).prefetch_related(own)
+        own = Prefetch("members", Membership.objects.filter(person=self.request.user), to_attr="own")
+        return visible_campaigns(self.request.user).prefetch_related(own)
 
 
 class Campaigns(_OfPeople, Listing):

@@ -1,4 +1,4 @@
-"""What the endpoints answer, for the OpenAPI document; serializers.py makes it."""
+"""Shapes of the answers, for the OpenAPI document; serializers.py makes the answers."""
 
 from typing import Any
 

@@ -1,6 +1,7 @@
-"""What goes over the wire: what is asked, and nothing of who proposed it or what others answered."""
+"""Requests and answers of the API: questions say nothing of who proposed a triple or what others answered."""
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,7 +19,7 @@ from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, SubmitResult
 from annotation.messages.flags import MAX_TEXT
 from annotation.messages.guidelines import current_guidelines
-from annotation.models import Campaign, Check, Label, Slot, Source
+from annotation.models import Campaign, Check, CheckLabel, Label, Slot, Source
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.annotators import QUICK_MS
 from annotation.quality.checks import question_of
@@ -27,6 +28,7 @@ from annotation.sources.verified import VerifiedSources, verified
 from core.people.permissions import can_evaluate
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.imports import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -80,55 +82,51 @@ def campaign_data(campaign: Campaign) -> dict[str, Any]:
 
 
 def questions_data(
-    campaign: Campaign, places: list[Slot | Check], sources: VerifiedSources | None = None
+    campaign: Campaign, assigned: Sequence[Slot | Check], sources: VerifiedSources | None = None
 ) -> dict[str, Any]:
-    """Slots and checks as the questions that they stand for, and beside them the sources of their relations.
-
-    Each place comes with its template and triple.
-    """
-    if not places:
+    """Return the questions of slots and checks, read with template and triple, and the sources of their relations."""
+    if not assigned:
         return {"items": [], "sources": {}}
     sources = sources or verified(campaign)
     graph = open_graph(campaign.pool.graph)
-    items: list[dict[str, Any]] = []
-    for place in places:
-        asked = place.asked
-        assert place.template is not None and place.lease is not None and asked is not None
-        words = question_text(asked, place.template, graph)
-        items.append(
-            {
-                "slot": str(place.ticket),
-                "lease": str(place.lease),
-                "group": _group_key(campaign, question_of(asked)),
-                "side": asked.side,
-                "relation": asked.triple.relation,
-                "question": words.statement,
-                "group_question": words.group_question,
-                "subject": {"key": words.subject_key, "label": words.subject},
-                "object": {"key": words.object_key, "label": words.object},
-            }
-        )
+    items = [_question_data(campaign, graph, given) for given in assigned]
+    relations = sorted({item["relation"] for item in items})
+    return {"items": items, "sources": {str(r): [_source_data(one) for one in sources.of(r)] for r in relations}}
+
+
+def _question_data(campaign: Campaign, graph: GraphArrays, given: Slot | Check) -> dict[str, Any]:
+    asked = given.asked
+    assert given.template is not None and given.lease is not None and asked is not None
+    words = question_text(asked, given.template, graph)
     return {
-        "items": items,
-        "sources": {
-            str(relation): [_source(source) for source in sources.of(relation)]
-            for relation in sorted({item["relation"] for item in items})
-        },
+        "slot": str(given.ticket),
+        "lease": str(given.lease),
+        "group": _group_key(campaign, question_of(asked)),
+        "side": asked.side,
+        "relation": asked.triple.relation,
+        "question": words.statement,
+        "group_question": words.group_question,
+        "subject": {"key": words.subject_key, "label": words.subject},
+        "object": {"key": words.object_key, "label": words.object},
     }
 
 
-def _source(source: Source) -> dict[str, str]:
+def _source_data(source: Source) -> dict[str, str]:
     return {"name": source.name, "host": source.host, "search": source.search_url}
 
 
 def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
-    """The same for the candidates of one question, whether they are items or checks."""
+    """Return the key that all candidates of a question share, whether they are items or checks."""
     return salted_hmac("annotation.group", f"{campaign.pk}:{question}", algorithm="sha256").hexdigest()[:16]
 
 
+def _answer_data(label: Label | CheckLabel) -> dict[str, str]:
+    return {"answer": label.answer, "source_url": label.source_url, "comment": label.comment}
+
+
 def disputes_data(campaign: Campaign, slots: list[Slot], sources: VerifiedSources | None = None) -> dict[str, Any]:
-    """Questions with both answers as A and B, in an order that is drawn for each item; no names."""
-    content = questions_data(campaign, list(slots), sources)
+    """Return disputes as questions with both answers as A and B, in an order drawn for each item, without names."""
+    content = questions_data(campaign, slots, sources)
     labels: dict[int, list[Label]] = {}
     present = live_labels().filter(item__in=[slot.item_id for slot in slots])
     for label in present.exclude(slot__number=ADJUDICATION).order_by("slot__number"):
@@ -137,13 +135,7 @@ def disputes_data(campaign: Campaign, slots: list[Slot], sources: VerifiedSource
         answers = labels.get(slot.item_id, [])
         random.Random(f"{campaign.seed}:{slot.item_id}").shuffle(answers)
         item["answers"] = [
-            {
-                "name": name,
-                "answer": label.answer,
-                "source_url": label.source_url,
-                "comment": label.comment,
-                "quick": label.active_ms < QUICK_MS,
-            }
+            {"name": name, **_answer_data(label), "quick": label.active_ms < QUICK_MS}
             for name, label in zip("AB", answers, strict=False)
         ]
     return content
@@ -160,8 +152,8 @@ def result_data(result: SubmitResult) -> dict[str, Any]:
 
 def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     today, total = label_counts(user, campaign)
-    # released or not: a count that grows would tell of batches. Audited triples and gold items among them: more
-    # answers than there are triples would tell that some were not of the pool
+    # unreleased items count too: a count that grows would reveal batches. So do audited triples and gold items: more
+    # answers than triples would reveal that some are not of the pool
     asked = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False)).count()
     return {"today": today, "total": total, "items": asked + campaign.golds.count()}
 
@@ -203,7 +195,7 @@ class CampaignData(serializers.ModelSerializer[Campaign]):
 
 
 def items_data(campaign: Campaign, rows: list[ItemRow]) -> list[dict[str, Any]]:
-    """For managers: triples by their keys, their state, and the batch in which they came."""
+    """Return items for managers: triples by their keys, their state, and the batch in which they were given out."""
     graph = open_graph(campaign.pool.graph)
     return [
         {
@@ -230,9 +222,7 @@ def labels_data(user: User, campaign: Campaign, own: list[OwnLabel]) -> list[dic
         {
             "label": str(label.client_id),
             "question": question_text(asked, label.template, graph).statement,
-            "answer": label.answer,
-            "source_url": label.source_url,
-            "comment": label.comment,
+            **_answer_data(label),
             "created_at": label.created_at.isoformat(),
             "changeable": ticket in changeable,
         }

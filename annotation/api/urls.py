@@ -1,4 +1,4 @@
-"""Addresses of API v1, below /api/v1/."""
+"""Addresses below /api/v1/: campaigns, questions, labels, decisions and reports."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""API v1: the annotation and adjudication pages, and any script, work through these endpoints."""
+"""API endpoints through which the annotation and adjudication pages, and any script, label and decide."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 from annotation.quality import checks as check
 from annotation.sources.verified import VerifiedSources, verified
-from core.api.base import checked
+from core.api.base import SignedInRequest, checked
 from core.api.listing import ByCursor, Listing
 
 _NO_MEMBER = "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
@@ -35,9 +35,9 @@ class Claim(Endpoint):
     """POST {count}: questions to answer, those held first; whole groups, so more may come than asked."""
 
     @extend_schema(request=data.ClaimInput, responses=schema.Claimed)
-    def post(self, request: Request, pool: str) -> Response:
+    def post(self, request: SignedInRequest, pool: str) -> Response:
         campaign = self.campaign(pool)
-        places = check.claim_questions(campaign, self.request.user, checked(data.ClaimInput, request)["count"])
+        places = check.claim_questions(campaign, request.user, checked(data.ClaimInput, request)["count"])
         return Response({"campaign": data.campaign_data(campaign)} | data.questions_data(campaign, places))
 
 
@@ -47,21 +47,20 @@ class ClaimDisputed(Endpoint):
     for_adjudicators = True
 
     @extend_schema(request=data.ClaimInput, responses=schema.ClaimedDisputes)
-    def post(self, request: Request, pool: str) -> Response:
+    def post(self, request: SignedInRequest, pool: str) -> Response:
         campaign = self.campaign(pool)
-        user: Any = request.user
-        slots = queue.claim_disputed(campaign, user, checked(data.ClaimInput, request)["count"])
-        wait = None if slots else seconds_to_next_dispute(campaign, user)
+        slots = queue.claim_disputed(campaign, request.user, checked(data.ClaimInput, request)["count"])
+        wait = None if slots else seconds_to_next_dispute(campaign, request.user)
         content = {"campaign": data.campaign_data(campaign), "opens_in_seconds": wait}
         return Response(content | data.disputes_data(campaign, slots))
 
 
 class _OfTicket(Endpoint):
-    """Endpoints that name a question by its ticket: 404 where this person sees none such."""
+    """The base of endpoints that name a question by its ticket: 404 if this person may not see it."""
 
     def campaign_of(self, ticket: UUID, lease: UUID) -> Campaign:
         slots = Slot.objects.filter(ticket=ticket)
-        # who adjudicates may annotate, so that some endpoints take both; a third slot is an adjudicator's
+        # adjudicators may annotate too, so some endpoints take both; only they have third slots
         number = Q(number=ADJUDICATION) if self.for_adjudicators else Q(number__in=self.numbers)
         campaign = slots.filter(number).values_list("item__campaign", flat=True).first()
         if campaign is None and not self.for_adjudicators:
@@ -69,7 +68,7 @@ class _OfTicket(Endpoint):
             campaign = checks.values_list("campaign", flat=True).first()
         found = None if campaign is None else self.seen().filter(pk=campaign).first()
         if found is None and campaign is not None and lease == lease_of(ticket, self.request.user.pk or 0):
-            raise PermissionDenied(_NO_MEMBER)  # it was given to them: nothing is told that they do not know
+            raise PermissionDenied(_NO_MEMBER)  # they held it once, so this tells them nothing new
         if found is None:
             raise Http404
         self.check_role(found)
@@ -86,12 +85,12 @@ class Submit(_OfTicket):
         return data.questions_data(campaign, places, sources)
 
     @extend_schema(request=data.SubmitInput, responses={200: schema.Submitted, 201: schema.Submitted})
-    def post(self, request: Request) -> Response:
+    def post(self, request: SignedInRequest) -> Response:
         asked = checked(data.SubmitInput, request)
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
         campaign = self.campaign_of(ticket, lease)
         sources = verified(campaign)
-        result = labels.submit(self.request.user, ticket, lease, **asked, sources=sources)
+        result = labels.submit(request.user, ticket, lease, **asked, sources=sources)
         content = data.result_data(result) | {"state": campaign.state} | self.next(campaign, count, sources)
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 
@@ -113,10 +112,10 @@ class ReturnDispute(_OfTicket):
     for_adjudicators = True
 
     @extend_schema(request=data.ReturnInput, responses=schema.Returned)
-    def post(self, request: Request) -> Response:
+    def post(self, request: SignedInRequest) -> Response:
         asked = checked(data.ReturnInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
-        withdraw.return_dispute(self.request.user, asked["slot"], asked["lease"], asked["reason"])
+        withdraw.return_dispute(request.user, asked["slot"], asked["lease"], asked["reason"])
         return Response({"returned": True})
 
 
@@ -126,12 +125,10 @@ class Report(_OfTicket):
     numbers = (*PLACES, ADJUDICATION)
 
     @extend_schema(request=data.FlagInput, responses={201: schema.Reported})
-    def post(self, request: Request) -> Response:
+    def post(self, request: SignedInRequest) -> Response:
         asked = checked(data.FlagInput, request)
         self.campaign_of(asked["slot"], asked["lease"])
-        kept = flags.report(
-            self.request.user, asked["slot"], asked["lease"], asked["client_id"], asked["kind"], asked["text"]
-        )
+        kept = flags.report(request.user, *(asked[key] for key in ("slot", "lease", "client_id", "kind", "text")))
         content = {"flag": str(kept.client_id), "held": kept.holds_item}
         return Response(content, status.HTTP_201_CREATED)
 
@@ -140,7 +137,7 @@ class Change(Endpoint):
     """POST an answer to replace an own label, named by the client_id of one of its versions."""
 
     @extend_schema(request=data.AnswerInput, responses=schema.Kept)
-    def post(self, request: Request, label: UUID) -> Response:
+    def post(self, request: SignedInRequest, label: UUID) -> Response:
         own = {"client_id": label, "annotator": request.user.pk}
         pk = (
             Label.objects.filter(**own).values_list("item__campaign", flat=True).first()
@@ -150,7 +147,7 @@ class Change(Endpoint):
         if campaign is None:
             raise Http404
         self.check_role(campaign)
-        result = labels.change(self.request.user, label, **checked(data.AnswerInput, request))
+        result = labels.change(request.user, label, **checked(data.AnswerInput, request))
         return Response(data.result_data(result))
 
 
@@ -166,8 +163,7 @@ class OwnLabels(Endpoint, Listing):
     pagination_class = ByTime
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        user: Any = request.user
-        campaign = self.campaign(kwargs["pool"])
+        user, campaign = self.request.user, self.campaign(kwargs["pool"])
         own: Any = own_labels(user, campaign)  # read as a queryset is
         page = self.paginate_queryset(self.filter_queryset(own))
         return self.get_paginated_response(data.labels_data(user, campaign, list(page or [])))
@@ -177,8 +173,8 @@ class Progress(Endpoint):
     """GET the own labels today and in all, and how many triples of the pool people are asked about."""
 
     @extend_schema(responses=schema.ProgressData)
-    def get(self, request: Request, pool: str) -> Response:
-        return Response(data.progress_data(self.request.user, self.campaign(pool)))
+    def get(self, request: SignedInRequest, pool: str) -> Response:
+        return Response(data.progress_data(request.user, self.campaign(pool)))
 
 
 class _Leases(Endpoint):
@@ -187,7 +183,7 @@ class _Leases(Endpoint):
     act: Callable[..., int]
 
     @extend_schema(request=data.SlotsInput, responses=schema.Counted)
-    def post(self, request: Request) -> Response:
+    def post(self, request: SignedInRequest) -> Response:
         return Response({"slots": self.act(request.user, checked(data.SlotsInput, request)["slots"])})
 
 

@@ -21,7 +21,7 @@ from annotation.people.accounts import unlock_sign_in
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
 from core.people.permissions import site_roles
-from core.views.csv_response import text_response
+from core.views.downloads import text_response
 from core.views.private import link_to, no_store
 from core.views.requests import SignedInRequest
 

@@ -21,7 +21,7 @@ from annotation.quality.reports import (
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required, manager_required
-from core.views.csv_response import text_response
+from core.views.downloads import text_response
 from core.views.private import no_store
 from core.views.requests import SignedInRequest
 

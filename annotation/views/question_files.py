@@ -13,7 +13,7 @@ from annotation.questions.templates import texts_of
 from annotation.views import told
 from core.errors import UserError
 from core.views.access import evaluator_required, manager_required
-from core.views.csv_response import text_response
+from core.views.downloads import text_response
 from core.views.requests import SignedInRequest
 from pooling.views.find import find_pool
 

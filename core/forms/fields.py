@@ -1,4 +1,4 @@
-"""The base of forms on pages, and functions that set what the choice fields of one form offer."""
+"""The base of forms on pages, a field for small files, and functions that set what choice fields offer."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +11,22 @@ class PageForm(forms.Form):
     """A form whose errors the server tells: the browser does not stop it at an empty required field."""
 
     use_required_attribute = False
+
+
+class SmallFileField(forms.FileField):
+    """A file of at most `most` bytes; the refusal of a larger one ends with `instead`, another way to bring it."""
+
+    def __init__(self, *, most: int, instead: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.most, self.instead = most, instead
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        file = super().clean(data, initial)
+        if file and file.size > self.most:
+            raise forms.ValidationError(
+                f"The file has {file.size:,} bytes; at most {self.most:,} can be sent here. {self.instead}"
+            )
+        return file
 
 
 def set_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:

@@ -35,7 +35,7 @@ def attempt(form: BaseForm, do: Callable[[dict[str, Any]], T], field: str | None
     try:
         return do(form.cleaned_data)
     except UserError as error:
-        form.add_error(field, str(error).splitlines())
+        form.add_error(field, str(error))
     except ValidationError as error:
         form.add_error(None, error)
     return None
@@ -62,8 +62,13 @@ def do_act(
     button = (buttons or {}).get(act)
     if button is not None and not button.is_valid():
         raise Http404
+    return or_message(request, lambda: handler(subject, button.cleaned_data if button else {}, request.user))
+
+
+def or_message(request: HttpRequest, do: Callable[[], T]) -> T | None:
+    """Return `do()`; None, with the reason as a message, if it refuses by a UserError."""
     try:
-        return handler(subject, button.cleaned_data if button else {}, request.user)
+        return do()
     except UserError as error:
         messages.error(request, str(error))
         return None

@@ -1,4 +1,4 @@
-"""Test sets: asked for, written by a job, taken away whole or in pieces."""
+"""API endpoints of test sets: ask for an archive, which a job writes, and download it whole or in ranges."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.base import AnyType, checked
+from core.api.base import AnyType, SignedInRequest, checked
 from core.api.listing import Listing, One
 from core.enums import TokenScope
 from core.views.ranged_downloads import ranged_file
 from evaluation.api import serializers as data
-from evaluation.api.views import pool_named
 from evaluation.labels.qrels import get_qrels
 from evaluation.models import Export
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.zip_file import archive_name, archive_of, request_export
 from pooling.api.serializers import JobData
+from pooling.views.find import find_pool
 
 EXPORTS = Export.objects.select_related("qrels__pool")
 FILE = {
@@ -44,14 +44,14 @@ class PoolExports(Listing):
     scopes = {"POST": (TokenScope.RUN,)}
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return super().filter_queryset(queryset.filter(qrels__pool=pool_named(self.kwargs["pool"])))
+        return super().filter_queryset(queryset.filter(qrels__pool=find_pool(self.kwargs["pool"])))
 
     @extend_schema(request=data.ExportInput, responses={200: data.RequestedData, 202: data.RequestedData})
-    def post(self, request: Request, pool: str) -> Response:
-        found = pool_named(pool)
+    def post(self, request: SignedInRequest, pool: str) -> Response:
+        found = find_pool(pool)
         asked = checked(data.ExportInput, request)
         qrels = get_qrels(found, asked.pop("qrels"))
-        export, job = request_export(qrels, ExportOptions(**asked), self.request.user)
+        export, job = request_export(qrels, ExportOptions(**asked), request.user)
         content = {"export": self.get_serializer(export).data, "job": JobData(job).data if job else None}
         return Response(content, status.HTTP_202_ACCEPTED if job else status.HTTP_200_OK)
 

@@ -1,9 +1,9 @@
-"""Qrels of a pool: frozen here or imported; and the pool in TREC form."""
+"""API endpoints of a pool's qrels, frozen here or imported, and of its lists in TREC form."""
 
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -11,17 +11,19 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.base import MAX_BODY, AnyType, Endpoint, checked
+from core.api.base import MAX_BODY, AnyType, Endpoint, SignedInRequest, checked
 from core.api.listing import Listing, One
 from core.enums import TokenScope
 from core.people.permissions import can_manage
+from core.views.downloads import stream_response
 from evaluation.api import serializers as data
-from evaluation.api.views import pool_named
 from evaluation.forms.qrels import MOST_BYTES
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
-from evaluation.views.exports import trec_response
+from evaluation.test_sets.trec import TREC_TYPE, trec_lists
+from pooling.runs.trec_write import pieces
+from pooling.views.find import find_pool
 
 FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt"])
 
@@ -34,15 +36,15 @@ class PoolQrels(Listing):
     filters = {"origin": "origin"}
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return super().filter_queryset(queryset.filter(pool=pool_named(self.kwargs["pool"])))
+        return super().filter_queryset(queryset.filter(pool=find_pool(self.kwargs["pool"])))
 
     @extend_schema(request=data.FreezeInput, responses={201: data.QrelsData})
-    def post(self, request: Request, pool: str) -> Response:
+    def post(self, request: SignedInRequest, pool: str) -> Response:
         if not can_manage(request.user):
             self.permission_denied(request)
-        found = pool_named(pool)
+        found = find_pool(pool)
         asked = checked(data.FreezeInput, request)
-        qrels = freeze_qrels(found, user=self.request.user, **asked)
+        qrels = freeze_qrels(found, user=request.user, **asked)
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 
@@ -57,11 +59,11 @@ class ImportedQrels(Endpoint):
         return can_manage(person)
 
     @extend_schema(request=data.ImportQrelsInput, responses={201: data.QrelsData})
-    def post(self, request: Request, pool: str) -> Response:
-        found = pool_named(pool)
+    def post(self, request: SignedInRequest, pool: str) -> Response:
+        found = find_pool(pool)
         asked = checked(data.ImportQrelsInput, request)
         file = asked["file"]
-        qrels = import_qrels(found, asked["name"], file.read(), str(file.name), asked["format"], self.request.user)
+        qrels = import_qrels(found, asked["name"], file.read(), str(file.name), asked["format"], request.user)
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 
@@ -80,4 +82,8 @@ class TrecFile(Endpoint):
 
     @extend_schema(parameters=[FILE], responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pool: str, file: str) -> StreamingHttpResponse:
-        return trec_response(pool_named(pool), file)
+        found = find_pool(pool)
+        files = trec_lists(found)
+        if file not in files:
+            raise Http404
+        return stream_response(pieces(files[file]), f"{found.name}-{file}", TREC_TYPE)

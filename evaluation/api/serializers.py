@@ -1,4 +1,4 @@
-"""What the API says of measures, evaluations, qrels."""
+"""JSON of measures, evaluations, qrels and exports in the API, and of what is sent to it."""
 
 from typing import Any
 

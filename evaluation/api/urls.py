@@ -1,4 +1,4 @@
-"""Addresses of API v1, below /api/v1/: measures, evaluations, qrels and test sets."""
+"""Addresses below /api/v1/: measures, evaluations, qrels and test sets."""
 
 from django.urls import path
 

@@ -1,16 +1,15 @@
-"""Measures, and evaluations of a pool's runs under its label sets."""
+"""API endpoints of measures, and of evaluations of a pool's runs under its label sets."""
 
 from typing import Any
 
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.base import Endpoint, checked, refuse_unknown
+from core.api.base import Endpoint, SignedInRequest, checked, refuse_unknown
 from core.enums import TokenScope
 from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.api import serializers as data
@@ -22,7 +21,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Analysis
 from evaluation.sections.settings import Settings, parse_settings
 from pooling.api.serializers import JobData
-from pooling.models import Pool
+from pooling.views.find import find_pool
 
 ASKED = ("labels", "measures", "questions", "assumed")
 WORDS = {
@@ -32,18 +31,12 @@ WORDS = {
     "assumed": "Whether filtered triples count as judged negatives: judged or unjudged.",
 }
 PARAMETERS = [OpenApiParameter(name, str, description=WORDS.get(name, "")) for name in vars(Settings())]
-
-
 ANALYSIS = OpenApiParameter("analysis", str, "path", enum=[OVERVIEW.key, *(one.key for one in ANALYSES)])
 
 
 def whole_list(rows: list[dict[str, Any]]) -> Response:
-    """A list of one page, in the form of all lists."""
+    """Return a list of one page, in the form of all lists."""
     return Response({"next": None, "previous": None, "results": rows})
-
-
-def pool_named(name: str) -> Pool:
-    return get_object_or_404(Pool.objects.select_related("graph"), name=name)
 
 
 class Measures(Endpoint):
@@ -75,7 +68,7 @@ class Evaluations(Endpoint):
         responses=data.EvaluationData,
     )
     def get(self, request: Request, pool: str) -> Response:
-        found = pool_named(pool)
+        found = find_pool(pool)
         refuse_unknown(request, ASKED, "An evaluation")
         asked = parse_settings(request.query_params, ASKED)
         measures = asked.measures if request.query_params.get("measures") else USUAL_NAMES
@@ -119,16 +112,16 @@ class AnalysisOne(Endpoint):
 
     @extend_schema(parameters=[ANALYSIS, *PARAMETERS], responses=data.AnalysisData)
     def get(self, request: Request, pool: str, analysis: str) -> Response:
-        found, (chosen, settings) = pool_named(pool), self.asked(request, analysis)
+        found, (chosen, settings) = find_pool(pool), self.asked(request, analysis)
         return Response(analysis_content(found, chosen, settings))
 
     @extend_schema(parameters=[ANALYSIS, *PARAMETERS], request=data.PartInput, responses={202: JobData})
-    def post(self, request: Request, pool: str, analysis: str) -> Response:
-        found, (chosen, settings) = pool_named(pool), self.asked(request, analysis)
+    def post(self, request: SignedInRequest, pool: str, analysis: str) -> Response:
+        found, (chosen, settings) = find_pool(pool), self.asked(request, analysis)
         heavy = {part.key: part for part in chosen.parts if part.heavy}
         wanted = checked(data.PartInput, request)["part"]
         if wanted not in heavy:
             known = ", ".join(heavy) or "none, GET computes all of it"
             raise ValidationError({"part": f"Parts of this analysis that a job computes: {known}."})
-        job = ask_part(found, chosen, heavy[wanted], settings, self.request.user)
+        job = ask_part(found, chosen, heavy[wanted], settings, request.user)
         return Response(JobData(job).data, status.HTTP_202_ACCEPTED)

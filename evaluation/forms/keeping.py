@@ -1,16 +1,14 @@
 """The form that asks for a name before something is deleted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
 
+from core.forms.fields import PageForm
 
-class TypedNameForm(forms.Form):
-    """Destructive steps ask by name."""
 
-    use_required_attribute = False
+class TypedNameForm(PageForm):
+    """Ask for the name of what is to be deleted."""
 
     name = forms.CharField(max_length=200, required=False)
 

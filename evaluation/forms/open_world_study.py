@@ -1,11 +1,10 @@
-"""The form of a new open-world study; the domain checks what it is asked for."""
+"""The form of a new open-world study; the domain checks the options that it returns."""
 
-from __future__ import annotations
-
-from typing import Any
+from dataclasses import replace
 
 from django import forms
 
+from core.forms.fields import PageForm
 from evaluation.open_world.study import LONGEST_NAME, SMALL, StudyOptions
 from pooling.forms.systems import DEVICES
 from pooling.systems import SYSTEMS, SystemSpec
@@ -14,10 +13,8 @@ FULL = StudyOptions()
 NAMES = [(spec.name, spec.label) for spec in SYSTEMS.values() if isinstance(spec, SystemSpec)]
 
 
-class StudyForm(forms.Form):
-    """A new study; what is left empty is that of the chosen size."""
-
-    use_required_attribute = False
+class StudyForm(PageForm):
+    """Ask for the name, size and options of a study; an empty field takes the value of the chosen size."""
 
     name = forms.SlugField(
         label="Name",
@@ -63,15 +60,15 @@ class StudyForm(forms.Form):
         except ValueError:
             raise forms.ValidationError("Write numbers with spaces between them, as in 0.95 0.75.") from None
 
-    def options(self) -> dict[str, Any]:
-        """Fields of StudyOptions that were filled in."""
+    def options(self) -> StudyOptions:
+        """Return the options of the chosen size, changed by the fields that were filled in."""
         asked = self.cleaned_data
         size = SMALL if asked["size"] == "small" else FULL
-        found: dict[str, Any] = {"seed": asked["seed"], "device": asked["device"]}
-        if asked["systems"]:
-            found["systems"] = tuple(asked["systems"])
-        if asked["density"]:
-            found["densities"] = asked["density"]
-        if asked["epochs"]:
-            found["settings"] = {**size.settings, "epochs": str(asked["epochs"])}
-        return found
+        return replace(
+            size,
+            seed=asked["seed"],
+            device=asked["device"],
+            systems=tuple(asked["systems"]) or size.systems,
+            densities=asked["density"] or size.densities,
+            settings={**size.settings, **({"epochs": str(asked["epochs"])} if asked["epochs"] else {})},
+        )

@@ -1,18 +1,14 @@
-"""Forms of the evaluation pages: they check shape; what the domain refuses is shown at the form as well."""
-
-from __future__ import annotations
-
-from typing import Any
+"""Forms of the pages that import and freeze qrels."""
 
 from django import forms
+
+from core.forms.fields import PageForm, SmallFileField
 
 MOST_BYTES = 20_000_000
 
 
-class ImportQrelsForm(forms.Form):
-    """A file of judgements made elsewhere, and the name under which it is kept."""
-
-    use_required_attribute = False
+class ImportQrelsForm(PageForm):
+    """Ask for a file of judgements made elsewhere, and the name to keep it under."""
 
     name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; used once and for all.")
     format = forms.ChoiceField(
@@ -22,7 +18,9 @@ class ImportQrelsForm(forms.Form):
             ("trec", "TREC qrels: question id, 0, entity, relevance"),
         ],
     )
-    file = forms.FileField(
+    file = SmallFileField(
+        most=MOST_BYTES,
+        instead="Use the command on the server instead.",
         label="File",
         help_text="UTF-8, plain or .gz, at most 20 MB. Labels: 1, 0, -1, or Y, N, ?, or positive, negative, "
         "assumed_negative, unjudged.",
@@ -30,11 +28,21 @@ class ImportQrelsForm(forms.Form):
         error_messages={"required": "Choose a file.", "empty": "The file is empty."},
     )
 
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        if file.size > MOST_BYTES:
-            raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; at most {MOST_BYTES:,} can be sent here. "
-                "Use the command on the server instead."
-            )
-        return file
+
+class FreezeQrelsForm(forms.Form):
+    """Ask for the name, licence and citation of qrels that are to be frozen."""
+
+    name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
+    licence = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Licence of the test set",
+        help_text="As in CC-BY-4.0, or its address. It is frozen with the labels.",
+    )
+    citation = forms.CharField(
+        max_length=2000,
+        required=False,
+        label="How to cite it",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="A line or BibTeX. It is frozen too.",
+    )

@@ -1,21 +1,20 @@
-"""Forms of the searches: what ?q=…&state=… asks for; a field that makes no sense counts as empty."""
-
-from __future__ import annotations
+"""Forms of the searches for questions and triples; a value that a field does not know counts as empty."""
 
 from typing import Any
 
 from django import forms
 
+from core.forms.fields import PageForm, set_choices
 from evaluation.browse.inventory import LEGEND, Shown, Stock
 from evaluation.browse.search import JUDGED_BY, SORTS, WHICH, QuestionFilter, TripleFilter, relations_of
 from pooling.enums import Side
 from pooling.models import Pool
 from pooling.pools.kernels.filters import FILTER_CHOICES
 
+ALL = ("", "all")
 
-class _Search(forms.Form):
-    use_required_attribute = False
 
+class _Search(PageForm):
     q = forms.CharField(
         label="Text in names",
         max_length=200,
@@ -26,12 +25,7 @@ class _Search(forms.Form):
 
     def __init__(self, stock: Stock, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._choose("relation", relations_of(stock))
-
-    def _choose(self, name: str, choices: list[tuple[Any, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "all"), *choices]
+        set_choices(self, "relation", [ALL, *relations_of(stock)])
 
     def _asked(self) -> dict[str, Any]:
         self.is_valid()
@@ -44,6 +38,7 @@ class QuestionSearchForm(_Search):
     sort = forms.ChoiceField(label="First", required=False, choices=list(SORTS.items()))
 
     def wanted(self) -> QuestionFilter:
+        """Return what the address asks for."""
         asked = self._asked()
         return QuestionFilter(
             asked.get("q", "").strip(),
@@ -56,9 +51,7 @@ class QuestionSearchForm(_Search):
 
 class TripleSearchForm(_Search):
     state = forms.ChoiceField(
-        label="State",
-        required=False,
-        choices=[("", "all"), *((s.key, s.label) for s in LEGEND if s != Shown.NOT_POOLED)],
+        label="State", required=False, choices=[ALL, *((s.key, s.label) for s in LEGEND if s != Shown.NOT_POOLED)]
     )
     system = forms.ChoiceField(label="Found by", required=False)
     reason = forms.ChoiceField(label="Filtered as", required=False)
@@ -66,10 +59,11 @@ class TripleSearchForm(_Search):
 
     def __init__(self, pool: Pool, stock: Stock, *args: Any, **kwargs: Any) -> None:
         super().__init__(stock, *args, **kwargs)
-        self._choose("system", [(name, name) for name in pool.contributors])
-        self._choose("reason", FILTER_CHOICES)
+        set_choices(self, "system", [ALL, *((name, name) for name in pool.contributors)])
+        set_choices(self, "reason", [ALL, *FILTER_CHOICES])
 
     def wanted(self) -> TripleFilter:
+        """Return what the address asks for."""
         asked = self._asked()
         return TripleFilter(
             asked.get("q", "").strip(),

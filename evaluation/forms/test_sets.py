@@ -1,17 +1,17 @@
-"""The form that takes a judged test set from elsewhere."""
+"""Forms of the pages that import a judged test set and export one."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
 from evaluation.forms.qrels import ImportQrelsForm
+from evaluation.test_sets.content import ExportOptions
 from pooling.models import Graph
 
 
 class ImportTestSetForm(ImportQrelsForm):
-    """The same, for a pool that is made of the file; its seeds may be a file of their own."""
+    """Ask for a file of judgements to make a pool of, its graph, and the seeds where they are another file."""
 
     graph = forms.ModelChoiceField(
         Graph.objects.none(),
@@ -34,3 +34,22 @@ class ImportTestSetForm(ImportQrelsForm):
         super().__init__(*args, **kwargs)
         self.fields["graph"].queryset = Graph.objects.filter(archived=False).order_by("name")  # type: ignore[attr-defined]
         self.fields["name"].help_text = "Of the new pool and of its judgements. Letters, digits, - and _."
+
+
+class ExportOptionsForm(forms.Form):
+    """Ask what an archive of a test set leaves out."""
+
+    without_runs = forms.BooleanField(required=False, label="without runs and their measures")
+    without_evidence = forms.BooleanField(required=False, label="without links of evidence")
+    positives_only = forms.BooleanField(required=False, label="positives only")
+    strict = forms.BooleanField(required=False, label="strict: assumed negatives -1 in TREC qrels")
+
+    @classmethod
+    def options(cls, data: Mapping[str, Any]) -> ExportOptions:
+        """Return the options that the boxes ticked in a request ask for."""
+        form = cls(data)
+        form.full_clean()
+        ticked = form.cleaned_data
+        return ExportOptions(
+            not ticked["without_runs"], not ticked["without_evidence"], ticked["positives_only"], ticked["strict"]
+        )

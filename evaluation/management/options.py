@@ -3,9 +3,9 @@
 from argparse import ArgumentParser
 
 from evaluation.labels.label_sets import HELP
+from evaluation.sections.cell_text import cell_text
 from evaluation.sections.section import Table
 from evaluation.sections.settings import ASSUMED, QUESTION_SETS
-from evaluation.templatetags.analysis_tabs import written
 
 
 def add_labels(parser: ArgumentParser, text: str = HELP) -> None:
@@ -24,7 +24,7 @@ def table_text(table: Table, numbers: str = ">") -> str:
     """Print a section's table in columns: the first to the left, the others adjusted as `numbers` says (< or >)."""
     rows = [[column.label for column in table.columns]]
     rows += [
-        [written(value, column.kind) for value, column in zip(row, table.columns, strict=True)] for row in table.rows
+        [cell_text(value, column.kind) for value, column in zip(row, table.columns, strict=True)] for row in table.rows
     ]
     first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     formats = [f"<{first}", *(f"{numbers}{width}" for width in others)]

@@ -175,6 +175,14 @@ def start_preparing(study: Study, user: User | None = None) -> Job:
     return start_job(EvaluationJob.OPEN_WORLD, params={"study": study.name}, user=user)
 
 
+def begin_study(name: str, options: StudyOptions, user: User | None = None) -> Study:
+    """Make a study and start the job that prepares it: both or neither."""
+    with transaction.atomic():
+        study = create_study(name, options, user)
+        start_preparing(study, user)
+    return study
+
+
 def start_study(study: Study, user: User | None = None) -> list[Job]:
     """Start a job for every unfinished system that has none under way."""
     waiting = study.runs.filter(sha256="").select_related("graph", "system__graph")

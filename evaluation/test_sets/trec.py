@@ -21,6 +21,7 @@ from pooling.runs.files import question_ids, read_topk
 from pooling.runs.trec_write import pieces, trec_word
 from pooling.scoring.rank_rows import find, question_keys
 
+TREC_TYPE = "text/plain; charset=utf-8"  # of topics, pool and qrels as downloads
 CHUNK = 10_000  # lines whose Python objects are held at once
 
 

@@ -1,28 +1,27 @@
-"""A table as a CSV file whose name tells what is in it."""
+"""Tables of evaluation pages as CSV downloads whose names tell the settings."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import unquote_plus, urlencode
 
 from django.http import HttpRequest, HttpResponse
 
+from core.views.downloads import text_response
 from evaluation.sections.csv_text import csv_text
+from evaluation.sections.section import Table
 
 LONGEST_SLUG = 80  # characters of a file name that tell its settings
 
 
-def csv_file(table: dict[str, Any], name: Sequence[str], query: str = "") -> HttpResponse:
-    """`query`: the settings of the address that are not the usual ones; the name ends with them."""
-    answer = HttpResponse(csv_text(table), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{"-".join(filter(None, [*name, _slug(query)]))}.csv"'
-    return answer
+def table_response(table: Table | dict[str, Any], name: Sequence[str], query: str = "") -> HttpResponse:
+    """Return a table as a download; its name joins the parts of `name` and the settings of `query`."""
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", unquote_plus(query))[:LONGEST_SLUG].strip("-.")
+    content = csv_text(asdict(table) if isinstance(table, Table) else table)
+    return text_response(content, "-".join(filter(None, [*name, slug])) + ".csv")
 
 
-def asked_for(request: HttpRequest) -> str:
-    """What a search form was filled in with, as a query."""
+def search_query(request: HttpRequest) -> str:
+    """Return the fields of a search form that were filled in, as a query string."""
     return urlencode([(name, value) for name in request.GET if (value := request.GET[name]).strip()])
-
-
-def _slug(query: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._]+", "-", unquote_plus(query))[:LONGEST_SLUG].strip("-.")

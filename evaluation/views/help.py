@@ -1,4 +1,4 @@
-"""The documentation of the evaluation, as a page of the site."""
+"""The help pages: the documentation of the project on the site."""
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse

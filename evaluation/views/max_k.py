@@ -1,29 +1,24 @@
-"""One click on the page Max-k: runs that lack their predictive distributions are scored again."""
-
-from typing import cast
+"""The button of the page Max-k that scores runs again where their predictive distributions are missing."""
 
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from core.errors import UserError
 from core.views.access import manager_required
+from core.views.acts import or_message
+from core.views.requests import SignedInRequest
 from evaluation.max_k.stored_runs import score_missing
-from pooling.models import Pool
+from pooling.views.find import find_pool
 
 
 @require_POST
 @manager_required
-def score(request: HttpRequest, name: str) -> HttpResponse:
-    """Start a job for each system; the page shows how far they are."""
-    pool = get_object_or_404(Pool, name=name)
-    try:
-        jobs = score_missing(pool, user=cast(User, request.user))
-    except UserError as error:
-        messages.error(request, str(error))
-        return redirect("analysis", name, "max-k")
-    said = f"{len(jobs)} system{'s are' if len(jobs) != 1 else ' is'} being scored" if jobs else "No run lacks anything"
-    messages.success(request, f"{said}; this page shows it.")
+def score(request: SignedInRequest, name: str) -> HttpResponse:
+    """Start a job for each system; the page shows their progress."""
+    pool = find_pool(name)
+    jobs = or_message(request, lambda: score_missing(pool, user=request.user))
+    if jobs is not None:
+        many = f"{len(jobs)} system{'s are' if len(jobs) != 1 else ' is'} being scored"
+        messages.success(request, f"{many if jobs else 'No run lacks anything'}; this page shows it.")
     return redirect("analysis", name, "max-k")

@@ -1,4 +1,4 @@
-"""The open-world page: theory and simulation for settings in the address, of no pool."""
+"""The page Open world: how missing answers bias metrics, in theory and simulation; its settings are in the address."""
 
 from typing import Any
 
@@ -7,23 +7,21 @@ from django.shortcuts import render
 
 from core.errors import UserError
 from core.views.access import evaluator_required
+from core.views.refusals import text_refusal
 from evaluation.open_world.theory_page import SECTIONS, sections_of
 from evaluation.open_world.theory_settings import METRICS, SLIDERS, TheorySettings, parse_theory
-from evaluation.views.csv_file import csv_file
+from evaluation.views.csv_file import table_response
 
 
 @evaluator_required
 def open_world(request: HttpRequest) -> HttpResponse:
-    """The page; with part=figures what its script puts in the place of the figures."""
+    """Show the page; with ?part=figures only the figures, which its script puts in place of the old ones."""
     settings, context = TheorySettings(), dict[str, Any]()
     try:
         settings = parse_theory(request.GET)
         sections = [section.content() for section in sections_of(settings)]
-        context = {
-            "sections": sections,
-            "query": settings.query(),
-            "charts": [{**s["chart"], "key": s["key"], "systems": []} for s in sections if s["chart"]],
-        }
+        context["sections"], context["query"] = sections, settings.query()
+        context["charts"] = [{**s["chart"], "key": s["key"], "systems": []} for s in sections if s["chart"]]
     except UserError as error:
         context = {"problem": str(error)}
     context |= {
@@ -39,13 +37,11 @@ def open_world(request: HttpRequest) -> HttpResponse:
 
 
 @evaluator_required
+@text_refusal
 def open_world_csv(request: HttpRequest, table: str) -> HttpResponse:
-    """One table of the page, full precision."""
+    """Send one table of the page in full precision."""
     if table not in SECTIONS:
         raise Http404(f"This page has no table {table!r}.")
-    try:
-        settings = parse_theory(request.GET)
-    except UserError as error:
-        return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
-    section = SECTIONS[table](settings).content()
-    return csv_file(section["tables"][0], ["open-world", table], settings.query())
+    settings = parse_theory(request.GET)
+    section = SECTIONS[table](settings)
+    return table_response(section.tables[0], ["open-world", table], settings.query())

@@ -1,15 +1,12 @@
-"""Open-world studies: their list, one with its curves, and its tables as files."""
+"""The pages Open-world studies and Study with its curves, and the tables of a study as files."""
 
-from __future__ import annotations
-
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -19,61 +16,36 @@ from core.jobs.lifecycle import live_workers
 from core.models import Job
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required, manager_required
+from core.views.acts import attempt, posted
 from core.views.pagination import page_of
+from core.views.refusals import json_refusal, text_refusal
+from core.views.requests import SignedInRequest
 from evaluation.forms.open_world_study import StudyForm
 from evaluation.models import Study, StudyRun
-from evaluation.open_world.study import (
-    SMALL,
-    StudyError,
-    StudyOptions,
-    create_study,
-    is_under_way,
-    jobs_of,
-    options_of,
-    start_preparing,
-)
+from evaluation.open_world.study import StudyError, begin_study, is_under_way, jobs_of, options_of, start_preparing
 from evaluation.open_world.study_curves import DIVISIONS, StudyView, view_of
 from evaluation.open_world.study_sections import study_sections
 from evaluation.sections.section import Section
-from evaluation.views.csv_file import csv_file
+from evaluation.views.csv_file import table_response
 
 
 @evaluator_required
-def studies(request: HttpRequest) -> HttpResponse:
-    """All studies, and for managers the form of a new one."""
-    form = StudyForm(request.POST or None)
-    if request.method == "POST":
-        if not can_manage(request.user):
-            raise PermissionDenied
-        if form.is_valid() and (study := _create(request, form)) is not None:
-            messages.success(request, f"Study {study.name} is queued: its graphs first, then a job for each system.")
-            return redirect("open-world-study", study.name)
-    page = page_of(request, _listed())
-    context = {"page": page, "form": form, "no_worker": not live_workers().exists()}
+def studies(request: SignedInRequest) -> HttpResponse:
+    """Show all studies; POST makes one and starts it (managers)."""
+    form = StudyForm(posted(request))
+    if request.method == "POST" and not can_manage(request.user):
+        raise PermissionDenied
+    if study := attempt(form, lambda asked: begin_study(asked["name"], form.options(), request.user)):
+        messages.success(request, f"Study {study.name} is queued: its graphs first, then a job for each system.")
+        return redirect("open-world-study", study.name)
+    finished = Count("runs", filter=~Q(runs__sha256=""))
+    rows = Study.objects.select_related("created_by").annotate(systems=Count("runs"), finished=finished)
+    context = {"page": page_of(request, rows.order_by("-id")), "form": form, "no_worker": not live_workers().exists()}
     return render(request, "evaluation/open_world/study_list.html", context)
 
 
-def _listed() -> QuerySet[Study]:
-    rows = Study.objects.select_related("created_by")
-    return rows.annotate(systems=Count("runs"), finished=Count("runs", filter=~Q(runs__sha256=""))).order_by("-id")
-
-
-def _create(request: HttpRequest, form: StudyForm) -> Study | None:
-    """The study and its first job; None, with the reason at the form, if it is refused."""
-    size = SMALL if form.cleaned_data["size"] == "small" else StudyOptions()
-    try:
-        with transaction.atomic():
-            study = create_study(form.cleaned_data["name"], replace(size, **form.options()), request.user)  # type: ignore[arg-type]
-            start_preparing(study, request.user)  # type: ignore[arg-type]  # signed in
-    except UserError as error:
-        form.add_error(None, str(error))
-        return None
-    return study
-
-
-@dataclass(frozen=True)
-class RunShown:
-    """A run as the table of progress has it."""
+class RunRow(NamedTuple):
+    """A run in the table of progress, with its newest job."""
 
     run: StudyRun
     job: Job | None
@@ -81,9 +53,9 @@ class RunShown:
 
 @evaluator_required
 def study(request: HttpRequest, name: str) -> HttpResponse:
+    """Show a study; with ?part=figures only its figures."""
     found = get_object_or_404(Study, name=name)
-    options = options_of(found)
-    context: dict[str, Any] = {"study": found, "options": options, "status": 200}
+    context: dict[str, Any] = {"study": found, "options": options_of(found), "status": 200}
     try:
         view = view_of(found, request.GET)
         sections = [section.content() for section in study_sections(found, view)]
@@ -104,13 +76,13 @@ def _shown(sections: list[dict[str, Any]], view: StudyView) -> dict[str, Any]:
         "curves": curves,
         "others": [s for s in sections if s not in curves],
         "charts": charts,
-        "query": urlencode(_query(view)),
+        "query": _query(view),
         "divisions": {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()},
     }
 
 
-def _query(view: StudyView) -> dict[str, str]:
-    return {"density": f"{view.density:g}", "division": view.division, "chooser": view.chooser}
+def _query(view: StudyView) -> str:
+    return urlencode({"density": f"{view.density:g}", "division": view.division, "chooser": view.chooser})
 
 
 def _progress(study: Study) -> dict[str, Any]:
@@ -118,7 +90,7 @@ def _progress(study: Study) -> dict[str, Any]:
     newest = {job.system_id: job for job in reversed(jobs)}
     runs = list(study.runs.select_related("graph", "system"))
     return {
-        "runs": [RunShown(run, newest.get(run.system_id)) for run in runs],
+        "runs": [RunRow(run, newest.get(run.system_id)) for run in runs],
         "preparing": newest.get(None),
         "finished": sum(bool(run.sha256) for run in runs),
         "all_done": bool(runs) and all(run.sha256 for run in runs),
@@ -130,7 +102,7 @@ def _progress(study: Study) -> dict[str, Any]:
 
 
 def _version(runs: list[StudyRun], jobs: list[Job]) -> str:
-    """Changes when the page has something new to say."""
+    """Return a text that changes whenever the page has something new to show."""
     done = sum(run.checkpoints for run in runs)
     return f"{done}/{sum(bool(run.sha256) for run in runs)}/{'-'.join(job.state[:2] for job in jobs)}"
 
@@ -143,50 +115,46 @@ def study_version(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 @manager_required
-def study_continue(request: HttpRequest, name: str) -> HttpResponse:
+def study_continue(request: SignedInRequest, name: str) -> HttpResponse:
     """Start what is not finished; nothing is evaluated twice."""
     found = get_object_or_404(Study, name=name)
     if is_under_way(found):
         messages.success(request, "It is under way already.")
     else:
-        start_preparing(found, request.user)  # type: ignore[arg-type]  # signed in
+        start_preparing(found, request.user)
         messages.success(request, "It goes on from its last checkpoints.")
     return redirect("open-world-study", name)
 
 
 @evaluator_required
+@json_refusal
 def study_json(request: HttpRequest, name: str) -> HttpResponse:
-    """Everything that the page shows; undefined values are null, with their reason."""
+    """Send everything that the page shows; undefined values are null, with their reason."""
     found = get_object_or_404(Study, name=name)
-    try:
-        view = view_of(found, request.GET)
-        sections = _sections(found, view)
-    except UserError as error:
-        return JsonResponse({"error": str(error)}, status=400)
+    view = view_of(found, request.GET)
     content = {
         "study": found.name,
         "options": options_of(found).to_json(),
         "view": asdict(view),
-        "sections": [section.content() for section in sections],
+        "sections": [section.content() for section in _sections(found, view)],
     }
     return JsonResponse(content, json_dumps_params={"allow_nan": False})
 
 
 @evaluator_required
+@text_refusal
 def study_csv(request: HttpRequest, name: str, table: str) -> HttpResponse:
-    """One table of the page."""
+    """Send one table of the page."""
     found = get_object_or_404(Study, name=name)
-    try:
-        view = view_of(found, request.GET)
-        tables = {t.key: t for section in _sections(found, view) for t in section.tables}
-    except UserError as error:
-        return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
+    view = view_of(found, request.GET)
+    tables = {t.key: t for section in _sections(found, view) for t in section.tables}
     if table not in tables:
         raise Http404(f"This study has no table {table!r}, or nothing was evaluated yet.")
-    return csv_file(asdict(tables[table]), ["open-world", found.name, table], urlencode(_query(view)))
+    return table_response(tables[table], ["open-world", found.name, table], _query(view))
 
 
 def _sections(study: Study, view: StudyView) -> list[Section]:
+    """Return the sections of a study; StudyError if there are none yet."""
     sections = study_sections(study, view)
     if not sections:
         raise StudyError(

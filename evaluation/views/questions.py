@@ -1,11 +1,7 @@
-"""The questions of a pool: all of them, or one with every system's first candidates."""
-
-from __future__ import annotations
-
-from dataclasses import asdict
+"""The pages Questions of a pool, and Question with the top candidates of every system."""
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from core.errors import UserError
@@ -16,15 +12,11 @@ from evaluation.browse.list_tables import question_table
 from evaluation.browse.question import inspect_question, question_without_runs
 from evaluation.browse.search import FIRST, find_questions, question_rows, reach
 from evaluation.forms.search import QuestionSearchForm
-from evaluation.views.csv_file import asked_for, csv_file
-from pooling.models import Pool
+from evaluation.views.csv_file import search_query, table_response
 from pooling.runs.files import SIDES
+from pooling.views.find import find_pool
 
-PAGE = 25  # the shares of all questions stand below the list
-
-
-def find_pool(name: str) -> Pool:
-    return get_object_or_404(Pool.objects.select_related("graph"), name=name)
+PAGE = 25  # rows; the shares of all questions are below the list
 
 
 @require_safe
@@ -51,18 +43,18 @@ def questions(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 @evaluator_required
 def questions_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """All that the search finds, in its order."""
+    """Send every question that the search finds, in its order."""
     pool = find_pool(name)
     held = inventory(pool)
     wanted, spread = QuestionSearchForm(held.stock, request.GET).wanted(), reach(pool, held).spread
     rows = question_rows(pool, held, find_questions(held, wanted, spread), spread)
-    return csv_file(asdict(question_table(held, rows)), [pool.name, "questions"], asked_for(request))
+    return table_response(question_table(held, rows), [pool.name, "questions"], search_query(request))
 
 
 @require_safe
 @evaluator_required
 def question(request: HttpRequest, name: str, side: str, relation: int, entity: int) -> HttpResponse:
-    """Every system's first candidates of a question, side by side."""
+    """Show the top candidates of every system for a question, side by side."""
     pool = find_pool(name)
     held = inventory(pool)
     graph = held.stock.graph

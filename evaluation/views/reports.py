@@ -1,24 +1,22 @@
-"""The report of an evaluation: a page that says what it holds, and the file."""
+"""The page Report of a pool: what the report of its evaluation holds, and the report as a file."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
 from core.errors import UserError
 from core.views.access import evaluator_required
+from core.views.downloads import as_download, text_response
+from core.views.refusals import text_refusal
 from evaluation.overview.full_report import TAKEN, contents, full_report, look_up_labels, report_html, report_json
 from evaluation.sections.section import Context
 from evaluation.sections.settings import Settings, parse_settings
-from evaluation.views.analyses import settings_form
-from pooling.models import Pool
-
-
-def _pool(name: str) -> Pool:
-    return get_object_or_404(Pool.objects.select_related("graph"), name=name)
+from evaluation.views.settings_form import settings_form
+from pooling.views.find import find_pool
 
 
 @evaluator_required
 def report(request: HttpRequest, name: str) -> HttpResponse:
-    pool, settings, problem = _pool(name), Settings(), ""
+    pool, settings, problem = find_pool(name), Settings(), ""
     try:
         chosen = parse_settings(request.GET, TAKEN)
         look_up_labels(Context(pool, chosen))
@@ -36,18 +34,12 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @evaluator_required
+@text_refusal
 def report_download(request: HttpRequest, name: str) -> HttpResponse:
-    """One self-contained HTML file, or with ?format=json everything in it as JSON."""
-    pool = _pool(name)
-    try:
-        made = full_report(pool, parse_settings(request.GET, TAKEN))
-    except UserError as error:
-        return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
-    answer: HttpResponse
+    """Send one self-contained HTML file, or with ?format=json its content as JSON."""
+    pool = find_pool(name)
+    made = full_report(pool, parse_settings(request.GET, TAKEN))
     if request.GET.get("format") == "json":
-        answer = JsonResponse(report_json(made), json_dumps_params={"allow_nan": False})
-        answer["Content-Disposition"] = f'attachment; filename="{pool.name}-report.json"'
-        return answer
-    answer = HttpResponse(report_html(made))
-    answer["Content-Disposition"] = f'attachment; filename="{pool.name}-report.html"'
-    return answer
+        content = JsonResponse(report_json(made), json_dumps_params={"allow_nan": False})
+        return as_download(content, f"{pool.name}-report.json")
+    return text_response(report_html(made), f"{pool.name}-report.html")

@@ -1,9 +1,7 @@
-"""The home page of everybody, and the status page: a pool as the pipeline it goes through."""
-
-from __future__ import annotations
+"""The page Home, and the page Status of a pool: how far it is in each stage."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
 from annotation.labelling.progress import own_progress
 from core.enums import LIVE, JobState
@@ -11,17 +9,19 @@ from core.jobs.lifecycle import live_workers
 from core.models import Job
 from core.people.permissions import can_evaluate
 from core.views.access import evaluator_required
+from core.views.requests import SignedInRequest
 from evaluation.overview.counts import standing
 from evaluation.overview.status import next_status, stage_statuses
 from pooling.models import Graph, Pool
+from pooling.views.find import find_pool
 
 NEWEST = 6
 
 
-def home(request: HttpRequest) -> HttpResponse:
-    """What this person goes on with."""
+def home(request: SignedInRequest) -> HttpResponse:
+    """Show the pools and jobs under way, or to people who only label, their own progress."""
     if not can_evaluate(request.user):
-        progress = own_progress(request.user)  # type: ignore[arg-type]  # signed in: the middleware sees to it
+        progress = own_progress(request.user)
         return render(request, "home.html", {"progress": progress})
     pools = []
     shown = Pool.objects.filter(archived=False)
@@ -40,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @evaluator_required
 def status(request: HttpRequest, name: str) -> HttpResponse:
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    pool = find_pool(name)
     stages = stage_statuses(standing(pool))
     jobs = [job for stage in stages for job in stage.jobs]
     context = {
@@ -50,7 +50,5 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
         "live": bool(jobs),
         "no_worker": any(job.state == JobState.QUEUED for job in jobs) and not live_workers().exists(),
     }
-    part = request.GET.get("part") == "stages"
-    return render(
-        request, "evaluation/overview/status_stages.html" if part else "evaluation/overview/status.html", context
-    )
+    name = "status_stages" if request.GET.get("part") == "stages" else "status"
+    return render(request, f"evaluation/overview/{name}.html", context)

@@ -1,14 +1,16 @@
-"""Bringing a judged test set that was made elsewhere."""
+"""The page Import a test set, which makes a pool of judgements made elsewhere."""
 
-from __future__ import annotations
+from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from core.errors import UserError
 from core.views.access import manager_required
+from core.views.acts import attempt, posted
+from core.views.requests import SignedInRequest
 from core.views.uploads import kept_file
 from evaluation.forms.test_sets import ImportTestSetForm
 from evaluation.models import Qrels
@@ -17,9 +19,9 @@ from pooling.models import Graph
 
 
 @manager_required
-def import_page(request: HttpRequest) -> HttpResponse:
-    form = ImportTestSetForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid() and (qrels := _import(request, form)) is not None:
+def import_page(request: SignedInRequest) -> HttpResponse:
+    form = ImportTestSetForm(posted(request), request.FILES or None)
+    if qrels := attempt(form, partial(_import, request.user)):
         left_out = sum(int(entry["count"]) for entry in qrels.pool.report)
         known = f"{left_out:,} lines are known facts and were left out." if left_out else ""
         messages.success(request, " ".join(filter(None, [f"Imported {qrels.name}.", known, *qrels.notes])))
@@ -28,21 +30,8 @@ def import_page(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluation/test_sets/import.html", context)
 
 
-def _import(request: HttpRequest, form: ImportTestSetForm) -> Qrels | None:
-    """None, with the reason at the form, if the file is refused."""
-    asked = form.cleaned_data
-    assert isinstance(request.user, User)  # signed in
-    try:
-        with kept_file(asked["seeds"]) as seeds:
-            return import_test_set(
-                asked["graph"],
-                asked["file"].read(),
-                str(asked["file"].name),
-                name=asked["name"],
-                format=asked["format"],
-                seeds_file=seeds,
-                user=request.user,
-            )
-    except UserError as error:
-        form.add_error(None, str(error))
-        return None
+def _import(user: User, asked: dict[str, Any]) -> Qrels:
+    graph, file = asked["graph"], asked["file"]
+    named = {"name": asked["name"], "format": asked["format"]}
+    with kept_file(asked["seeds"]) as seeds:
+        return import_test_set(graph, file.read(), str(file.name), seeds_file=seeds, user=user, **named)

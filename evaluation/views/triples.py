@@ -1,8 +1,4 @@
-"""The triples of a pool: search, and one with its whole history."""
-
-from __future__ import annotations
-
-from dataclasses import asdict
+"""The pages Triples of a pool, a search, and Triple with its whole history."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -23,8 +19,8 @@ from evaluation.browse.triple import (
     systems_and_places,
 )
 from evaluation.forms.search import TripleSearchForm
-from evaluation.views.csv_file import asked_for, csv_file
-from evaluation.views.questions import find_pool
+from evaluation.views.csv_file import search_query, table_response
+from pooling.views.find import find_pool
 
 
 @require_safe
@@ -48,18 +44,18 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 @evaluator_required
 def triples_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """All that the search finds, in its order."""
+    """Send every triple that the search finds, in its order."""
     pool = find_pool(name)
     held = inventory(pool)
     wanted = TripleSearchForm(pool, held.stock, request.GET).wanted()
     rows = triple_rows(pool, held, find_triples(pool, held, wanted))
-    return csv_file(asdict(triple_table(held, rows)), [pool.name, "triples"], asked_for(request))
+    return table_response(triple_table(held, rows), [pool.name, "triples"], search_query(request))
 
 
 @require_safe
 @evaluator_required
 def triple(request: HttpRequest, name: str, head: int, relation: int, tail: int) -> HttpResponse:
-    """Managers see who labelled; researchers see numbers, and nothing that people typed but links."""
+    """Show a triple. Managers see who labelled it; researchers see numbers, and of what people typed only links."""
     pool = find_pool(name)
     held = inventory(pool)
     graph = held.stock.graph

@@ -1,4 +1,4 @@
-"""What the API says of graphs, systems, runs, pools and jobs. Rows go by name; a job, which has none, by number."""
+"""JSON of graphs, systems, runs, pools and jobs in the API. Rows go by name; jobs, which have none, by number."""
 
 from typing import Any
 

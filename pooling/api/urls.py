@@ -1,4 +1,4 @@
-"""Addresses of API v1, below /api/v1/: graphs, systems, runs, pools, jobs, and what describes them all."""
+"""Addresses below /api/v1/: graphs, systems, runs, pools, jobs, and the schema of the whole API."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Graphs, systems, runs, pools and jobs, for who may evaluate."""
+"""API endpoints of graphs, systems, runs, pools and jobs, for managers and researchers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,10 +9,9 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.base import MAX_BODY, Endpoint, checked
+from core.api.base import MAX_BODY, Endpoint, SignedInRequest, checked
 from core.api.listing import Listing, One
 from core.enums import TokenScope
 from core.jobs.lifecycle import cancel_job, retry_job
@@ -82,14 +81,14 @@ class GraphRuns(Listing):
         return super().filter_queryset(queryset.filter(system__graph=self.graph()))
 
     @extend_schema(request=data.RunInput, responses={201: data.ImportedData})
-    def post(self, request: Request, graph: str) -> Response:
+    def post(self, request: SignedInRequest, graph: str) -> Response:
         if not can_bring_runs(request.user):
             self.permission_denied(request)
         found = self.graph()
         asked = checked(data.RunInput, request)
         pool = get_pool(asked["pool"]) if asked["pool"] else None
         imported = import_sent_run(
-            found, asked["file"], name=asked["system"], family=asked["family"], pool=pool, user=self.request.user
+            found, asked["file"], name=asked["system"], family=asked["family"], pool=pool, user=request.user
         )
         run = Run.objects.select_related("system__graph").get(system=imported.system)
         content = {"run": data.RunData(run).data, "notes": imported.notes}
@@ -147,10 +146,10 @@ class _JobAct(Endpoint):
         return can_manage(person)
 
     @extend_schema(request=None, responses=data.JobData)
-    def post(self, request: Request, job: int) -> Response:
+    def post(self, request: SignedInRequest, job: int) -> Response:
         jobs = Job.objects.select_related("graph", "system__graph", "pool")
         found = get_object_or_404(jobs, pk=job)
-        self.act(found, self.request.user)
+        self.act(found, request.user)
         found.refresh_from_db()
         return Response(data.JobData(found).data)
 

@@ -1,22 +1,18 @@
-"""Forms of a pool that grows or is frozen."""
-
-from __future__ import annotations
+"""Forms of the pages that extend and freeze a pool."""
 
 from typing import Any
 
 from django import forms
 
-from pooling.enums import PoolOrigin, SystemState
-from pooling.forms.pools import SEED_FILE_BYTES
+from core.forms.fields import PageForm, SmallFileField, set_choices
+from pooling.enums import PoolOrigin
+from pooling.forms.pools import SEED_FILE_BYTES, STRATIFIED_BY, trained_systems
 from pooling.models import Pool
-from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
 
-class GrowthForm(forms.Form):
-    """What to add to a pool: depth, systems, seeds; what is left empty stays as it is."""
-
-    use_required_attribute = False
+class GrowthForm(PageForm):
+    """Ask for the depth, systems and seeds to add to a pool; an empty field changes nothing."""
 
     depth = forms.IntegerField(label="New depth", required=False, max_value=MOST_CANDIDATES)
     systems = forms.MultipleChoiceField(label="Systems to add", required=False, widget=forms.CheckboxSelectMultiple)
@@ -29,13 +25,11 @@ class GrowthForm(forms.Form):
         help_text="Of all test triples; drawn from those that are no seeds yet.",
     )
     count = forms.IntegerField(label="Number of seeds to add", min_value=1, required=False)
-    stratify = forms.ChoiceField(
-        label="Stratify",
-        required=False,
-        choices=[(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()],
-    )
+    stratify = forms.ChoiceField(label="Stratify", required=False, choices=STRATIFIED_BY)
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
-    seeds_file = forms.FileField(
+    seeds_file = SmallFileField(
+        most=SEED_FILE_BYTES,
+        instead="Use extend_pool --seeds on the server instead.",
         label="Seed file",
         required=False,
         help_text="Instead of a sample: TSV of head, relation, tail, all of test. Seeds that the pool has are skipped.",
@@ -43,33 +37,20 @@ class GrowthForm(forms.Form):
 
     def __init__(self, pool: Pool, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        systems = self.fields["systems"]
-        assert isinstance(systems, forms.MultipleChoiceField)
-        trained = pool.graph.systems.filter(state=SystemState.TRAINED, archived=False).order_by("id")
-        names = trained.values_list("name", flat=True)
-        systems.choices = [(name, name) for name in names if name not in pool.contributors]
-        if not systems.choices:
+        names = [name for _, name in trained_systems(pool.graph) if name not in pool.contributors]
+        if names:
+            set_choices(self, "systems", zip(names, names, strict=True))
+        else:
             del self.fields["systems"]
         if pool.origin == PoolOrigin.IMPORTED:
-            del self.fields["depth"]  # what its systems returned below is not here
+            del self.fields["depth"]  # no candidates below its depth were imported
         else:
             self.fields["depth"].help_text = f"More than {pool.depth}, the depth now."
             self.fields["depth"].widget.attrs["min"] = pool.depth + 1
 
-    def clean_seeds_file(self) -> Any:
-        file = self.cleaned_data["seeds_file"]
-        if file is not None and file.size > SEED_FILE_BYTES:
-            raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; at most {SEED_FILE_BYTES:,} can be sent here. "
-                "Use extend_pool --seeds on the server instead."
-            )
-        return file
 
-
-class FreezeForm(forms.Form):
-    """Freezing has no way back, so it is said twice."""
-
-    use_required_attribute = False
+class FreezeForm(PageForm):
+    """Ask for a tick before a pool is frozen, since that cannot be undone."""
 
     sure = forms.BooleanField(
         label="I know that this cannot be undone",

@@ -1,11 +1,10 @@
 """Forms of the pages that make a pool and choose its filters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
 
+from core.forms.fields import PageForm, SmallFileField, set_choices
 from pooling.enums import SystemState
 from pooling.graphs.kernels.degrees import band_names
 from pooling.models import Graph
@@ -15,12 +14,17 @@ from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
 SEED_FILE_BYTES = 5_000_000
+STRATIFIED_BY = [(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()]
 
 
-class PoolForm(forms.Form):
-    """Where a pool comes from: seeds, systems, depth, filters."""
+def trained_systems(graph: Graph) -> list[tuple[str, str]]:
+    """Return (kind, name) of the trained systems of a graph, without archived ones, in the order of their making."""
+    systems = graph.systems.filter(state=SystemState.TRAINED, archived=False)
+    return list(systems.order_by("id").values_list("kind", "name"))
 
-    use_required_attribute = False
+
+class PoolForm(PageForm):
+    """Ask for the seeds, systems, depth and filters of a new pool."""
 
     name = forms.SlugField(
         label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
@@ -55,13 +59,17 @@ class PoolForm(forms.Form):
     stratify = forms.ChoiceField(
         label="Stratify",
         required=False,
-        choices=[(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()],
+        choices=STRATIFIED_BY,
         help_text="By relation, each relation has the same share of the seeds as of test. Popularity is that of the"
         f" rarer of two entities, in training triples: {', '.join(band_names())}.",
     )
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
-    seeds_file = forms.FileField(
-        label="Seed file", required=False, help_text="Instead of a sample: TSV of head, relation, tail, all of test."
+    seeds_file = SmallFileField(
+        most=SEED_FILE_BYTES,
+        instead="Use build_pool --seeds on the server instead.",
+        label="Seed file",
+        required=False,
+        help_text="Instead of a sample: TSV of head, relation, tail, all of test.",
     )
     filters = forms.MultipleChoiceField(
         label="Filters",
@@ -75,27 +83,11 @@ class PoolForm(forms.Form):
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        trained = list(
-            graph.systems.filter(state=SystemState.TRAINED, archived=False).order_by("id").values_list("kind", "name")
-        )
-        systems = self.fields["systems"]
-        assert isinstance(systems, forms.MultipleChoiceField)
-        systems.choices = [(name, name) for _, name in trained]
-        # one system of each kind unless more are asked for: a pool is deep enough with one
-        first: dict[str, str] = {}
-        for kind, name in trained:
-            if kind != IMPORTED:  # how deep it is differs
-                first.setdefault(kind, name)
-        systems.initial = list(first.values())
-
-    def clean_seeds_file(self) -> Any:
-        file = self.cleaned_data["seeds_file"]
-        if file is not None and file.size > SEED_FILE_BYTES:
-            raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; at most {SEED_FILE_BYTES:,} can be sent here. "
-                "Use build_pool --seeds on the server instead."
-            )
-        return file
+        trained = trained_systems(graph)
+        set_choices(self, "systems", [(name, name) for _, name in trained])
+        # one system of each kind is deep enough; runs from elsewhere differ in depth, so they are chosen by hand
+        first = {kind: name for kind, name in reversed(trained) if kind != IMPORTED}
+        self.fields["systems"].initial = [name for kind, name in trained if first.get(kind) == name]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -107,12 +99,12 @@ class PoolForm(forms.Form):
 
 
 class FilterForm(forms.Form):
-    """Which filters a pool has; none is a choice too."""
+    """Ask for the filters of a pool; no filter is a choice too."""
 
     filters = forms.MultipleChoiceField(
         label="Filters", required=False, choices=FILTER_CHOICES, widget=forms.CheckboxSelectMultiple
     )
 
     def clean_filters(self) -> list[str]:
-        """In the order of the registry, as the first that takes a triple gives the reason."""
+        """Return the chosen filters in the order of the registry: the first that takes a triple gives the reason."""
         return [name for name in FILTERS if name in self.cleaned_data["filters"]]

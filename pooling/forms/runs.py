@@ -1,12 +1,11 @@
-"""The form that takes a run from elsewhere."""
-
-from __future__ import annotations
+"""The form that uploads a run made elsewhere."""
 
 from typing import Any
 
 from django import forms
 
 from core.errors import UserError
+from core.forms.fields import PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
 from pooling.runs.imports import NOT_KNOWN, check_name
@@ -14,10 +13,8 @@ from pooling.runs.upload import MOST_BYTES
 from pooling.systems import FAMILIES
 
 
-class RunForm(forms.Form):
-    """A run that was made elsewhere."""
-
-    use_required_attribute = False
+class RunForm(PageForm):
+    """Ask for a run file, its family, the questions it answers and the name of its system, new in `graph`."""
 
     name = forms.SlugField(
         label="Name of the system", max_length=80, help_text="Letters, digits, - and _; new in this graph."
@@ -37,13 +34,10 @@ class RunForm(forms.Form):
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        pools = (
-            graph.pools.filter(state=PoolState.READY, archived=False).order_by("name").values_list("name", flat=True)
-        )
-        pool = self.fields["pool"]
-        assert isinstance(pool, forms.ChoiceField)
         self.graph = graph
-        pool.choices = [("", f"questions of graph {graph.name}"), *((name, f"pool {name}") for name in pools)]
+        pools = graph.pools.filter(state=PoolState.READY, archived=False).order_by("name")
+        named = [(pool.name, f"pool {pool.name}") for pool in pools]
+        set_choices(self, "pool", [("", f"questions of graph {graph.name}"), *named])
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])

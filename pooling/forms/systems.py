@@ -1,6 +1,4 @@
-"""Forms of the pooling pages: they check shape; what the domain refuses is shown at the form as well."""
-
-from __future__ import annotations
+"""Forms of the pages that train systems: one, several of many kinds, or a model of PyKEEN by its class."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,31 +6,25 @@ from typing import Any
 
 from django import forms
 
+from core.forms.fields import PageForm
 from pooling.models import Graph
 from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting, get_system
 from pooling.systems.pykeen_model import MODELS, PREFIX
 from pooling.training.compare import shown
 
-SET = "set_"  # before the key of a setting: a system may have one called name
-
-
+SET = "set_"  # prefix of the fields of settings: a setting may be called name, like the field of the system
 MAIN_SETTINGS = ("embedding_dim", "epochs", "batch_size", "learning_rate", "optimizer", "dropout")
-
-
-OTHER_MODELS = [label for label in MODELS if label.lower() not in SYSTEMS]  # the rest has a file of its own
-
-
+OTHER_MODELS = [label for label in MODELS if label.lower() not in SYSTEMS]  # the others have a file each
 DEVICES = [("auto", "auto: a GPU where there is one"), ("cpu", "CPU"), ("cuda", "GPU")]
 
 
-class SettingsForm(forms.Form):
-    """Fields for settings of systems; what is left empty is that of the preset."""
+class SettingsForm(PageForm):
+    """Ask for settings of systems; an empty field means the preset."""
 
-    use_required_attribute = False
     known: Mapping[str, Setting] = {}
 
     def add_settings(self, known: Mapping[str, Setting], presets: Mapping[str, str]) -> None:
-        """A field for each setting, with what its preset is."""
+        """Add a field for each setting, with its preset as the placeholder."""
         self.known = known
         for key, setting in known.items():
             self.fields[f"{SET}{key}"] = setting_field(key, setting, presets[key])
@@ -42,7 +34,7 @@ class SettingsForm(forms.Form):
 
     @property
     def main_settings(self) -> list[forms.BoundField]:
-        """What people change first: the settings of one system alone, then those of every training."""
+        """Return the fields that people change most: those of this system alone, then the main common ones."""
         own = [key for key in self.known if key not in COMMON_SETTINGS]
         return self.settings_named([*own, *MAIN_SETTINGS])
 
@@ -61,15 +53,16 @@ class SettingsForm(forms.Form):
                     self.add_error(f"{SET}{key}", str(error))
         return cleaned
 
-    def refuse(self, message: str) -> None:
-        """Show what the domain refused at the field that it names, else above the form."""
-        named = re.match(r"(?:setting )?(\w+)(?:=| is )", message)
-        key = f"{SET}{named[1]}" if named else ""
-        self.add_error(key if key in self.fields else None, message)
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Show a refusal of the domain at the setting that its words begin with, or above the form."""
+        if field is None and isinstance(error, str) and (named := re.match(r"(?:setting )?(\w+)(?:=| is )", error)):
+            key = f"{SET}{named[1]}"
+            field = key if key in self.fields else None
+        super().add_error(field, error)
 
 
 def setting_field(key: str, setting: Setting, preset: str) -> forms.CharField:
-    """A list of the choices, or a number within its bounds; the registry itself checks what is sent."""
+    """Return a list of choices or a field for a number; the registry checks the value that is sent."""
     widget: forms.Widget
     first = setting.help[:1]
     about = (first.upper() if first.isascii() else first) + setting.help[1:]  # γ stays γ
@@ -86,7 +79,7 @@ def setting_field(key: str, setting: Setting, preset: str) -> forms.CharField:
 
 
 class TrainForm(SettingsForm):
-    """Which systems to train, and with what settings for all of them."""
+    """Ask for the systems to train, and for settings that hold for all of them."""
 
     kinds = forms.MultipleChoiceField(
         label="Systems",
@@ -112,13 +105,12 @@ class TrainForm(SettingsForm):
             for key, value in spec.preset(graph.num_entities, graph.num_train).items():
                 if key in presets:
                     presets[key].add(shown(value))
-        self.add_settings(
-            COMMON_SETTINGS, {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()}
-        )
+        same = {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()}
+        self.add_settings(COMMON_SETTINGS, same)
 
 
 class SystemForm(SettingsForm):
-    """One system with all of its settings: a new one, a clone, or one that is trained anew."""
+    """Ask for all settings of one system: a new one, a clone, or one that is trained anew."""
 
     name = forms.SlugField(
         label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
@@ -136,10 +128,8 @@ class SystemForm(SettingsForm):
         self.add_settings(spec.settings, {key: shown(preset[key]) for key in spec.settings})
 
 
-class PykeenForm(forms.Form):
-    """A model of PyKEEN by the name of its class; the value is its entry."""
-
-    use_required_attribute = False
+class PykeenForm(PageForm):
+    """Ask for a model of PyKEEN by its class name; the cleaned value is its entry in the registry."""
 
     model = forms.CharField(
         label="Class name",

@@ -1,6 +1,4 @@
-"""{% pool_tabs pool "growth" %}: the pages of what a pool holds, below its stages."""
-
-from __future__ import annotations
+"""{% pool_tabs pool "growth" %}: tabs of the pages of a pool, below its stages."""
 
 from typing import Any
 

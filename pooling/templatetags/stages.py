@@ -1,7 +1,5 @@
 """{% stage_rail pool "filter" %}: the stages of a pool in order, for the block `stages` of a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

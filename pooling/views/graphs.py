@@ -1,35 +1,27 @@
-"""Knowledge graphs: what was imported, and what it looks like."""
-
-from __future__ import annotations
+"""The pages Graphs and Graph: the imported knowledge graphs, and the relations and degrees of one."""
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
 from core.views.access import evaluator_required
-from core.views.pagination import page_of
+from core.views.pagination import archivable_page, page_of
 from pooling.enums import Category
 from pooling.graphs.imports import GraphError, open_graph
 from pooling.graphs.kernels.degrees import Degrees, degrees
 from pooling.models import Graph
+from pooling.views.find import find_graph
 
 
 @evaluator_required
 def graphs(request: HttpRequest) -> HttpResponse:
-    archived = request.GET.get("archived") == "yes"
     rows = Graph.objects.annotate(num_systems=Count("systems", distinct=True), num_pools=Count("pools", distinct=True))
-    context = {
-        "page": page_of(request, rows.filter(archived=archived).order_by("name")),
-        "archived": archived,
-        "frame": "graphs-archive" if archived else "graphs",
-        "num_archived": Graph.objects.filter(archived=True).count(),
-    }
-    return render(request, "pooling/graphs/list.html", context)
+    return render(request, "pooling/graphs/list.html", archivable_page(request, rows.order_by("name"), "graphs"))
 
 
 @evaluator_required
 def graph(request: HttpRequest, name: str) -> HttpResponse:
-    graph = get_object_or_404(Graph, name=name)
+    graph = find_graph(name)
     category = request.GET.get("category", "")
     relations = graph.relations.order_by("-num_test", "index")
     if category in Category.values:
@@ -51,7 +43,7 @@ def graph(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _degrees(graph: Graph) -> Degrees | None:
-    """None where the files are not to be read: the page says so, and still shows what the rows know."""
+    """Return the degrees of its entities; None if its files cannot be read, which the page says."""
     try:
         arrays = open_graph(graph)
     except GraphError:

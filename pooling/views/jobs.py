@@ -1,49 +1,24 @@
-"""Jobs: how long work stands, and how to end it or start it again."""
+"""The pages Jobs and Job: how far long work is, and the buttons that cancel it or start it again."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from dataclasses import dataclass
-
-from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from core.enums import JobState
-from core.errors import UserError
 from core.jobs.lifecycle import cancel_job, live_workers, retry_job
+from core.jobs.pace import pace_of
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
 from core.views.access import manager_required
+from core.views.acts import or_message
 from core.views.pagination import page_of
+from core.views.requests import SignedInRequest
 from pooling.training.curves import history_curves
 
 LOG_LINES = 200
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How far a job is, in the unit that a person counts in."""
-
-    done: float
-    total: float
-    unit: str
-    per_second: float | None
-    seconds_left: float | None
-    seconds_so_far: float | None
-
-
-def standing(job: Job) -> Standing:
-    running = job.state == JobState.RUNNING
-    end = job.finished_at or timezone.now()
-    so_far = (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
-    left = job.seconds_left if running else None
-    rate = (job.total - job.done) / left if left else None
-    # training reports hundredths of an epoch
-    trains = job.system_id and JOB_TYPES[job.kind].trains
-    scale, unit = (100, "epochs") if trains else (1, job.unit)
-    return Standing(job.done / scale, job.total / scale, unit, rate / scale if rate else None, left, so_far)
 
 
 @manager_required
@@ -70,7 +45,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Job.objects.select_related("graph", "system__graph", "pool__graph", "created_by"), pk=pk)
     context = {
         "job": found,
-        "standing": standing(found),
+        "pace": pace_of(found),
         "log": "\n".join(found.log.splitlines()[-LOG_LINES:]),
         "curves": history_curves(found.system.history) if found.system and JOB_TYPES[found.kind].trains else [],
         "no_worker": found.state == JobState.QUEUED and not live_workers().exists(),
@@ -81,21 +56,17 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 
 @manager_required
 @require_POST
-def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Job, pk=pk)
-    try:
-        cancel_job(found, request.user)  # type: ignore[arg-type]  # signed in
-    except UserError as error:
-        messages.error(request, str(error))
-    return redirect("job", pk)
+def cancel(request: SignedInRequest, pk: int) -> HttpResponse:
+    return _act(request, pk, cancel_job)
 
 
 @manager_required
 @require_POST
-def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Job, pk=pk)
-    try:
-        retry_job(found, request.user)  # type: ignore[arg-type]  # signed in
-    except UserError as error:
-        messages.error(request, str(error))
+def retry(request: SignedInRequest, pk: int) -> HttpResponse:
+    return _act(request, pk, retry_job)
+
+
+def _act(request: SignedInRequest, pk: int, act: Callable[[Job, User], None]) -> HttpResponse:
+    job = get_object_or_404(Job, pk=pk)
+    or_message(request, lambda: act(job, request.user))
     return redirect("job", pk)

@@ -1,18 +1,17 @@
-"""The filter of a pool: what it took, for which reason, with examples; other filters, tried and then used."""
-
-from __future__ import annotations
+"""The page Filter of a pool: what each filter took, with examples; managers try other filters and use them."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 
 from core.errors import UserError
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required
+from core.views.requests import SignedInRequest
 from pooling.enums import TO_PEOPLE
 from pooling.forms.pools import FilterForm
 from pooling.graphs.imports import open_graph
@@ -20,6 +19,7 @@ from pooling.models import Pool
 from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay
 from pooling.pools.kernels.filters import ALWAYS, FILTERS
 from pooling.pools.report import pool_counts
+from pooling.views.find import find_pool
 from pooling.views.pools import readable
 
 EXAMPLES = 5
@@ -28,9 +28,9 @@ MOST_TRIPLES = 100_000  # are filtered anew within two seconds
 
 
 @evaluator_required
-def filter_page(request: HttpRequest, name: str) -> HttpResponse:
-    """GET shows the filters, and with ?preview those that are tried; POST uses them (managers)."""
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+def filter_page(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show the filters, and with ?preview those that are tried; POST uses them (managers)."""
+    pool = find_pool(name)
     changing = request.method == "POST"
     if changing and not can_manage(request.user):
         raise PermissionDenied
@@ -46,7 +46,7 @@ def filter_page(request: HttpRequest, name: str) -> HttpResponse:
         )
     if changing and not stays and form.is_valid():
         try:
-            changed = refilter_pool(pool, form.cleaned_data["filters"], request.user)  # type: ignore[arg-type]  # signed in
+            changed = refilter_pool(pool, form.cleaned_data["filters"], request.user)
         except UserError as error:
             stays = str(error)
         else:
@@ -68,24 +68,18 @@ def filter_page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _reasons(pool: Pool, by_reason: dict[str, int]) -> list[dict[str, Any]]:
-    """One entry a filter of the registry: how many triples it took, with examples."""
+    """Return an entry for each filter of the registry: how many triples it took, with examples."""
     found = []
-    for rule in FILTERS.values():
-        count = by_reason.get(rule.name, 0)
-        examples = list(pool.triples.filter(reason=rule.name).order_by("id")[:EXAMPLES]) if count else []
-        found.append(
-            {
-                "rule": rule,
-                "applied": rule.name in pool.filters,
-                "count": count,
-                "examples": readable(examples, pool, open_graph(pool.graph)) if examples else [],
-            }
-        )
+    for name, rule in FILTERS.items():
+        count = by_reason.get(name, 0)
+        examples = list(pool.triples.filter(reason=name).order_by("id")[:EXAMPLES]) if count else []
+        rows = readable(examples, pool, open_graph(pool.graph)) if examples else []
+        found.append({"rule": rule, "applied": name in pool.filters, "count": count, "examples": rows})
     return found
 
 
 def _always(pool: Pool) -> list[dict[str, Any]]:
-    """What is left out without a switch, and how often; kept, since it reads the whole graph."""
+    """Return what is always excluded, and how often; cached, since it reads the whole graph."""
     key = f"left-out:{pool.pk}:{pool.state}:{len(pool.growth)}"
     if (found := cache.get(key)) is None:
         found = left_out(pool)
@@ -94,20 +88,14 @@ def _always(pool: Pool) -> list[dict[str, Any]]:
 
 
 def _preview(pool: Pool, form: FilterForm, counts: dict[str, Any]) -> dict[str, Any] | None:
-    """What each filter took and would take; None where nonsense was asked."""
+    """Return what each filter took and what it would take; None if the form is not valid."""
     if not form.is_valid():
         return None
     chosen = form.cleaned_data["filters"]
     would = filter_counts(pool, chosen)
     shown = [rule for rule in FILTERS.values() if rule.name in pool.filters or rule.name in chosen]
     took, people = counts["by_reason"], would.pop("")
-    return {
-        "filters": chosen,
-        "same": chosen == pool.filters,
-        "rows": [
-            (rule.label, took.get(rule.name, 0) if rule.name in pool.filters else None, would.get(rule.name))
-            for rule in shown
-        ],
-        "filtered": sum(would.values()),
-        "people": people,
-    }
+    now = {name: took.get(name, 0) for name in pool.filters}
+    rows = [(rule.label, now.get(rule.name), would.get(rule.name)) for rule in shown]
+    same = chosen == pool.filters
+    return {"filters": chosen, "same": same, "rows": rows, "filtered": sum(would.values()), "people": people}

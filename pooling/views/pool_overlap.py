@@ -1,24 +1,23 @@
-"""Who found the triples of a pool: each system, two together, one alone; families."""
-
-from __future__ import annotations
+"""The page Overlap of a pool: which systems found its triples, alone, in pairs and by family."""
 
 from typing import Any
 
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
-from core.files.csv_cells import csv_of
 from core.views.access import evaluator_required
+from core.views.downloads import csv_response
 from pooling.models import Pool
 from pooling.pools.report import contents_version, overlap_report
+from pooling.views.find import find_pool
 
 KEPT_SECONDS = 600
 
 
 @evaluator_required
 def overlap(request: HttpRequest, name: str) -> HttpResponse:
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    pool = find_pool(name)
     systems, families = _report(pool)
     context = {"pool": pool, "systems": systems, "families": families, "charts": _charts(systems) if systems else []}
     return render(request, "pooling/pools/overlap.html", context)
@@ -26,18 +25,16 @@ def overlap(request: HttpRequest, name: str) -> HttpResponse:
 
 @evaluator_required
 def overlap_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """One row a system: what it found, alone, and together with each."""
-    pool = get_object_or_404(Pool, name=name)
+    """Send one row for each system: what it found, alone, and together with each other."""
+    pool = find_pool(name)
     systems, _ = _report(pool)
     head = ["system", "found", "only_it", *(f"with_{row['name']}" for row in systems)]
     rows = [[row["name"], row["found"], row["only"], *row["shared"]] for row in systems]
-    answer = HttpResponse(csv_of([head, *rows]), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{pool.name}-overlap.csv"'
-    return answer
+    return csv_response([head, *rows], f"{pool.name}-overlap.csv")
 
 
 def _report(pool: Pool) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Rows of systems and families; kept, since it reads every finding. Empty for a pool without provenance."""
+    """Return rows of systems and families, cached; both are empty for a pool without provenance."""
     key = f"overlap:{pool.pk}:{contents_version(pool)}"
     if (found := cache.get(key)) is None:
         found = overlap_report(pool)
@@ -46,7 +43,7 @@ def _report(pool: Pool) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]
 
 
 def _charts(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As static/js/lib/charts.js draws them: the share of each that each other found, and what only one found."""
+    """Return the charts of shared and of lone findings, as static/js/lib/charts.js draws them."""
     names = [row["name"] for row in systems]
     values = [[n / row["found"] if row["found"] else None for n in row["shared"]] for row in systems]
     alone = {"name": "found by no other", "x": names, "y": [row["only"] for row in systems]}

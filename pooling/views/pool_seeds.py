@@ -1,17 +1,15 @@
-"""The seeds of a pool: how the mixture of their relations compares with that of the test set."""
-
-from __future__ import annotations
+"""The page Seeds of a pool: the relations of its seeds compared with those of the test set."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
-from core.files.csv_cells import csv_of
 from core.views.access import evaluator_required
-from pooling.models import Pool
+from core.views.downloads import csv_response
 from pooling.pools.kernels.shares import SMOOTHING
 from pooling.pools.seeds import SeedReport, seed_report
+from pooling.views.find import find_pool
 
 SHOWN = 20  # relations in the chart
 LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
@@ -19,7 +17,7 @@ LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the tabl
 
 @evaluator_required
 def seeds(request: HttpRequest, name: str) -> HttpResponse:
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    pool = find_pool(name)
     report = seed_report(pool)
     context = {
         "pool": pool,
@@ -33,20 +31,18 @@ def seeds(request: HttpRequest, name: str) -> HttpResponse:
 
 @evaluator_required
 def seeds_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """The shares of every relation that the seeds or test have."""
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    """Send the shares of every relation among seeds, test and graph."""
+    pool = find_pool(name)
     head = ("relation", "seeds", "seeds_share", "test", "test_share", "difference", "graph", "graph_share")
     rows = [
         (r.relation, r.seeds, r.seeds_share, r.test, r.test_share, r.difference, r.whole, r.whole_share)
         for r in seed_report(pool).rows
     ]
-    answer = HttpResponse(csv_of([head, *rows]), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{pool.name}-seeds.csv"'
-    return answer
+    return csv_response([head, *rows], f"{pool.name}-seeds.csv")
 
 
 def _chart(report: SeedReport) -> dict[str, Any]:
-    """The relations whose share differs most, as static/js/lib/charts.js draws them."""
+    """Return the chart of the relations whose shares differ most, as static/js/lib/charts.js draws it."""
     rows = report.rows[:SHOWN]
     names = [row.relation for row in rows]
     short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]

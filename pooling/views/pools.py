@@ -1,19 +1,20 @@
-"""Pools: all of them, a new one, and the triples of one with where they came from."""
-
-from __future__ import annotations
+"""The pages Pools, New pool, and Triples of a pool with the systems that found them."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 
-from core.errors import UserError
 from core.jobs.lifecycle import start_job
 from core.views.access import evaluator_required, manager_required
-from core.views.pagination import page_of
+from core.views.acts import attempt, posted
+from core.views.pagination import archivable_page, page_of
+from core.views.requests import SignedInRequest
 from core.views.uploads import kept_file
 from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
 from pooling.forms.pools import PoolForm
@@ -22,29 +23,20 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.pools.build import Finding, create_pool, unpack_provenance
 from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label
+from pooling.views.find import find_pool
 
 
 @evaluator_required
 def pools(request: HttpRequest) -> HttpResponse:
-    archived = request.GET.get("archived") == "yes"
-    rows = (
-        Pool.objects.filter(archived=archived)
-        .select_related("graph")
-        .annotate(num_triples=Count("triples"), num_to_people=Count("triples", filter=Q(triples__reason=TO_PEOPLE)))
-        .order_by("-created_at", "-id")
-    )
-    context = {
-        "page": page_of(request, rows),
-        "archived": archived,
-        "frame": "pools-archive" if archived else "pools",
-        "num_archived": Pool.objects.filter(archived=True).count(),
-    }
-    return render(request, "pooling/pools/list.html", context)
+    to_people = Count("triples", filter=Q(triples__reason=TO_PEOPLE))
+    rows = Pool.objects.select_related("graph").annotate(num_triples=Count("triples"), num_to_people=to_people)
+    listed = archivable_page(request, rows.order_by("-created_at", "-id"), "pools")
+    return render(request, "pooling/pools/list.html", listed)
 
 
 @manager_required
-def new(request: HttpRequest) -> HttpResponse:
-    """The form that builds a pool; the graph is chosen first, because the systems follow from it."""
+def new(request: SignedInRequest) -> HttpResponse:
+    """Show the form that builds a pool; the graph is chosen first, because the systems follow from it."""
     trained = Q(systems__state=SystemState.TRAINED)
     usable = Graph.objects.filter(archived=False)
     graphs = list(usable.annotate(trained=Count("systems", filter=trained)).order_by("name"))
@@ -53,29 +45,24 @@ def new(request: HttpRequest) -> HttpResponse:
     graph = next((g for g in ready if g.name == chosen), None) if chosen else next(iter(ready), None)
     form = None
     if graph is not None:
-        form = PoolForm(graph, request.POST or None, request.FILES or None)
-        if request.method == "POST" and form.is_valid() and (pool := _build(request, graph, form)) is not None:
+        form = PoolForm(graph, posted(request), request.FILES or None)
+        if pool := attempt(form, partial(_build, graph, request.user)):
             messages.success(request, f"Building of {pool.name} is queued.")
             return redirect("pool", pool.name)
     return render(request, "pooling/pools/new.html", {"graphs": graphs, "graph": graph, "form": form})
 
 
-def _build(request: HttpRequest, graph: Graph, form: PoolForm) -> Pool | None:
-    """Make the pool and its job; None, with the reason at the form, if that is refused."""
-    asked: dict[str, Any] = dict(form.cleaned_data)
-    try:
-        with kept_file(asked.pop("seeds_file")) as path:
-            pool = create_pool(graph, seeds_file=path, **asked)
-        start_job(PoolingJob.BUILD_POOL, pool=pool, user=request.user)  # type: ignore[arg-type]  # signed in
-    except UserError as error:
-        form.add_error(None, str(error))
-        return None
+def _build(graph: Graph, user: User, asked: dict[str, Any]) -> Pool:
+    """Make the pool and start the job that builds it."""
+    with kept_file(asked.pop("seeds_file")) as path:
+        pool = create_pool(graph, seeds_file=path, **asked)
+    start_job(PoolingJob.BUILD_POOL, pool=pool, user=user)
     return pool
 
 
 @dataclass(frozen=True)
-class Row:
-    """A pooled triple as people read it."""
+class TripleRow:
+    """A pooled triple by the names of its entities and relation."""
 
     head: str
     relation: str
@@ -85,9 +72,10 @@ class Row:
     found_by: list[Finding]
 
 
-def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> list[Row]:
+def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> list[TripleRow]:
+    """Return pooled triples by their names, each with the systems that found it."""
     return [
-        Row(
+        TripleRow(
             graph.label(triple.head),
             graph.relations[triple.relation],
             graph.label(triple.tail),
@@ -101,7 +89,7 @@ def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> lis
 
 @evaluator_required
 def triples(request: HttpRequest, name: str) -> HttpResponse:
-    pool = get_object_or_404(Pool.objects.select_related("graph"), name=name)
+    pool = find_pool(name)
     rows = pool.triples.order_by("id")
     reason = request.GET.get("reason", "")
     if reason == "people":

@@ -1,17 +1,18 @@
-"""What managers do with one system: train a new one, clone, train anew, archive."""
+"""The pages with which managers make and change one system: new, clone, train anew, archive."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from core.errors import UserError
 from core.jobs.lifecycle import live_workers
 from core.views.access import manager_required
+from core.views.acts import attempt, or_message, posted
+from core.views.requests import SignedInRequest
 from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
 from pooling.systems import Entry, SystemSpec, get_by_slug, get_system
@@ -19,136 +20,110 @@ from pooling.systems.spec import with_neutral
 from pooling.training import upkeep
 from pooling.training.compare import shown
 from pooling.training.train import refuse_imported
+from pooling.views.find import find_graph, find_system
 
 
 @manager_required
-def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
-    """One system of a kind, with all of its settings."""
-    graph = get_object_or_404(Graph, name=name)
-    try:
-        spec = get_by_slug(kind)
-    except ValueError as error:
-        raise Http404(str(error)) from error
+def new(request: SignedInRequest, name: str, kind: str) -> HttpResponse:
+    """Show the form of a new system of a kind; POST makes it and starts its training."""
+    graph, spec = find_graph(name), _entry(get_by_slug, kind)
     seed = upkeep.free_seed(graph, spec.name)
     wanted = f"{spec.slug}-s{seed}" if seed else spec.slug
     return _add(request, graph, spec, {"name": upkeep.free_name(graph, wanted), "seed": seed}, {})
 
 
 @manager_required
-def clone(request: HttpRequest, name: str, system: str) -> HttpResponse:
-    """A new system that begins with the settings of another."""
-    found = _system(name, system)
+def clone(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    """Show the form of a new system with the settings of another; POST makes it and starts its training."""
+    found = find_system(name, system)
     if found.is_imported:
         return _refused(request, found, "cloned")
-    initial = {
-        "name": upkeep.free_name(found.graph, found.name),
-        "seed": upkeep.free_seed(found.graph, found.kind),
-        **_initial(found),
-    }
-    return _add(request, found.graph, _spec(found.kind), initial, {"system": found, "original": found})
+    free = {"name": upkeep.free_name(found.graph, found.name), "seed": upkeep.free_seed(found.graph, found.kind)}
+    context = {"system": found, "original": found}
+    return _add(request, found.graph, _entry(get_system, found.kind), free | _initial(found), context)
 
 
 def _add(
-    request: HttpRequest, graph: Graph, spec: Entry, initial: dict[str, Any], context: dict[str, Any]
+    request: SignedInRequest, graph: Graph, spec: Entry, initial: dict[str, Any], context: dict[str, Any]
 ) -> HttpResponse:
-    form = SystemForm(graph, spec, request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        asked = form.cleaned_data
-        try:
-            made = upkeep.add_system(
-                graph,
-                spec.name,
-                name=asked["name"],
-                seed=asked["seed"],
-                overrides=asked["settings"],
-                device=asked["device"],
-                user=request.user,  # type: ignore[arg-type]  # signed in
-            )
-        except UserError as error:
-            form.refuse(str(error))
-        else:
-            messages.success(request, f"Training of {made.name} is queued.")
-            return redirect("system", graph.name, made.name)
+    form = SystemForm(graph, spec, posted(request), initial=initial)
+
+    def add(asked: dict[str, Any]) -> System:
+        return upkeep.add_system(graph, spec.name, name=asked["name"], **_training(asked, request.user))
+
+    if made := attempt(form, add):
+        messages.success(request, f"Training of {made.name} is queued.")
+        return redirect("system", graph.name, made.name)
     return _form(request, graph, spec, form, context)
 
 
 @manager_required
-def retrain(request: HttpRequest, name: str, system: str) -> HttpResponse:
-    """The same row, trained from the start; offered while nothing rests on it."""
-    found = _system(name, system)
+def retrain(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    """Show the form that trains a system from the start, which is offered while nothing rests on it; POST does it."""
+    found = find_system(name, system)
     if found.is_imported:
         return _refused(request, found, "trained")
-    spec = _spec(found.kind)
     used = upkeep.uses_of(found)
     if used and request.method != "POST":
         messages.error(request, f"{found.name} stays as it is, since {' and '.join(used)}: clone it instead.")
         return redirect("system", name, system)
-    form = SystemForm(
-        found.graph, spec, request.POST or None, named=False, initial={"seed": found.seed, **_initial(found)}
-    )
-    if request.method == "POST" and form.is_valid():
-        asked = form.cleaned_data
-        try:
-            upkeep.train_anew(
-                found,
-                seed=asked["seed"],
-                overrides=asked["settings"],
-                device=asked["device"],
-                user=request.user,  # type: ignore[arg-type]  # signed in
-            )
-        except UserError as error:
-            form.refuse(str(error))
-        else:
-            messages.success(request, f"{found.name} is trained anew: its job is queued.")
-            return redirect("system", name, system)
+    spec, initial = _entry(get_system, found.kind), {"seed": found.seed, **_initial(found)}
+    form = SystemForm(found.graph, spec, posted(request), named=False, initial=initial)
+    if attempt(form, lambda asked: upkeep.train_anew(found, **_training(asked, request.user))):
+        messages.success(request, f"{found.name} is trained anew: its job is queued.")
+        return redirect("system", name, system)
     return _form(request, found.graph, spec, form, {"system": found, "again": found})
 
 
-@manager_required
-@require_POST
-def archive(request: HttpRequest, name: str, system: str) -> HttpResponse:
-    found = _system(name, system)
-    try:
-        upkeep.archive(found, request.user)  # type: ignore[arg-type]  # signed in
-    except UserError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"{found.name} is archived. Pools that use it keep it; it can be taken back.")
-    return redirect("system", name, system)
+def _training(asked: dict[str, Any], user: User) -> dict[str, Any]:
+    """Return the arguments of a training from the fields of SystemForm."""
+    return {"seed": asked["seed"], "overrides": asked["settings"], "device": asked["device"], "user": user}
 
 
 @manager_required
 @require_POST
-def restore(request: HttpRequest, name: str, system: str) -> HttpResponse:
-    found = _system(name, system)
-    upkeep.restore(found, request.user)  # type: ignore[arg-type]  # signed in
-    messages.success(request, f"{found.name} is in the lists again.")
-    return redirect("system", name, system)
+def archive(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    said = f"{system} is archived. Pools that use it keep it; it can be taken back."
+    return _move(request, find_system(name, system), upkeep.archive, said)
 
 
-def _system(graph: str, name: str) -> System:
-    return get_object_or_404(System.objects.select_related("graph"), graph__name=graph, name=name)
+@manager_required
+@require_POST
+def restore(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    return _move(request, find_system(name, system), upkeep.restore, f"{system} is in the lists again.")
 
 
-def _refused(request: HttpRequest, system: System, what: str) -> HttpResponse:
-    """Back to the page of an imported system, with the reason."""
-    try:
-        refuse_imported(system, what)
-    except UserError as error:
-        messages.error(request, str(error))
+def _move(request: SignedInRequest, system: System, act: Callable[[System, User], None], said: str) -> HttpResponse:
+    """Move a system into the archive or out of it, say so, and go back to its page."""
+
+    def move() -> None:
+        act(system, request.user)
+        messages.success(request, said)
+
+    or_message(request, move)
     return redirect("system", system.graph.name, system.name)
 
 
-def _spec(kind: str) -> Entry:
+def _refused(request: HttpRequest, system: System, what: str) -> HttpResponse:
+    """Go back to the page of an imported system with the reason why it cannot be cloned or trained."""
+    or_message(request, lambda: refuse_imported(system, what))
+    return redirect("system", system.graph.name, system.name)
+
+
+def _entry(find: Callable[[str], Entry], name: str) -> Entry:
+    """Return the registry's entry of a kind of system; 404 if there is none."""
     try:
-        return get_system(kind)
+        return find(name)
     except ValueError as error:
         raise Http404(str(error)) from error
 
 
 def _initial(system: System) -> dict[str, Any]:
-    """The settings of a system as its form has them; an older row's silence is no wish for today's preset."""
-    models = isinstance(_spec(system.kind), SystemSpec)
+    """Return the settings of a system as initial values of its form.
+
+    A setting that an older row lacks gets its neutral value, not the present preset.
+    """
+    models = isinstance(_entry(get_system, system.kind), SystemSpec)
     settings = with_neutral(system.settings) if models else system.settings
     return {"device" if key == "device" else f"set_{key}": shown(value) for key, value in settings.items()}
 

@@ -1,32 +1,35 @@
-"""Systems: those of a graph, one with its settings and curves, several side by side, and their files."""
+"""The pages All systems, Systems of a graph, System and Compare, and the files of systems."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
 
 from core.enums import LIVE, JobState
-from core.errors import UserError
-from core.files.csv_cells import csv_of
 from core.jobs.lifecycle import live_workers, start_job
 from core.people.permissions import can_manage
 from core.views.access import evaluator_required
-from core.views.pagination import page_of
+from core.views.acts import attempt, posted
+from core.views.downloads import csv_response, stream_response
+from core.views.pagination import archivable_page, page_of
+from core.views.refusals import page_refusal
+from core.views.requests import SignedInRequest
 from pooling.enums import PoolingJob, SystemState
 from pooling.forms.systems import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System
-from pooling.rules.in_words import rules_page
-from pooling.systems import FAMILIES, SYSTEMS, find_system
+from pooling.rules.in_words import has_rules, rules_page, rules_tsv
+from pooling.systems import FAMILIES, SYSTEMS
+from pooling.systems import find_system as find_entry
 from pooling.training.compare import compare, shown
 from pooling.training.curves import compared_charts, history_curves
-from pooling.training.files import FILES, SystemFileError, has_files, open_file
+from pooling.training.files import FILES, has_files, open_file
 from pooling.training.train import create_systems, family_of
 from pooling.training.upkeep import uses_of
+from pooling.views.find import find_graph, find_system
 
 
 @evaluator_required
@@ -37,28 +40,23 @@ def all_systems(request: HttpRequest) -> HttpResponse:
 
 
 @evaluator_required
-def systems(request: HttpRequest, name: str) -> HttpResponse:
-    graph = get_object_or_404(Graph, name=name)
-    form = TrainForm(graph, request.POST or None)
-    if request.method == "POST":
-        if not can_manage(request.user):
-            raise PermissionDenied
-        if form.is_valid() and (started := _train(request, graph, form)) is not None:
-            messages.success(request, started)
-            return redirect("systems", name)
+def systems(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show the systems of a graph; POST trains some (managers), and ?model= leads to the form of a PyKEEN model."""
+    graph = find_graph(name)
+    form = TrainForm(graph, posted(request))
+    if request.method == "POST" and not can_manage(request.user):
+        raise PermissionDenied
+    if started := attempt(form, partial(_train, graph, request.user)):
+        messages.success(request, started)
+        return redirect("systems", name)
     other = PykeenForm(request.GET if "model" in request.GET else None)
     if can_manage(request.user) and other.is_valid():
         return redirect("system-new", name, other.cleaned_data["model"].slug)
-    every = graph.systems.select_related("run").order_by("id")
-    archived = request.GET.get("archived") == "yes"
-    page = page_of(request, every.filter(archived=archived))
+    listed = archivable_page(request, graph.systems.select_related("run").order_by("id"), "systems")
     context = {
         "graph": graph,
-        "page": page,
-        "families": families_of(page),
-        "archived": archived,
-        "frame": "systems-archive" if archived else "systems",
-        "num_archived": every.filter(archived=True).count(),
+        **listed,
+        "families": families_of(listed["page"]),
         "form": form,
         "choices": _choices(form),
         "other": other,
@@ -68,30 +66,23 @@ def systems(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def families_of(page: Any) -> dict[int, str]:
-    """Family of each system of a page, by id."""
+    """Return the family of each system of a page, by id."""
     return {system.pk: family_of(system) for system in page}
 
 
 def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any]]]]:
-    """The check boxes of the systems by family: its name, what it is, box and registry row of each."""
+    """Return the check boxes by family: its name, its description, and (box, registry row) of its systems."""
     boxes = [(box, SYSTEMS[box.data["value"]]) for box in form["kinds"]]
-    by_family = [
-        (name, about, [(box, spec) for box, spec in boxes if spec.family == name]) for name, about in FAMILIES.items()
-    ]
-    return [family for family in by_family if family[2]]
+    own = {name: [(box, spec) for box, spec in boxes if spec.family == name] for name in FAMILIES}
+    return [(name, about, own[name]) for name, about in FAMILIES.items() if own[name]]
 
 
-def _train(request: HttpRequest, graph: Graph, form: TrainForm) -> str | None:
-    """Make the systems and their jobs; None, with the reason at the form, if that is refused."""
-    asked = form.cleaned_data
-    try:
-        made = create_systems(graph, asked["kinds"], asked["settings"], asked["seeds"], asked["device"], asked["best"])
-        waiting = [system for system in made if system.state != SystemState.TRAINED]
-        for system in waiting:
-            start_job(PoolingJob.TRAIN, system=system, user=request.user)  # type: ignore[arg-type]  # signed in
-    except UserError as error:
-        form.refuse(str(error))
-        return None
+def _train(graph: Graph, user: User, asked: dict[str, Any]) -> str:
+    """Make the systems and the jobs that train them; return what was started, in words."""
+    made = create_systems(graph, asked["kinds"], asked["settings"], asked["seeds"], asked["device"], asked["best"])
+    waiting = [system for system in made if system.state != SystemState.TRAINED]
+    for system in waiting:
+        start_job(PoolingJob.TRAIN, system=system, user=user)
     if not waiting:
         return "All of these are trained already; nothing was started."
     return f"Training of {', '.join(system.name for system in waiting)} is queued."
@@ -99,12 +90,12 @@ def _train(request: HttpRequest, graph: Graph, form: TrainForm) -> str | None:
 
 @evaluator_required
 def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
-    found = get_object_or_404(System.objects.select_related("graph"), graph__name=name, name=system)
+    found = find_system(name, system)
     jobs = list(found.jobs.order_by("-id").defer("log")[:5])
     context = {
         "graph": found.graph,
         "system": found,
-        "spec": find_system(found.kind),
+        "spec": find_entry(found.kind),
         "run": Run.objects.filter(system=found).first(),
         "curves": history_curves(found.history),
         "settings": _settings(found),
@@ -120,25 +111,19 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
 
 
 def _settings(system: System) -> list[tuple[str, str, str, str]]:
-    """Key, value, the preset where it is another, and what the setting is for."""
-    spec = find_system(system.kind)
+    """Return (key, value, the preset if it differs, help) for each setting of a system."""
+    spec = find_entry(system.kind)
     known = spec.settings if spec else {}
     preset = spec.preset(system.graph.num_entities, system.graph.num_train) if spec else {}
-    return [
-        (
-            key,
-            shown(value),
-            shown(preset[key]) if key in preset and preset[key] != value else "",
-            known[key].help if key in known else "",
-        )
-        for key, value in system.settings.items()
-    ]
+    other = {key: shown(preset[key]) for key, value in system.settings.items() if preset.get(key, value) != value}
+    help_of = {key: setting.help for key, setting in known.items()}
+    return [(key, shown(value), other.get(key, ""), help_of.get(key, "")) for key, value in system.settings.items()]
 
 
 @evaluator_required
 def compared(request: HttpRequest, name: str) -> HttpResponse:
-    """Systems of one graph side by side; all that are not archived, or those of ?systems=."""
-    graph = get_object_or_404(Graph, name=name)
+    """Show systems of one graph side by side: those of ?systems=, or all that are not archived."""
+    graph = find_graph(name)
     asked = request.GET.getlist("systems")
     found = compare(graph, asked)
     placed = list(zip(found.systems, found.colours, strict=True))
@@ -158,26 +143,31 @@ def compared(request: HttpRequest, name: str) -> HttpResponse:
 
 @evaluator_required
 def compared_csv(request: HttpRequest, name: str, chart: str) -> HttpResponse:
-    """The values of one of these charts: a row an epoch, a column a system."""
-    found = compare(get_object_or_404(Graph, name=name), request.GET.getlist("systems"))
+    """Send the values of one chart: a row for each epoch, a column for each system."""
+    found = compare(find_graph(name), request.GET.getlist("systems"))
     charts = compared_charts([(system.name, 0, system.history) for system in found.systems])
     for drawn in charts:
         if drawn.key == chart:
             rows = [("epoch", *drawn.columns), *((epoch, *values) for epoch, values in drawn.rows)]
-            headers = {"Content-Disposition": f'attachment; filename="{name}-{chart}.csv"'}
-            return HttpResponse(csv_of(rows), content_type="text/csv; charset=utf-8", headers=headers)
+            return csv_response(rows, f"{name}-{chart}.csv")
     known = ", ".join(drawn.key for drawn in charts) or "none"
     raise Http404(f"These systems have no chart {chart}: there are {known}.")
 
 
 @evaluator_required
-def system_file(request: HttpRequest, name: str, system: str, file: str) -> HttpResponseBase:
-    """Weights, embeddings or names of a trained system; 409 where there is nothing to take yet."""
-    found = get_object_or_404(System.objects.select_related("graph"), graph__name=name, name=system)
+@page_refusal
+def system_file(request: HttpRequest, name: str, system: str, file: str) -> FileResponse:
+    """Send the weights, embeddings or names of a trained system."""
+    found = find_system(name, system)
     if file not in FILES:
         raise Http404(f"A system has no file {file}: it has {', '.join(FILES)}.")
-    try:
-        content = open_file(found, file)
-    except SystemFileError as error:
-        return render(request, "problem.html", {"problem": str(error)}, status=409)
-    return FileResponse(content, as_attachment=True, filename=f"{name}-{system}-{file}")
+    return FileResponse(open_file(found, file), as_attachment=True, filename=f"{name}-{system}-{file}")
+
+
+@evaluator_required
+def system_rules(request: HttpRequest, name: str, system: str) -> StreamingHttpResponse:
+    """Send all mined rules of a system as TSV."""
+    found = find_system(name, system)
+    if not has_rules(found):
+        raise Http404(f"{system} has no rules: it mines none, or is not trained yet.")
+    return stream_response(rules_tsv(found), f"{name}-{system}-rules.tsv")

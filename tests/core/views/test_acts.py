@@ -103,10 +103,10 @@ def test_invalid_form_does_nothing_and_says_why():
     assert form.errors == {"size": ["Ensure this value is less than or equal to 9."]}
 
 
-def test_refusal_is_shown_at_the_form_one_line_each():
+def test_refusal_is_shown_at_the_form():
     told, form, said = asked(act="grow", size="7")
     assert (told, said) == (None, [])
-    assert form.errors == {"__all__": ["not seven", "nor any like it"]}
+    assert form.errors == {"__all__": ["not seven\nnor any like it"]}
 
 
 def test_refusal_that_names_its_field_is_shown_there():
@@ -116,4 +116,4 @@ def test_refusal_that_names_its_field_is_shown_there():
 def test_attempt_shows_a_refusal_at_the_field_that_it_is_given():
     form = SizeForm({"size": "7"})
     assert attempt(form, lambda data: grow("p", data, User()), "size") is None
-    assert form.errors == {"size": ["not seven", "nor any like it"]}
+    assert form.errors == {"size": ["not seven\nnor any like it"]}

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+from evaluation.sections.cell_text import cell_text, undefined_reasons
 from evaluation.sections.section import Column, Table, cell
-from evaluation.templatetags.analysis_tabs import undefined_reasons, why_undefined, written
+from evaluation.templatetags.analysis_tabs import why_undefined
 
 MISSING = "the run did not return 12 of 40 answers"
 
@@ -76,4 +77,4 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
 
 def test_minus_is_one_sign_whatever_the_size():
     values = [(-4083.4, "value"), (-0.25, "value"), (-4083.4, "count"), (-12.5, "change"), (-0.5, "tau")]
-    assert [written(value, kind) for value, kind in values] == ["−4,083.4", "−0.2500", "−4,083", "−12.5", "−0.50"]
+    assert [cell_text(value, kind) for value, kind in values] == ["−4,083.4", "−0.2500", "−4,083", "−12.5", "−0.50"]

@@ -182,7 +182,7 @@ def test_an_import_says_what_is_odd_and_a_refusal_why(sign_in, labelled: Pool):
     ],
 )
 def test_a_form_that_cannot_be_used_is_explained(sign_in, labelled: Pool, monkeypatch, change, message):
-    monkeypatch.setattr(forms, "MOST_BYTES", 100)
+    monkeypatch.setattr(forms.ImportQrelsForm.base_fields["file"], "most", 100)
     data = {"name": "a", "format": "tsv", "file": SimpleUploadedFile("x", b"y")} | change
     assert message in sign_in("manager").post(PAGE, data).content.decode()
     assert not Qrels.objects.exists()

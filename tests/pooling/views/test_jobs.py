@@ -7,10 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.enums import JobState
+from core.jobs.pace import pace_of
 from core.models import Job
 from core.templatetags.figures import duration
 from pooling.enums import PoolingJob
-from pooling.views.jobs import standing
 from tests.page import element, has, links, notices, parse, posts
 from tests.pages.world import make_job, make_pool, make_system, make_worker
 
@@ -30,15 +30,15 @@ def test_running_job_shows_stage_count_rate_and_time_left(job: Job, manager):
     assert len(parse(html).all(tag="polyline")) == 2
 
 
-def test_standing_counts_in_the_unit_of_the_job(graph):
+def test_pace_counts_in_the_unit_of_the_job(graph):
     building = make_job(
         PoolingJob.BUILD_POOL, pool=make_pool(graph), done=20, total=100, unit="questions", seconds_left=8
     )
-    now = standing(building)
+    now = pace_of(building)
     assert (now.done, now.total, now.unit, now.per_second) == (20, 100, "questions", 10)
-    assert standing(make_job(state=JobState.QUEUED)).seconds_so_far is None
+    assert pace_of(make_job(state=JobState.QUEUED)).seconds_so_far is None
     over = make_job(state=JobState.DONE, finished_at=timezone.now(), seconds_left=3)
-    assert (standing(over).seconds_left, standing(over).per_second) == (None, None)
+    assert (pace_of(over).seconds_left, pace_of(over).per_second) == (None, None)
 
 
 def test_cancel_of_a_running_job_asks_it_to_stop(job: Job, manager):

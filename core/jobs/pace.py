@@ -1,0 +1,33 @@
+"""How far a job is, in the unit that a person counts in."""
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from core.enums import JobState
+from core.jobs.registry import JOB_TYPES
+from core.models import Job
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Work done and to be done in `unit`, and times in seconds; None where nothing is known."""
+
+    done: float
+    total: float
+    unit: str
+    per_second: float | None
+    seconds_left: float | None
+    seconds_so_far: float | None
+
+
+def pace_of(job: Job) -> Pace:
+    """Return the pace of a job; the rate and the time left only while it runs."""
+    end = job.finished_at or timezone.now()
+    so_far = (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
+    left = job.seconds_left if job.state == JobState.RUNNING else None
+    rate = (job.total - job.done) / left if left else None
+    # training reports hundredths of an epoch
+    trains = job.system_id and JOB_TYPES[job.kind].trains
+    scale, unit = (100, "epochs") if trains else (1, job.unit)
+    return Pace(job.done / scale, job.total / scale, unit, rate / scale if rate else None, left, so_far)
