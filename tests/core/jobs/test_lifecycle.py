@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from core.enums import JobState
 from core.errors import UserError
-from core.jobs import execution
 from core.jobs import lifecycle as jobs
 from core.jobs.execution import execute
 from core.jobs.lifecycle import live_workers, request_cancel, retry, start_job, sweep
@@ -292,7 +291,7 @@ def test_log_lines_are_stamped_and_appended():
 @pytest.mark.django_db
 def test_progress_is_written_at_most_once_a_second_but_the_end_always(monkeypatch):
     clock = [100.0]
-    monkeypatch.setattr(execution.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("core.jobs.progress.time.monotonic", lambda: clock[0])
     progress = Progress(job := make_job(EvaluationJob.EXPORT))
     seen = []
     for at, done in ((100.0, 0), (100.5, 10), (102.0, 20), (102.1, 80)):
