@@ -14,7 +14,10 @@ from annotation.enums import ItemState
 from annotation.models import Campaign, Item, Judgement, Label
 from core.jobs.execution import execute
 from core.models import Job
-from evaluation.demo.demo import ROLES, STAGES, Demo, DemoOptions, logins, true_values
+from evaluation.demo.demo import Demo, DemoOptions
+from evaluation.demo.logins import ROLES, logins
+from evaluation.demo.results import true_values
+from evaluation.demo.stages import STAGES, run_stages
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.commands import demo as command
 from evaluation.models import Figure, Qrels
@@ -54,7 +57,7 @@ def quick(settings) -> None:
 @pytest.fixture
 def demo(db, tmp_path: Path) -> Demo:
     made = make_demo(tmp_path)
-    made.stages(lambda line: None)
+    run_stages(made, lambda line: None)
     return made
 
 
@@ -82,7 +85,7 @@ def test_run_twice_it_changes_nothing(demo: Demo, tmp_path: Path):
     before = everything()
     passwords = demo.logins_file.read_text()
     said: list[str] = []
-    make_demo(tmp_path).stages(said.append)
+    run_stages(make_demo(tmp_path), said.append)
     assert everything() == before
     assert demo.logins_file.read_text() == passwords
     assert [line for line in said if line.startswith("[")] == [
@@ -99,8 +102,8 @@ def test_stopped_anywhere_it_goes_on(db, tmp_path: Path):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            demo.stages(stop)
-    make_demo(tmp_path).stages(lambda line: None)
+            run_stages(demo, stop)
+    run_stages(make_demo(tmp_path), lambda line: None)
     assert Qrels.objects.count() == 1
     assert [login.password is None for login in logins(make_demo(tmp_path))] == [False] * 4
 
@@ -108,7 +111,7 @@ def test_stopped_anywhere_it_goes_on(db, tmp_path: Path):
 def test_what_is_left_to_people_stays_theirs(demo: Demo, tmp_path: Path):
     """After the qrels are frozen no simulated person answers again, however much is left."""
     given = Label.objects.count()
-    make_demo(tmp_path, replace(SMALL, leave=0.0)).stages(lambda line: None)
+    run_stages(make_demo(tmp_path, replace(SMALL, leave=0.0)), lambda line: None)
     assert Label.objects.count() == given
 
 
@@ -130,7 +133,7 @@ def test_a_password_that_was_changed_is_not_told_wrongly(demo: Demo):
 def test_without_its_file_nobody_gets_a_new_password(demo: Demo, tmp_path: Path):
     hashes = list(User.objects.order_by("id").values_list("password", flat=True))
     demo.logins_file.unlink()
-    make_demo(tmp_path).stages(lambda line: None)
+    run_stages(make_demo(tmp_path), lambda line: None)
     assert list(User.objects.order_by("id").values_list("password", flat=True)) == hashes
     assert [login.password for login in logins(demo)] == [None] * 4
 
@@ -158,7 +161,7 @@ def test_under_the_whole_truth_every_pooled_fact_is_an_answer(demo: Demo):
 def test_a_graph_of_that_name_that_is_no_family_is_left_alone(db, tmp_path: Path):
     make_graph(tmp_path / "tsv", "demo")
     with pytest.raises(EvaluationError, match="There is a graph demo that is none of families"):
-        make_demo(tmp_path).stages(lambda line: None)
+        run_stages(make_demo(tmp_path), lambda line: None)
 
 
 def test_port_that_is_taken_is_told_before_the_work(db, monkeypatch):

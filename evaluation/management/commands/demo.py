@@ -9,7 +9,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand, Ticker, run_jobs
-from evaluation.demo.demo import Demo, logins
+from evaluation.demo.demo import Demo
+from evaluation.demo.logins import logins
+from evaluation.demo.stages import run_stages
 
 
 def address(text: str) -> str:
@@ -49,7 +51,7 @@ class Command(ShellCommand):
         if not options["no_serve"]:
             check_port(options["bind"])  # before minutes of work, not after
         demo = Demo(lambda jobs: run_jobs(jobs, self.stderr), Ticker(self.stderr))
-        demo.stages(self._say)
+        run_stages(demo, self._say)
         self._say_logins(demo)
         if options["no_serve"]:
             self._say("Look at it with: make demo")
