@@ -51,18 +51,28 @@ def test_settings_page_has_every_variable_that_settings_read():
     assert set(re.findall(r"^\| `([A-Z_]+)`", page, re.M)) == read
 
 
-@pytest.mark.parametrize("name", ["measures", "systems"])
-def test_page_is_what_the_registry_says(name: str):
+def writer(name: str):
     spec = importlib.util.spec_from_file_location(f"write_{name}", ROOT / "docs" / f"write_{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == module.text()
+    return module
+
+
+@pytest.mark.parametrize("name", ["measures", "systems"])
+def test_page_is_what_the_registry_says(name: str):
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == writer(name).text()
+
+
+def test_picture_of_the_packages_is_drawn_from_the_imports():
+    """Where it is not: python docs/write_architecture.py"""
+    drawn = writer("architecture")
+    assert drawn.PATH.read_text(encoding="utf-8") == drawn.text()
 
 
 def test_architecture_names_files_that_exist():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:pooling|annotation|evaluation|config|static|templates)/[\w/*.]+)`", text)
+    paths = re.findall(r"`((?:core|pooling|annotation|evaluation|config|static|templates|tests|docs)/[\w/*.]+)`", text)
     assert {path for path in paths if not list(ROOT.glob(path))} == set()
 
 
