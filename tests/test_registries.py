@@ -18,16 +18,8 @@ LINKED = ("templates", "static", "README.md", "CHANGELOG.md", "Makefile")
 
 SYSTEM = (ROOT / "docs" / "example_system.py").read_text(encoding="utf-8")
 FILTER = '''
-import numpy as np
-
-from pooling.pools.kernels.filters import Filter, Found
-
-
-def first_relation(found: Found) -> np.ndarray:
+def first_relation(found):
     return found.triples[:, 1] == 0
-
-
-TOY = Filter("toy", "of the first relation", "Triples of the first relation are toys.", first_relation)
 '''
 ORDER = '''
 import numpy as np
@@ -43,21 +35,20 @@ def pick(pool, progress, size, seed, settings):
 TOY = Order("toy", "Toy", "Last come first.", "For tests.", "made up", False, pick)
 '''
 MEASURE = '''
-import numpy as np
-
 from evaluation.measures.macro import first_rank
 from evaluation.measures.measure import Measure
 
 
-def reversed_rank(question, k):
-    return 100.0 - first_rank(question, k)
+def reversed_rank(answers, k=None):
+    return 100.0 - first_rank(answers)
 
 
-MEASURES = (
+ROWS = (
     Measure(
         "macro_toy", "Macro Toy", "macro", "none", None, 100.0, True,
         "A hundred minus the mean position of the best answer. It is for tests.",
         "mean over q of 100 - first(q)", "made up", reversed_rank,
+        offered=(None,),
         missing="the run returned no answer to {missing} of {n} questions; a toy needs one to each",
     ),
 )
@@ -90,7 +81,7 @@ def test_toys_take_one_file_and_one_line_each(tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(ROOT / name)
     add(
         tmp_path, "pooling/systems/cp.py", SYSTEM, "pooling/systems/__init__.py",
-        "SYSTEMS: dict[str, Entry] = {\n    entry.name: entry\n    for entry in (\n", "        cp.SPEC,\n",
+        "SYSTEMS: dict[str, Entry] = {\n    spec.name: spec\n    for spec in (\n", "        cp.SPEC,\n",
         "from pooling.systems import cp",
     )
     add(
@@ -99,11 +90,16 @@ def test_toys_take_one_file_and_one_line_each(tmp_path: Path) -> None:
     )
     add(
         tmp_path, "pooling/pools/kernels/toy.py", FILTER, "pooling/pools/kernels/filters.py", "    for f in (\n",
-        "        toy.TOY,\n", "",
+        '        Filter("toy", "of the first relation", "Triples of the first relation are toys.", first_relation),\n',
+        "from pooling.pools.kernels.toy import first_relation",
     )
     add(
         tmp_path, "evaluation/test_sets/toy.py", FILE, "evaluation/test_sets/files.py", "\nFILES = (\n",
         '    ExportedFile("toy.txt", "how many triples there are", toy.lines),\n', "from evaluation.test_sets import toy",
+    )
+    add(
+        tmp_path, "evaluation/measures/toy.py", MEASURE, "evaluation/measures/registry.py", "FILES = (micro, ", "toy, ",
+        "from evaluation.measures import toy",
     )
     environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
     done = subprocess.run(

@@ -48,7 +48,7 @@ def test_system(town: Graph) -> None:
     system = make_system(town, "cp")
     assert (system.kind, system.epochs_done) == ("cp", 2)
     assert b"CP" in manager().get(reverse("systems", args=["town"])).content
-    assert "\n### CP\n" in writer("systems").text()
+    assert "\n## CP\n" in writer("systems").text()
 
 
 def test_filter(pool: Pool) -> None:
