@@ -18,8 +18,14 @@ LINKED = ("templates", "static", "README.md", "CHANGELOG.md", "Makefile")
 
 SYSTEM = (ROOT / "docs" / "example_system.py").read_text(encoding="utf-8")
 FILTER = '''
+from pooling.pools.kernels.filter_base import Filter
+
+
 def first_relation(found):
     return found.triples[:, 1] == 0
+
+
+TOY = Filter("toy", "of the first relation", "Triples of the first relation are toys.", first_relation)
 '''
 ORDER = '''
 import numpy as np
@@ -90,8 +96,7 @@ def test_toys_take_one_file_and_one_line_each(tmp_path: Path) -> None:
     )
     add(
         tmp_path, "pooling/pools/kernels/toy.py", FILTER, "pooling/pools/kernels/filters.py", "    for f in (\n",
-        '        Filter("toy", "of the first relation", "Triples of the first relation are toys.", first_relation),\n',
-        "from pooling.pools.kernels.toy import first_relation",
+        "        TOY,\n", "from pooling.pools.kernels.toy import TOY",
     )
     add(
         tmp_path, "evaluation/test_sets/toy.py", FILE, "evaluation/test_sets/files.py", "\nFILES = (\n",
