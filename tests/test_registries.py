@@ -13,11 +13,12 @@ import pytest
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
-COPIED = ("core", "pooling", "annotation", "evaluation", "config", "tests", "docs", "fixtures", "manage.py", "pyproject.toml")
+FOLDERS = ("core", "pooling", "annotation", "evaluation", "config", "tests", "docs", "fixtures")
+COPIED = (*FOLDERS, "manage.py", "pyproject.toml")
 LINKED = ("templates", "static", "README.md", "CHANGELOG.md", "Makefile")
 
 SYSTEM = (ROOT / "docs" / "example_system.py").read_text(encoding="utf-8")
-FILTER = '''
+FILTER = """
 from pooling.pools.kernels.filter_base import Filter
 
 
@@ -26,8 +27,8 @@ def first_relation(found):
 
 
 TOY = Filter("toy", "of the first relation", "Triples of the first relation are toys.", first_relation)
-'''
-ORDER = '''
+"""
+ORDER = """
 import numpy as np
 
 from pooling.orders.base import Order, Pick, best
@@ -39,8 +40,8 @@ def pick(pool, progress, size, seed, settings):
 
 
 TOY = Order("toy", "Toy", "Last come first.", "For tests.", "made up", False, pick)
-'''
-MEASURE = '''
+"""
+MEASURE = """
 from evaluation.measures.macro import first_rank
 from evaluation.measures.measure import Measure
 
@@ -58,11 +59,11 @@ ROWS = (
         missing="the run returned no answer to {missing} of {n} questions; a toy needs one to each",
     ),
 )
-'''
-FILE = '''
+"""
+FILE = """
 def lines(content):
     yield f"{len(content.frozen.triples)} triples"
-'''
+"""
 
 
 def add(root: Path, file: str, text: str, registry: str, before: str, line: str, importing: str = "") -> None:
@@ -86,30 +87,57 @@ def test_toys_take_one_file_and_one_line_each(tmp_path: Path) -> None:
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / name)
     add(
-        tmp_path, "pooling/systems/cp.py", SYSTEM, "pooling/systems/__init__.py",
-        "SYSTEMS: dict[str, Entry] = {\n    spec.name: spec\n    for spec in (\n", "        cp.SPEC,\n",
+        tmp_path,
+        "pooling/systems/cp.py",
+        SYSTEM,
+        "pooling/systems/__init__.py",
+        "SYSTEMS: dict[str, Entry] = {\n    spec.name: spec\n    for spec in (\n",
+        "        cp.SPEC,\n",
         "from pooling.systems import cp",
     )
     add(
-        tmp_path, "pooling/orders/toy.py", ORDER, "pooling/orders/__init__.py",
-        "order.name: order for order in (", "TOY, ", "from pooling.orders.toy import TOY",
+        tmp_path,
+        "pooling/orders/toy.py",
+        ORDER,
+        "pooling/orders/__init__.py",
+        "order.name: order for order in (",
+        "TOY, ",
+        "from pooling.orders.toy import TOY",
     )
     add(
-        tmp_path, "pooling/pools/kernels/toy.py", FILTER, "pooling/pools/kernels/filters.py", "    for f in (\n",
-        "        TOY,\n", "from pooling.pools.kernels.toy import TOY",
+        tmp_path,
+        "pooling/pools/kernels/toy.py",
+        FILTER,
+        "pooling/pools/kernels/filters.py",
+        "    for f in (\n",
+        "        TOY,\n",
+        "from pooling.pools.kernels.toy import TOY",
     )
     add(
-        tmp_path, "evaluation/test_sets/toy.py", FILE, "evaluation/test_sets/files.py", "\nFILES = (\n",
-        '    ExportedFile("toy.txt", "how many triples there are", toy.lines),\n', "from evaluation.test_sets import toy",
+        tmp_path,
+        "evaluation/test_sets/toy.py",
+        FILE,
+        "evaluation/test_sets/files.py",
+        "\nFILES = (\n",
+        '    ExportedFile("toy.txt", "how many triples there are", toy.lines),\n',
+        "from evaluation.test_sets import toy",
     )
     add(
-        tmp_path, "evaluation/measures/toy.py", MEASURE, "evaluation/measures/registry.py", "FILES = (micro, ", "toy, ",
+        tmp_path,
+        "evaluation/measures/toy.py",
+        MEASURE,
+        "evaluation/measures/registry.py",
+        "FILES = (micro, ",
+        "toy, ",
         "from evaluation.measures import toy",
     )
     environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/evaluation/toys.py"],
-        cwd=tmp_path, env={**environment, "TRIPLEPOOL_VAR": str(tmp_path / "var")}, capture_output=True, text=True,
+        cwd=tmp_path,
+        env={**environment, "TRIPLEPOOL_VAR": str(tmp_path / "var")},
+        capture_output=True,
+        text=True,
         timeout=900,
     )
     assert done.returncode == 0, done.stdout[-3000:]

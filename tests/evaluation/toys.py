@@ -54,7 +54,7 @@ def test_system(town: Graph) -> None:
 def test_filter(pool: Pool) -> None:
     assert b"Triples of the first relation are toys." in manager().get(reverse("pool-filter", args=["p"])).content
     call_command("filter_pool", "p", "--filters", "toy", stdout=StringIO())
-    assert {relation for relation in pool.triples.filter(reason="toy").values_list("relation", flat=True)} == {0}
+    assert set(pool.triples.filter(reason="toy").values_list("relation", flat=True)) == {0}
     assert set(json.loads(printed("pool_report", "p", "--json"))["by_reason"]) == {"toy"}
 
 
