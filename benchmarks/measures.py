@@ -32,13 +32,13 @@ from benchmarks.graphs import fb15k237  # noqa: E402
 from benchmarks.rank_rows import Case, listed_case, pool_case, test_set_case  # noqa: E402
 from benchmarks.report import write_section  # noqa: E402
 from benchmarks.scratch import RELATIONS  # noqa: E402
-from evaluation.measures import groups  # noqa: E402
 from evaluation.measures.label_state import LabelState  # noqa: E402
 from evaluation.measures.live_sums import LiveSums  # noqa: E402
 from evaluation.measures.prepared import prepare  # noqa: E402
 from evaluation.measures.question_sums import question_sums  # noqa: E402
 from evaluation.measures.registry import MEASURES  # noqa: E402
 from evaluation.measures.values import Values, means, values  # noqa: E402
+from evaluation.statistics import groups  # noqa: E402
 from evaluation.statistics.bootstrap import bootstrap_correlations  # noqa: E402
 from evaluation.statistics.stability import SIZES, question_stability, stability_curve  # noqa: E402
 from evaluation.statistics.tukey_hsd import randomised_tukey  # noqa: E402

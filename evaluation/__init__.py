@@ -7,16 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.measures.groups import (
-        boxes,
-        by_category,
-        by_popularity,
-        by_relation,
-        by_side,
-        group_means,
-        relation_counts,
-        reweighted,
-    )
     from evaluation.measures.label_state import LabelState
     from evaluation.measures.live_sums import LiveSums
     from evaluation.measures.prepared import Prepared, prepare
@@ -27,6 +17,16 @@ if TYPE_CHECKING:
     from evaluation.notebooks.comparisons import compare, correlate, evaluate, per_answer, per_question, reasons
     from evaluation.notebooks.rank_table import RankedRuns, rank_table
     from evaluation.statistics.bootstrap import bootstrap_correlations
+    from evaluation.statistics.groups import (
+        boxes,
+        by_category,
+        by_popularity,
+        by_relation,
+        by_side,
+        group_means,
+        relation_counts,
+        reweighted,
+    )
     from evaluation.statistics.growth import accumulation_curve, depth_curve
     from evaluation.statistics.places import bootstrap_places
     from evaluation.statistics.stability import half_curve, question_stability, stability_curve
@@ -48,7 +48,7 @@ _HOMES = {
     "evaluation.statistics.tukey_hsd": ("randomised_tukey",),
     "evaluation.statistics.growth": ("accumulation_curve", "depth_curve"),
     "evaluation.statistics.stability": ("half_curve", "question_stability", "stability_curve"),
-    "evaluation.measures.groups": (
+    "evaluation.statistics.groups": (
         "boxes", "by_category", "by_popularity", "by_relation", "by_side", "group_means",
         "relation_counts", "reweighted",
     ),

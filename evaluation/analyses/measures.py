@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.labels.label_sets import LabelSet
-from evaluation.measures.groups import SIDES, by_side, group_means
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
@@ -34,6 +33,7 @@ from evaluation.sections.wording import (
     undefined_notes,
     words,
 )
+from evaluation.statistics.groups import SIDES, by_side, group_means
 
 ByName = Mapping[str, Values]  # of measures
 NAMED = 6  # measures that a sentence lists by name

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluation.measures.groups import boxes, by_relation
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.relation_groups import ValuesUnder, by_bands, by_categories, caption, group_table
 from evaluation.sections.relation_shares import relation_shares, reweighting
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, number
 from evaluation.sections.wording import signed
+from evaluation.statistics.groups import boxes, by_relation
 
 
 def all_relations(context: Context) -> list[Section]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.labels.label_sets import LabelSet
-from evaluation.measures.groups import Groups, by_popularity, by_side_and_category, group_means
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import GroupMeans, Values
@@ -27,6 +26,7 @@ from evaluation.sections.wording import (
     why_no_tau,
 )
 from evaluation.statistics.correlation import tau_of_means
+from evaluation.statistics.groups import Groups, by_popularity, by_side_and_category, group_means
 from pooling.enums import Category
 from pooling.graphs.kernels.degrees import BAND_EDGES, entity_degree
 

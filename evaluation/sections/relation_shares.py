@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.labels.label_sets import LabelSet, label_set
-from evaluation.measures.groups import by_relation, group_means, relation_counts, reweighted
 from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, number
 from evaluation.sections.wording import both_captions, place_cell, places, places_on_both, signed
+from evaluation.statistics.groups import by_relation, group_means, relation_counts, reweighted
 from pooling.pools.kernels.shares import SMOOTHING, divergence, shares
 
 CHARTED = 20  # relations in the chart

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.labels.label_sets import LabelSet
-from evaluation.measures.groups import Groups
 from evaluation.measures.rank_table import Flags, Floats
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import GroupMeans, Values
 from evaluation.sections.section import Cell, Column, Context, Json, cell, label_caption
 from evaluation.statistics.correlation import merit
+from evaluation.statistics.groups import Groups
 
 NO_PAIR = "fewer than two systems have a value on both sides"
 ALL_TIE = "one side ties all systems"

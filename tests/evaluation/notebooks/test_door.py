@@ -305,7 +305,7 @@ def test_everything_promised_is_there():
         ("evaluation.statistics.tukey_hsd", "randomised_tukey"),
         ("evaluation.statistics.bootstrap", "bootstrap_correlations"),
         ("evaluation.statistics.places", "bootstrap_places"),
-        ("evaluation.measures.groups", "by_side by_relation by_category by_popularity group_means reweighted boxes"),
+        ("evaluation.statistics.groups", "by_side by_relation by_category by_popularity group_means reweighted boxes"),
         ("pooling.pools.kernels.shares", "divergence shares"),
     ],
 )

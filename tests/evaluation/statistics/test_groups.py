@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.measures import groups
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.rank_table import RankTable
 from evaluation.measures.values import GroupMeans, Values, values
+from evaluation.statistics import groups
 from pooling.pools.kernels.shares import shares
 
 NAMES = ["micro_mr", "micro_mrr", "macro_hits@3", "map@20"]
