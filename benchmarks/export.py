@@ -68,7 +68,7 @@ def make_qrels(graph: Graph, seeds: int) -> Qrels:
 
     from annotation.models import Judgement
     from evaluation.labels.qrels import freeze_qrels
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.models import Pool, SeedTriple
     from pooling.pools.build import store_pooled
     from pooling.pools.kernels.gathering import gather

@@ -66,7 +66,7 @@ def drawn_pool(graph: Graph, pooled: int, seeds: int, *, people: bool = False) -
     """So many drawn triples, each found by two systems and judged: by one imported label with its link, or by two
     labels of two people here, one with a link."""
     from evaluation.labels.pool_table import triple_codes
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.models import Pool, SeedTriple
     from pooling.pools.kernels.gathering import PROVENANCE, Gathered
     from pooling.pools.rows import write_rows
@@ -195,12 +195,12 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
     """A run of each system with 100 candidates of every question of the pool, and a rank of every triple."""
     from benchmarks.rank_rows import draw_positions
     from benchmarks.scratch import draw_candidates
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.models import System
     from pooling.runs.files import Pass
     from pooling.runs.score import _questions_for, _store, wanted_triples
     from pooling.scoring.rank_rows import question_keys, row_keys, rows_of
-    from pooling.scoring.ranks import Scored
+    from pooling.scoring.ranks import RankingResult
 
     graph, rng = open_graph(pool.graph), np.random.default_rng(7)
     e, r = graph.num_entities, graph.num_relations
@@ -212,7 +212,7 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
         (top,) = draw_candidates(n, 1, rng)
         score = np.broadcast_to(-np.arange(100, dtype=np.float32), top.shape)
         system = System.objects.create(graph=pool.graph, name=name, kind="transe", state="trained", artifact="none")
-        _store(system, None, graph, Pass(keys, csr, Scored(top % e, score, position, position, position)), 0)
+        _store(system, None, graph, Pass(keys, csr, RankingResult(top % e, score, position, position, position)), 0)
 
 
 def main() -> None:

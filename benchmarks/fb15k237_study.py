@@ -159,7 +159,7 @@ class Study:
 
     def _against_filter(self, report: "ImportReport") -> str:
         """The triples where the category rule and the published labels differ, and the irregular lines."""
-        from pooling.graphs.imports import open_graph
+        from pooling.graphs.opening import open_graph
         from pooling.models import PooledTriple
         from pooling.pools.files import read_tsv
 

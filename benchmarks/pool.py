@@ -99,7 +99,7 @@ def median_seconds(act: Callable[[], object], repeats: int) -> float:
 
 def measure(graph: Graph, seeds: int, repeats: int) -> Row:
     """Gather, compare, time and store a pool of so many seeds."""
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.pools.kernels.gathering import gather
     from pooling.questions.kernel import questions_of
 
@@ -123,7 +123,7 @@ def store(
     graph: Graph, seeds: np.ndarray, questions: Questions, candidates: list[np.ndarray]
 ) -> tuple[float, int | None, int]:
     """Gather, filter and store one pool: seconds, bytes of memory, pooled triples."""
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.models import Pool
     from pooling.pools.build import store_pooled
     from pooling.pools.kernels.gathering import gather
@@ -160,7 +160,7 @@ def only_store(server: str, sizes: Sequence[int]) -> None:
 
     told = []
     with scratch_site(server):
-        from pooling.graphs.imports import open_graph
+        from pooling.graphs.opening import open_graph
 
         graph = make_graph(max(sizes), np.random.default_rng(1))
         for size in sizes:

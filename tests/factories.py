@@ -24,7 +24,8 @@ from core.jobs.progress import Progress
 from core.models import Job
 from pooling.enums import PoolingJob, SystemState
 from pooling.graphs.bundled import read_pykeen
-from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Pool, PooledTriple, System
 from pooling.pools.build import build_pool, create_pool

@@ -27,8 +27,8 @@ from annotation.questions.templates import question_text
 from annotation.sources.verified import VerifiedSources, verified
 from core.people.permissions import can_evaluate
 from pooling.enums import TO_PEOPLE
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 
 
 class ClaimInput(serializers.Serializer[Any]):

@@ -13,8 +13,8 @@ from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgem
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.templates import question_text
 from core.models import AuditEntry
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Relation
 
 PARKED = "parked"  # a dispute that waits for an answer to a report

@@ -20,7 +20,7 @@ from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, S
 from annotation.models.slot import ADJUDICATION
 from annotation.sources.verified import verified
 from core.files.artifacts import sha256_of
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once

@@ -17,7 +17,7 @@ from annotation.labelling.queue import held_slots, newest_templates
 from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import question_text
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 
 
 class Dispute(NamedTuple):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.enums import Answer
 from annotation.models import Campaign, Flag, Label
 from annotation.questions.templates import QuestionText, question_text
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 
 NEW_FOR = timedelta(days=7)  # how long a reply counts as new
 

@@ -20,7 +20,7 @@ from annotation.people.members import roles_in
 from annotation.quality.kernel import Share
 from annotation.quality.reports import week_of
 from annotation.questions.templates import question_text
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 
 QUICK_MS = 2000  # less is too short to read a question
 LAST = 50

@@ -12,7 +12,7 @@ from annotation.models import Campaign, Check, Gold
 from annotation.quality.checks import recheck_choices
 from annotation.quality.reports import GoldResult, gold_report
 from annotation.questions.templates import question_text
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 
 
 class GoldRow(NamedTuple):

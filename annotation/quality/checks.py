@@ -24,7 +24,7 @@ from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
 from annotation.models.slot import PLACES
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.pools.files import several
 from pooling.pools.kernels.filters import TYPES
 

@@ -14,7 +14,7 @@ from annotation.judging.judgements import live_labels
 from annotation.models import QuestionTemplate
 from annotation.questions.templates import ensure_templates
 from pooling.enums import TO_PEOPLE
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Relation
 from pooling.questions.templates import is_readable
 

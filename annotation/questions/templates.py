@@ -12,8 +12,8 @@ from annotation.enums import AnnotationAct
 from annotation.models import Check, Item, QuestionTemplate
 from core.people.audit_log import record
 from pooling.enums import Side
-from pooling.graphs.imports import given_templates, open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import Graph, Pool, Relation
 from pooling.questions.templates import TemplateError, TemplateText, check_template, default_template, fill
 

@@ -34,7 +34,7 @@ from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE
 from pooling.models import Pool, PooledTriple
 from pooling.orders import ORDERS
-from pooling.orders.base import NO, YES, Pick, Progress
+from pooling.orders.base import NO, YES, JudgingState, Pick
 from pooling.orders.batch import pick_batch
 from pooling.pools.to_judge import order_pool
 from pooling.scoring.rank_rows import find
@@ -228,13 +228,13 @@ def plan_next_batch(campaign: Campaign) -> BatchPlan | None:
     )
 
 
-def progress_of(campaign: Campaign, triple_id: np.ndarray) -> Progress:
+def progress_of(campaign: Campaign, triple_id: np.ndarray) -> JudgingState:
     """Return what is released, drawn and labelled among the triples with these ids, int64[n], sorted.
 
     An item with one label counts by that label until it has a second one, so that an order also learns from a person
     who works alone.
     """
-    progress = Progress.start(len(triple_id))
+    progress = JudgingState.start(len(triple_id))
     items = list(campaign.items.order_by().values_list("triple_id", "place", "arm"))
     at = find(triple_id, np.array([row[0] for row in items], dtype=np.int64))
     for i, (_, place, arm) in zip(at.tolist(), items, strict=True):

@@ -16,7 +16,7 @@ from annotation.release.items import make_batches, refresh_statistics
 from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed
 from core.people.audit_log import record
 from pooling.orders import ORDERS
-from pooling.orders.base import OrderPool, Progress
+from pooling.orders.base import JudgingState, OrderPool
 
 DEFAULT_ORDER = "depth"
 LARGEST = 1_000_000  # triples of a batch, labels of a budget
@@ -75,7 +75,7 @@ def check_order(order: str, settings: Mapping[str, Any], batch_size: int) -> Ord
     }
     one = OrderPool(np.ones((1, 1), np.int32), np.ones(1, np.int64), np.zeros(1, np.int64))
     try:
-        ORDERS[order].pick(one, Progress.start(1), 1, 0, {**usual, **wanted})
+        ORDERS[order].pick(one, JudgingState.start(1), 1, 0, {**usual, **wanted})
     except (ValueError, TypeError) as error:
         raise CampaignError(f"Order {order}: {error}.") from error
     return {name: value for name, value in wanted.items() if value != usual[name]}

@@ -24,7 +24,7 @@ from annotation.quality.checks import claim_questions
 from annotation.release.next_batch import unreleased
 from annotation.sources.verified import verified
 from core.callbacks import Tell
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 
 NAME = "sim-annotator-"

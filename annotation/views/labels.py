@@ -19,7 +19,7 @@ from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
 from core.views.acts import attempt
 from core.views.requests import SignedInRequest
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 
 LAST = 50
 

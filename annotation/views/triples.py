@@ -20,7 +20,7 @@ from core.views.access import manager_required
 from core.views.acts import do_act, posted
 from core.views.pagination import page_of
 from core.views.requests import SignedInRequest
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 
 
 @manager_required

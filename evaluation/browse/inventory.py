@@ -12,8 +12,8 @@ import numpy as np
 from annotation.enums import JudgementOrigin, Verdict
 from annotation.judging.judgements import labels_version
 from evaluation.labels.pool_table import remembered
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.kernels.filters import REASONS
 from pooling.pools.kernels.gathering import PROVENANCE

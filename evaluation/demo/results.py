@@ -13,7 +13,7 @@ from evaluation.overview import dashboard
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set
-from pooling.graphs.imports import closed_world
+from pooling.graphs.opening import closed_world_triples
 from pooling.models import Pool
 
 QRELS = "demo-v1"
@@ -55,7 +55,7 @@ def true_values(pool: Pool, measure: str) -> dict[str, float]:
     table = pool_table(pool)
     chosen = label_set(pool, table, "seeds")
     shape = (table.graph.num_entities, table.graph.num_relations, table.graph.num_entities)
-    facts = np.ravel_multi_index(tuple(closed_world(pool.graph).T), shape)
+    facts = np.ravel_multi_index(tuple(closed_world_triples(pool.graph).T), shape)
     is_true = np.isin(np.ravel_multi_index(tuple(table.triples.T), shape), facts)
     state = chosen.state.copy()
     pooled = table.pooled_id > 0

@@ -28,7 +28,8 @@ from evaluation.demo.results import (
 from evaluation.labels.pool_table import EvaluationError
 from pooling.enums import PoolingJob, PoolState, SystemState
 from pooling.graphs.bundled import family_tree
-from pooling.graphs.imports import closed_world, import_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import closed_world_triples
 from pooling.models import Graph, Pool
 from pooling.pools.build import create_pool
 from pooling.pools.kernels.filters import reason_label
@@ -85,7 +86,7 @@ def _graph(demo: Demo) -> None:
 def _graph_result(demo: Demo) -> list[str]:
     graph = demo.graph
     known = graph.num_train + graph.num_valid + graph.num_test
-    facts = len(closed_world(graph))
+    facts = len(closed_world_triples(graph))
     return [
         f"{graph.num_entities:,} people, {graph.num_relations} relations; "
         f"{known:,} of {facts:,} true triples known: "
@@ -160,7 +161,7 @@ def _people_result(demo: Demo) -> list[str]:
 
 
 def _labels(demo: Demo) -> None:
-    truth = dict.fromkeys(map(tuple, closed_world(demo.graph).tolist()), Answer.YES)
+    truth = dict.fromkeys(map(tuple, closed_world_triples(demo.graph).tolist()), Answer.YES)
     how = Simulation(
         truth,
         open_world=False,

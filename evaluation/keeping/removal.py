@@ -27,7 +27,7 @@ from evaluation.keeping.archive import KeepingError
 from evaluation.models import Qrels, Study, StudyRun
 from evaluation.open_world.study import get_study, is_under_way
 from pooling.enums import PoolingAct
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.jobs import live_jobs
 from pooling.models import Graph, Pool, System
 from pooling.pools.build import get_pool

@@ -21,7 +21,7 @@ from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.simulation.simulate import simulated_labels
 from evaluation.labels.pool_table import triple_codes
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.kernels.filters import REASONS
 from pooling.pools.kernels.gathering import PROVENANCE

@@ -20,8 +20,8 @@ from evaluation.labels.qrels import STATE_NAMES, check_new, write_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
 from pooling.enums import PoolState
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.files import rank_in, several, triple_ids, tsv_lines
 from pooling.pools.kernels.filters import REASONS

@@ -14,8 +14,8 @@ from annotation.judging.judgements import labels_version
 from core.errors import UserError
 from evaluation.measures.prepared import Prepared, prepare
 from evaluation.measures.rank_table import RankTable, without_known
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run
 from pooling.pools.report import contents_version
 from pooling.questions.kernel import Questions, answers_csr, questions_of

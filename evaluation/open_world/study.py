@@ -28,7 +28,8 @@ from evaluation.open_world.study_files import StudyRanks, rank_answers, read_ran
 from evaluation.open_world.study_questions import open_answers
 from pooling.enums import SystemState
 from pooling.graphs.bundled import FamilyOptions, family_tree
-from pooling.graphs.imports import get_graph, import_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import get_graph
 from pooling.models import Graph, System
 from pooling.systems import SystemSpec, get_system
 from pooling.training.train import create_systems, settings_of_kinds, train_system

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from core.files.artifacts import writing
 from evaluation.open_world.study_questions import OpenAnswers
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, System
 from pooling.questions.kernel import Csr
 from pooling.systems import get_model
 
 if TYPE_CHECKING:
-    from pooling.scoring.ranks import Scored
+    from pooling.scoring.ranks import RankingResult
 
 Ids = NDArray[np.int32]
 
@@ -42,13 +42,13 @@ class StudyRanks:
         size = np.array([answers.entities], np.int32)
         return cls(answers.question, answers.open.indices, answers.test, size, np.zeros(0, np.int32), none, none, none)
 
-    def with_epoch(self, epoch: int, scored: Scored) -> StudyRanks:
+    def with_epoch(self, epoch: int, scored: RankingResult) -> StudyRanks:
         names = ("strict", "optimistic", "pessimistic")
         more = {name: np.concatenate([getattr(self, name), getattr(scored, name)[None]]) for name in names}
         return replace(self, epochs=np.append(self.epochs, np.int32(epoch)), **more)
 
 
-def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> Scored:
+def rank_answers(scorer: Any, answers: OpenAnswers, seed: int) -> RankingResult:
     """Return the positions of the open answers; `seed` is of the order that breaks ties."""
     from pooling.scoring.ranking import score_questions
 

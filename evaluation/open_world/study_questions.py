@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.graphs.imports import closed_world, open_graph
+from pooling.graphs.opening import closed_world_triples, open_graph
 from pooling.models import Graph
 from pooling.questions.kernel import TAIL, Csr, Questions, answers_csr, without
 
@@ -33,7 +33,7 @@ def open_answers(graph: Graph, *, questions: int, least: int, seed: int) -> Open
 
     They are drawn by the names of head and relation: the same for every graph of the same facts.
     """
-    arrays, world = open_graph(graph), closed_world(graph)
+    arrays, world = open_graph(graph), closed_world_triples(graph)
     size = arrays.num_entities, arrays.num_relations
     relation_place, entity_place = (_places(names) for names in (arrays.relations, arrays.entities))
     key = relation_place[world[:, 1]] * size[0] + entity_place[world[:, 0]]

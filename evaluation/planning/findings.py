@@ -19,7 +19,7 @@ from evaluation.measures.rank_table import Flags
 from evaluation.sections.figure_cache import Content, FigureBusy, current_figure, figure_version
 from evaluation.sections.section import Context, Json, number
 from evaluation.sections.settings import Settings
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.pools import filtering as filters
 from pooling.pools.build import gather_runs

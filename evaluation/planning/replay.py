@@ -23,7 +23,7 @@ from evaluation.measures.rank_table import Floats, Order
 from evaluation.sections.section import number
 from evaluation.statistics.correlation import tau_of_means
 from pooling.enums import TO_PEOPLE
-from pooling.graphs.imports import closed_world
+from pooling.graphs.opening import closed_world_triples
 from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.orders.base import NO, UNLABELLED, YES, OrderPool
@@ -48,7 +48,7 @@ class Truth(NamedTuple):
 def read_truth(pool: Pool, source: str) -> Truth:
     """Return the majority answers of a label file, or those of the graph's closed world to triples for people."""
     if source == CLOSED_WORLD:
-        facts = set(map(tuple, closed_world(pool.graph).tolist()))
+        facts = set(map(tuple, closed_world_triples(pool.graph).tolist()))
         rows = pool.triples.filter(reason=TO_PEOPLE).values_list("pk", "head", "relation", "tail")
         verdicts = {
             pk: Verdict.POSITIVE if (head, relation, tail) in facts else Verdict.NEGATIVE

@@ -18,7 +18,7 @@ from evaluation.test_sets.files import written
 from evaluation.test_sets.labels import agreement_of, asked, days_of
 from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec import trec_files
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.questions.kernel import distinct_questions
 from pooling.runs.trec_write import pieces, write_pieces

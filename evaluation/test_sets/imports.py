@@ -17,8 +17,8 @@ from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
 from pooling.enums import PoolingAct, PoolOrigin, PoolState
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.pools.build import check_name, store_seeds
 from pooling.pools.files import EXAMPLES, MAX_DEPTH, read_seed_file

@@ -11,8 +11,8 @@ from evaluation.labels.pool_table import evaluated, pool_table, triple_codes
 from evaluation.labels.qrels import pooled_state, read_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run
 from pooling.questions.kernel import HEAD, TAIL, Questions, questions_of
 from pooling.questions.templates import fill

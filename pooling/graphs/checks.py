@@ -18,8 +18,8 @@ from pooling.graphs.source_data import (
     GraphSourceData,
     SideTable,
     SplitRows,
-    notice,
     plural,
+    report_entry,
 )
 from pooling.questions.templates import TemplateText
 
@@ -125,7 +125,7 @@ def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
             examples = (
                 f"{place(i)} {verb} {place(first[i])} ({_triple(source, rows[i])})" for i in found[:MAX_EXAMPLES]
             )
-            report.append(notice(kind, len(found), f"{plural(len(found), 'triple')} {what}", examples))
+            report.append(report_entry(kind, len(found), f"{plural(len(found), 'triple')} {what}", examples))
 
     inside = repeat & (split_of == split_of[first])
     tell("duplicate-triples", inside, "stood more than once in a split; the first was kept.", "repeats")
@@ -158,7 +158,7 @@ def _unseen_entities(
         what = "were dropped" if unseen == "drop" else "are kept (--unseen drop takes them out)"
         names = plural(len(entities), "entity", "entities")
         message = f"{found} {verb} {names} that train does not have; they {what}."
-        report.append(notice("unseen-entities", len(entities), message, examples[:MAX_EXAMPLES]))
+        report.append(report_entry("unseen-entities", len(entities), message, examples[:MAX_EXAMPLES]))
     return result
 
 
@@ -176,7 +176,7 @@ def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: 
     if relations:
         names = plural(len(relations), "relation")
         message = f"{names} of valid or test that train does not have; kept, without a category."
-        report.append(notice("unseen-relations", len(relations), message, examples[:MAX_EXAMPLES]))
+        report.append(report_entry("unseen-relations", len(relations), message, examples[:MAX_EXAMPLES]))
 
 
 def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tuple[int, ...]) -> list[str]:
@@ -222,7 +222,7 @@ class _Tables:
         if repeated:
             message = f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
             kind = f"repeated-{what.replace(' ', '-')}"
-            self.report.append(notice(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
+            self.report.append(report_entry(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
         return result
 
     def types(self, table: SideTable | None) -> list[tuple[str, ...]]:
@@ -241,7 +241,7 @@ class _Tables:
             kind = f"unknown-{'entities' if name == 'entity' else 'relations'}"
             message = f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
             examples = (f"{table.file}:{line} {key}" for line, key in unknown[:MAX_EXAMPLES])
-            self.report.append(notice(kind, len(unknown), message, examples))
+            self.report.append(report_entry(kind, len(unknown), message, examples))
 
 
 def _a(noun: str) -> str:

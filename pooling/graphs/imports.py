@@ -1,8 +1,6 @@
-"""Graphs: import one, find one, open one."""
+"""Import a graph: check its source, write its files, store its rows."""
 
-from collections import OrderedDict
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,31 +10,16 @@ from django.core.validators import validate_slug
 from django.db import DatabaseError, transaction
 
 from core.callbacks import TellStage
-from core.files.artifacts import ArtifactError, artifact_path
+from core.files.artifacts import artifact_path
 from core.people.audit_log import record
 from pooling.enums import PoolingAct
 from pooling.graphs import files
 from pooling.graphs.checks import CheckedGraph, check_source
-from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.source_data import GraphError, GraphSourceData
 from pooling.models import Graph, Relation
-from pooling.questions.templates import TemplateText
-
-__all__ = [
-    "GraphError",
-    "GraphSourceData",
-    "check_new_name",
-    "closed_world",
-    "get_graph",
-    "given_templates",
-    "import_graph",
-    "open_graph",
-]
 
 UNSEEN = ("keep", "drop")
-OPEN_GRAPHS = 8  # kept in memory per process
-_opened: OrderedDict[tuple[str, str], GraphArrays] = OrderedDict()
-_opening = Lock()
 
 
 def import_graph(
@@ -95,51 +78,6 @@ def check_new_name(name: str) -> None:
         raise GraphError(f"{name!r} is too long for a graph's name: 80 characters at most.")
     if Graph.objects.filter(name=name).exists():
         raise GraphError(f"There is a graph {name} already: choose another name, or delete that one first.")
-
-
-def get_graph(name: str) -> Graph:
-    """The graph of this name; GraphError names those that exist."""
-    try:
-        return Graph.objects.get(name=name)
-    except Graph.DoesNotExist:
-        names = ", ".join(Graph.objects.values_list("name", flat=True)) or "none yet; import one with import_graph"
-        raise GraphError(f"There is no graph {name}. Graphs: {names}.") from None
-
-
-def open_graph(graph: Graph) -> GraphArrays:
-    """The graph's names and triples, read and checked (SHA-256) once per process, then shared."""
-    folder = artifact_path(graph.artifact)
-    key = (str(folder), graph.sha256)
-    with _opening:
-        if key not in _opened:
-            try:
-                _opened[key] = files.read_graph(folder, graph.sha256)
-            except (ArtifactError, OSError) as error:
-                raise GraphError(f"Graph {graph.name} cannot be opened: {error}") from error
-        _opened.move_to_end(key)
-        while len(_opened) > OPEN_GRAPHS:
-            _opened.popitem(last=False)
-        return _opened[key]
-
-
-def closed_world(graph: Graph) -> Ids:
-    """All true triples int32[n, 3] of a graph whose truth is known; GraphError for any other."""
-    if not graph.has_closed_world:
-        raise GraphError(f"Graph {graph.name} has no closed world: only the family generator knows all true triples.")
-    try:
-        return files.read_closed_world(artifact_path(graph.artifact), graph.sha256)
-    except (ArtifactError, OSError) as error:
-        raise GraphError(f"The closed world of graph {graph.name} cannot be opened: {error}") from error
-
-
-def given_templates(graph: Graph) -> dict[int, TemplateText]:
-    """Relation id to (statement, tail question, head question) for relations that came with templates."""
-    try:
-        texts = files.read_templates(artifact_path(graph.artifact), graph.sha256)
-    except (ArtifactError, OSError) as error:
-        raise GraphError(f"The templates of graph {graph.name} cannot be opened: {error}") from error
-    index = open_graph(graph).relation_index
-    return {index[relation]: text for relation, text in texts.items()}
 
 
 def _row(name: str, source: GraphSourceData, unseen: str, options: dict[str, Any], graph: CheckedGraph) -> Graph:

@@ -51,12 +51,12 @@ class GraphSourceData:
     report: list[dict[str, Any]] = field(default_factory=list)
 
 
-def notice(kind: str, count: int, message: str, examples: Iterable[str]) -> dict[str, Any]:
+def report_entry(kind: str, count: int, message: str, examples: Iterable[str]) -> dict[str, Any]:
     """One entry of Graph.report."""
     return {"kind": kind, "count": count, "message": message, "examples": list(examples)}
 
 
-def refuse(problems: list[str]) -> None:
+def raise_problems(problems: list[str]) -> None:
     """Raise a GraphError of the first problems, one per line, if there are any."""
     if problems:
         more = len(problems) - MAX_PROBLEMS

@@ -16,9 +16,9 @@ from pooling.graphs.source_data import (
     GraphSourceData,
     SideTable,
     SplitRows,
-    notice,
     plural,
-    refuse,
+    raise_problems,
+    report_entry,
 )
 from pooling.questions.templates import TemplateError, check_template
 
@@ -45,11 +45,11 @@ def read_tsv(folder: str | Path) -> GraphSourceData:
     fields = {split: _read_triples(path, problems) for split, path in paths.items() if path}
     tables = {stem: _read_side_table(folder, stem, problems) for stem in SIDE_TABLES}
     _check_templates(tables["relation_templates"], problems)
-    refuse(problems)
+    raise_problems(problems)
     keys, rows = encode([fields[split] for split in Split])
     splits = {split: SplitRows(_name(paths[split]), rows[i]) for i, split in enumerate(Split)}
     _check_lengths(keys, splits, problems)
-    refuse(problems)
+    raise_problems(problems)
     return GraphSourceData(
         source=GraphSource.TSV,
         keys=keys,
@@ -66,7 +66,7 @@ def read_triple_files(source: GraphSource, paths: dict[Split, Path]) -> GraphSou
     """Triples only, from three files that are known to be there (a dataset that PyKEEN ships)."""
     problems: list[str] = []
     fields = [_read_triples(paths[split], problems) for split in Split]
-    refuse(problems)
+    raise_problems(problems)
     keys, rows = encode(fields)
     splits = {split: SplitRows(paths[split].name, rows[i]) for i, split in enumerate(Split)}
     return GraphSourceData(source=source, keys=keys, splits=splits, report=_whitespace(keys, splits))
@@ -228,4 +228,4 @@ def _whitespace(keys: list[str], splits: dict[Split, SplitRows]) -> list[dict[st
     if not places:
         return []
     message = f"{plural(len(places), 'field')} with white space at an end; it was kept as part of the name."
-    return [notice("whitespace", len(places), message, (f"{p} {key!r}" for p, key in places[:MAX_EXAMPLES]))]
+    return [report_entry("whitespace", len(places), message, (f"{p} {key!r}" for p, key in places[:MAX_EXAMPLES]))]

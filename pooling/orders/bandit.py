@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pooling.orders.base import GREEDY, NO, UNLABELLED, YES, Order, OrderPool, Pick, Progress, Settings
+from pooling.orders.base import GREEDY, NO, UNLABELLED, YES, JudgingState, Order, OrderPool, Pick, Settings
 from pooling.orders.follow import first_run, follow, run_places
 
 
@@ -13,13 +13,13 @@ def count_held(pool: OrderPool, triples: np.ndarray) -> np.ndarray:
     return np.count_nonzero(pool.ranks[:, triples], axis=1).astype(np.float64)
 
 
-def pick_mm(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick_mm(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     """Follow the run with the largest mean of Beta(1 + yes, 1 + no) over the labelled triples that it holds.
 
     What waits for its label, or stays undecided, counts as no: a batch would follow one run only otherwise.
     """
-    yes = count_held(pool, progress.label == YES)
-    no = count_held(pool, (progress.label == NO) | (progress.released & (progress.label == UNLABELLED)))
+    yes = count_held(pool, state.label == YES)
+    no = count_held(pool, (state.label == NO) | (state.released & (state.label == UNLABELLED)))
     place = run_places(pool, seed)
 
     def choose(able: np.ndarray, n: int) -> int:
@@ -28,22 +28,22 @@ def pick_mm(pool: OrderPool, progress: Progress, size: int, seed: int, settings:
     def chosen(triple: int, run: int) -> None:
         no[pool.ranks[:, triple] > 0] += 1
 
-    return follow(pool, progress, size, seed, choose, chosen)
+    return follow(pool, state, size, seed, choose, chosen)
 
 
-def pick_thompson(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick_thompson(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     """Follow the run with the largest draw from its Beta(1 + yes, 1 + no); a draw of each run for every choice.
 
     The draws follow from the seed and the number of triples released before, so that they can be repeated.
     """
-    yes, no = count_held(pool, progress.label == YES), count_held(pool, progress.label == NO)
-    place, before = run_places(pool, seed), int(np.count_nonzero(progress.released))
+    yes, no = count_held(pool, state.label == YES), count_held(pool, state.label == NO)
+    place, before = run_places(pool, seed), int(np.count_nonzero(state.released))
 
     def choose(able: np.ndarray, n: int) -> int:
         draws = np.random.default_rng([seed, 2, before + n]).beta(1 + yes, 1 + no)
         return first_run(draws, place, able)
 
-    return follow(pool, progress, size, seed, choose, lambda triple, run: None)
+    return follow(pool, state, size, seed, choose, lambda triple, run: None)
 
 
 BANDIT_MM = Order(

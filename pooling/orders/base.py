@@ -72,12 +72,12 @@ class OrderPool:
 
         return self.remember(("lists", seed), make)
 
-    """A registry row. `pick(pool, progress, size, seed, settings)` chooses `size` triples, or all that are left."""
+    """A registry row. `pick(pool, state, size, seed, settings)` chooses `size` triples, or all that are left."""
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far judging is. All an order may know: it gives the same answer for the same progress, seed and settings.
+class JudgingState:
+    """How far judging is. All an order may know: it gives the same answer for the same state, seed and settings.
 
     released bool [n]: given to people; drawn bool [n]: chosen by the order itself, not only with its question
     label int8 [n]: UNLABELLED, NO or YES; arm int64 [n]: the run that the order followed when it chose it, -1: none
@@ -89,7 +89,7 @@ class Progress:
     arm: np.ndarray
 
     @classmethod
-    def start(cls, n: int) -> Progress:
+    def start(cls, n: int) -> JudgingState:
         return cls(np.zeros(n, bool), np.zeros(n, bool), np.full(n, UNLABELLED, np.int8), np.full(n, -1, np.int64))
 
 
@@ -123,7 +123,7 @@ Settings = Mapping[str, float | list[float] | list[int]]
 
 @dataclass(frozen=True)
 class Order:
-    """A registry row. `pick(pool, progress, size, seed, settings)` chooses `size` triples, or all that are left."""
+    """A registry row. `pick(pool, state, size, seed, settings)` chooses `size` triples, or all that are left."""
 
     name: str
     label: str
@@ -131,5 +131,5 @@ class Order:
     caution: str  # what a manager must know before choosing it; "" if nothing
     source: str
     is_sample: bool  # estimates by inverse probability are valid under it
-    pick: Callable[[OrderPool, Progress, int, int, Settings], Pick]
+    pick: Callable[[OrderPool, JudgingState, int, int, Settings], Pick]
     settings: Settings = field(default_factory=dict)  # their defaults

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings
+from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings
 
 
 def pick_batch(
-    order: Order, pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings, *, whole: bool
+    order: Order, pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings, *, whole: bool
 ) -> tuple[Pick, np.ndarray]:
     """A batch of `size` triples, or of all that are left; `whole`: of whole questions, so it may be a little larger.
 
@@ -16,19 +16,19 @@ def pick_batch(
     pick, and bool [n]: what people get. A pick of a sample may name only what is released: then nobody gets anything,
     and the caller notes it and asks again.
     """
-    pick = order.pick(pool, progress, size, seed, settings)
+    pick = order.pick(pool, state, size, seed, settings)
     if not whole:
         comes = np.zeros(pool.size, dtype=bool)
         comes[pick.triple] = True
-        return pick, comes & ~progress.released
+        return pick, comes & ~state.released
     _, group = np.unique(pool.group, return_inverse=True)
-    left = np.bincount(group[~progress.released], minlength=group.max(initial=-1) + 1)
+    left = np.bincount(group[~state.released], minlength=group.max(initial=-1) + 1)
     brings = np.zeros(len(pick.triple), dtype=np.int64)
-    new = np.flatnonzero(~progress.released[pick.triple])
+    new = np.flatnonzero(~state.released[pick.triple])
     questions, first = np.unique(group[pick.triple[new]], return_index=True)
     brings[new[first]] = left[questions]
     enough = int(np.searchsorted(np.cumsum(brings), size)) + 1
     if enough < len(pick.triple):
-        pick = order.pick(pool, progress, enough, seed, settings)
-    chosen = pick.triple[~progress.released[pick.triple]]
-    return pick, np.isin(pool.group, pool.group[chosen]) & ~progress.released
+        pick = order.pick(pool, state, enough, seed, settings)
+    chosen = pick.triple[~state.released[pick.triple]]
+    return pick, np.isin(pool.group, pool.group[chosen]) & ~state.released

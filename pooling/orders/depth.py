@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings, best
+from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, best
 
 
 def rest(pool: OrderPool, released: np.ndarray, size: int, seed: int) -> np.ndarray:
@@ -12,8 +12,8 @@ def rest(pool: OrderPool, released: np.ndarray, size: int, seed: int) -> np.ndar
     return best(-pool.depth, pool.place(seed), ~released, size)
 
 
-def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
-    return Pick.of(rest(pool, progress.released, size, seed))
+def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
+    return Pick.of(rest(pool, state.released, size, seed))
 
 
 DEPTH = Order(

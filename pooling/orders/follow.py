@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pooling.orders.base import OrderPool, Pick, Progress
+from pooling.orders.base import JudgingState, OrderPool, Pick
 from pooling.orders.depth import rest
 
 
@@ -22,7 +22,7 @@ def first_run(score: np.ndarray, place: np.ndarray, able: np.ndarray) -> int:
 
 def follow(
     pool: OrderPool,
-    progress: Progress,
+    state: JudgingState,
     size: int,
     seed: int,
     choose: Callable[[np.ndarray, int], int],
@@ -33,7 +33,7 @@ def follow(
     `able` bool [runs]: runs with a triple left. `chosen(triple, run)` hears of each choice. When no run has any left,
     the others follow by depth.
     """
-    taken = progress.released.copy()
+    taken = state.released.copy()
     lists = [held[~taken[held]] for held in pool.lists(seed)]
     cursor = [0] * pool.runs
     able = np.array([len(left) > 0 for left in lists], dtype=bool)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pooling.orders.base import GREEDY, YES, Order, OrderPool, Pick, Progress, Settings, best
+from pooling.orders.base import GREEDY, YES, JudgingState, Order, OrderPool, Pick, Settings, best
 
 BETA = 0.1
 DIGITS = 9  # of log scores: equal ones must compare equal, whatever the order of summation
@@ -26,24 +26,24 @@ def credits(ranks: np.ndarray) -> np.ndarray:
     return np.where(ranks > 0, 0.5 * np.log(deepest / np.maximum(ranks, 1)), 0.0)
 
 
-def log_weights(credit: np.ndarray, progress: Progress, beta: float) -> np.ndarray:
+def log_weights(credit: np.ndarray, state: JudgingState, beta: float) -> np.ndarray:
     """ln of β^loss of each run, float64 [runs]; its loss less its credit for each positive, more for each negative."""
-    labelled = np.flatnonzero(progress.label >= 0)
-    sign = np.where(progress.label[labelled] == YES, -1.0, 1.0)
+    labelled = np.flatnonzero(state.label >= 0)
+    sign = np.where(state.label[labelled] == YES, -1.0, 1.0)
     return math.log(beta) * (credit[:, labelled] * sign).sum(axis=1)
 
 
-def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     """Scores are compared by their logarithms: weights span hundreds of orders of magnitude."""
     credit = pool.remember("credits", lambda: credits(pool.ranks))
     with np.errstate(divide="ignore"):
         log_credit = pool.remember("log credits", lambda: np.log(credit))
-    votes = log_credit + log_weights(credit, progress, beta_of(settings))[:, None]
+    votes = log_credit + log_weights(credit, state, beta_of(settings))[:, None]
     top = votes.max(axis=0, initial=-np.inf)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
         score = np.round(shift + np.log(np.exp(votes - shift).sum(axis=0)), DIGITS)
-    return Pick.of(best(score, pool.place(seed), ~progress.released, size))
+    return Pick.of(best(score, pool.place(seed), ~state.released, size))
 
 
 HEDGE = Order(

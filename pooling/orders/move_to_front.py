@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from pooling.orders.base import GREEDY, YES, Order, OrderPool, Pick, Progress, Settings
+from pooling.orders.base import GREEDY, YES, JudgingState, Order, OrderPool, Pick, Settings
 from pooling.orders.follow import first_run, follow, run_places
 
 
-def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     """A run's priority: its depth less those chosen by following it that were not found positive.
 
     What waits for its label, or stays undecided, counts as no: a batch would follow one run only otherwise. A yes
     changes no priority, so that the run which found it goes on.
     """
-    failed = (progress.arm >= 0) & (progress.label != YES)
+    failed = (state.arm >= 0) & (state.label != YES)
     highest = int(pool.ranks.max(initial=0))
-    priority = highest - np.bincount(progress.arm[failed], minlength=pool.runs).astype(np.float64)
+    priority = highest - np.bincount(state.arm[failed], minlength=pool.runs).astype(np.float64)
     place = run_places(pool, seed)
 
     def chosen(triple: int, run: int) -> None:
         priority[run] -= 1
 
-    return follow(pool, progress, size, seed, lambda able, n: first_run(priority, place, able), chosen)
+    return follow(pool, state, size, seed, lambda able, n: first_run(priority, place, able), chosen)
 
 
 MOVE_TO_FRONT = Order(

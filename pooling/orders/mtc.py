@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.orders.base import GREEDY, YES, Order, OrderPool, Pick, Progress, Settings, best
+from pooling.orders.base import GREEDY, YES, JudgingState, Order, OrderPool, Pick, Settings, best
 from pooling.orders.stratified import BOUNDS, stratum_of
 
 DECIDED = 1.6448536269514722  # normal quantile of 0.95
@@ -23,10 +23,10 @@ class Pairs(NamedTuple):
     decided: np.ndarray
 
 
-def expected_label(pool: OrderPool, progress: Progress) -> np.ndarray:
+def expected_label(pool: OrderPool, state: JudgingState) -> np.ndarray:
     """1 or 0 where there is a label, else (yes + 1) / (labelled + 2) of the triple's band of depth; float64 [n]."""
     band = stratum_of(pool.depth, BOUNDS)
-    labelled, yes = progress.label >= 0, progress.label == YES
+    labelled, yes = state.label >= 0, state.label == YES
     count = [np.bincount(band[of], minlength=len(BOUNDS) + 1) for of in (yes, labelled)]
     rate = (count[0] + 1) / (count[1] + 2)
     return np.where(labelled, yes, rate[band])
@@ -43,12 +43,12 @@ def gaps(pool: OrderPool) -> np.ndarray:
     return pool.remember("gaps", make)
 
 
-def compare(pool: OrderPool, progress: Progress) -> Pairs:
+def compare(pool: OrderPool, state: JudgingState) -> Pairs:
     """Where the comparison of each two runs by summed reciprocal ranks stands.
 
     A pair is decided when its sign is sure to 95 % under the normal distribution; one that no label can change is too.
     """
-    gap, expected = gaps(pool), expected_label(pool, progress)
+    gap, expected = gaps(pool), expected_label(pool, state)
     difference = gap @ expected
     variance = np.square(gap) @ (expected * (1 - expected))
     a, b = np.triu_indices(pool.runs, k=1)
@@ -56,12 +56,12 @@ def compare(pool: OrderPool, progress: Progress) -> Pairs:
     return Pairs(a, b, difference, variance, decided)
 
 
-def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     """By the summed gaps of undecided pairs; of all pairs when every one is decided."""
-    decided = compare(pool, progress).decided
+    decided = compare(pool, state).decided
     gap = pool.remember("absolute gaps", lambda: np.abs(gaps(pool)))
     weight = gap[~decided if not decided.all() else slice(None)].sum(axis=0)
-    return Pick.of(best(np.round(weight, DIGITS), pool.place(seed), ~progress.released, size))
+    return Pick.of(best(np.round(weight, DIGITS), pool.place(seed), ~state.released, size))
 
 
 MTC = Order(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings, best
+from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, best
 
 
-def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     place = pool.place(seed)
-    chosen = best(-place, place, ~progress.drawn, size)
-    share = (np.count_nonzero(progress.drawn) + len(chosen)) / max(pool.size, 1)
+    chosen = best(-place, place, ~state.drawn, size)
+    share = (np.count_nonzero(state.drawn) + len(chosen)) / max(pool.size, 1)
     return Pick(chosen, np.full(len(chosen), share), np.full(len(chosen), -1, dtype=np.int64))
 
 

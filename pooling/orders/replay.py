@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pooling.orders.base import Order, OrderPool, Progress
+from pooling.orders.base import JudgingState, Order, OrderPool
 from pooling.orders.batch import pick_batch
 
 
@@ -25,15 +25,15 @@ def replay(
     label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);
     those that come with a choice stand behind what the order chose. `tell` hears how many are judged.
     """
-    progress, given = Progress.start(pool.size), [np.zeros(0, dtype=np.int64)]
-    while not progress.released.all():
-        pick, comes = pick_batch(order, pool, progress, batch, seed, order.settings, whole=whole_groups)
-        chosen = pick.triple[~progress.released[pick.triple]]
+    state, given = JudgingState.start(pool.size), [np.zeros(0, dtype=np.int64)]
+    while not state.released.all():
+        pick, comes = pick_batch(order, pool, state, batch, seed, order.settings, whole=whole_groups)
+        chosen = pick.triple[~state.released[pick.triple]]
         comes[chosen] = False
         chosen = np.concatenate([chosen, np.flatnonzero(comes)])
-        progress.drawn[pick.triple], progress.arm[pick.triple] = True, pick.arm
-        progress.released[chosen] = True
-        progress.label[chosen] = label[chosen]
+        state.drawn[pick.triple], state.arm[pick.triple] = True, pick.arm
+        state.released[chosen] = True
+        state.label[chosen] = label[chosen]
         given.append(chosen)
-        tell(int(np.count_nonzero(progress.released)))
+        tell(int(np.count_nonzero(state.released)))
     return np.concatenate(given)

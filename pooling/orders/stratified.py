@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.orders.base import Order, OrderPool, Pick, Progress, Settings, best
+from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, best
 
 BOUNDS, RATES = [2, 5], [1.0, 0.5, 0.25]
 
@@ -54,12 +54,12 @@ def turns(pool: OrderPool, strata: Strata, seed: int) -> np.ndarray:
     return turn
 
 
-def pick(pool: OrderPool, progress: Progress, size: int, seed: int, settings: Settings) -> Pick:
+def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     strata = strata_of(settings)
     stratum = stratum_of(pool.depth, strata.bounds)
     turn = pool.remember(("turns", seed, str(strata)), lambda: turns(pool, strata, seed).round(12))
-    chosen = best(-turn, stratum * pool.size + pool.place(seed), ~progress.drawn, size)
-    drawn = progress.drawn.copy()
+    chosen = best(-turn, stratum * pool.size + pool.place(seed), ~state.drawn, size)
+    drawn = state.drawn.copy()
     drawn[chosen] = True
     count = [np.bincount(of, minlength=len(strata.rates)) for of in (stratum[drawn], stratum)]
     share = count[0] / np.maximum(count[1], 1)

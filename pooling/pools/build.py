@@ -20,8 +20,8 @@ from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, SeedTriple, System
 from pooling.pools import filtering as filters
 from pooling.pools.files import read_pool_file, read_seed_file

@@ -16,8 +16,8 @@ from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.kernels.filter_base import FilterInput
 from pooling.pools.kernels.filters import apply_filters

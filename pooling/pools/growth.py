@@ -23,8 +23,8 @@ from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState, SystemState
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.pools import filtering as filters
 from pooling.pools.build import gather_runs, score_triples, store_seeds, tell_of_short_runs

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.kernels.seeds import STRATIFY, sample_seeds, strata
 from pooling.pools.kernels.shares import divergence, shares

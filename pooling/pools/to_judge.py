@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pooling.enums import TO_PEOPLE
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.orders.base import OrderPool
 from pooling.pools.build import seed_array

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from core.files.artifacts import artifact_path, check_sha256
-from pooling.graphs.imports import given_templates, open_graph
+from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import System
 from pooling.questions.templates import default_template, fill
 

@@ -16,8 +16,8 @@ import numpy as np
 from core.callbacks import Stop, Tell
 from core.files.artifacts import ArtifactError, artifact_path, writing
 from core.jobs.progress import JobCancelled, Progress
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run, System
 from pooling.questions.kernel import Csr, answers_csr, entries, questions_of
 from pooling.runs.files import RunError, cached, checked, files_of, newer_than

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run
 from pooling.runs.files import RunError, TopK, question_ids, read_ranks, read_returned, read_topk
 from pooling.runs.trec_write import run_pieces, trec_word

@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, writing
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Run
 from pooling.questions.kernel import Csr, Questions
 from pooling.scoring.rank_rows import find, questions_from_keys
-from pooling.scoring.ranks import Scored
+from pooling.scoring.ranks import RankingResult
 
 SIDES = ("tail", "head")
 RETURNED = "returned.parquet"  # imported runs only: everything in their file, in the form of ranks.parquet
@@ -52,7 +52,7 @@ class Pass(NamedTuple):
 
     keys: np.ndarray
     csr: Csr
-    scored: Scored
+    scored: RankingResult
 
 
 class RankRows(NamedTuple):

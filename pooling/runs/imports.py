@@ -15,8 +15,8 @@ from core.database.unique_names import named_once
 from core.files.artifacts import sha256_of
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolState, SystemState
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.models.system import IMPORTED
 from pooling.questions.kernel import questions_of
@@ -25,7 +25,7 @@ from pooling.runs.kernel import Listed, contradictions, csr_of, list_positions
 from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
 from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
-from pooling.scoring.ranks import Scored
+from pooling.scoring.ranks import RankingResult
 from pooling.systems import FAMILIES
 
 NOT_KNOWN = "not known"
@@ -191,7 +191,7 @@ def _ranks_table(
 ) -> pa.Table:
     csr = csr_of(counts, entity.astype(np.int32))
     none = np.zeros((len(questions), 0), dtype=np.int32)
-    scored = Scored(none, none.astype(np.float32), *ranks.astype(np.int32))
+    scored = RankingResult(none, none.astype(np.float32), *ranks.astype(np.int32))
     return ranks_table(Pass(questions, csr, scored), arrays)
 
 

@@ -22,8 +22,8 @@ from core.callbacks import Stop, Tell
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
 from core.jobs.progress import JobCancelled, Progress
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run, SeedTriple, System
 from pooling.questions.kernel import Csr, Questions, answers_csr, questions_of
 from pooling.runs.files import (
@@ -40,7 +40,7 @@ from pooling.runs.files import (
 )
 from pooling.runs.kernel import csr_of
 from pooling.scoring.rank_rows import find, group_rows, question_keys, questions_from_keys, row_keys, rows_of
-from pooling.scoring.ranks import NotFinite, Scored
+from pooling.scoring.ranks import NotFinite, RankingResult
 from pooling.training.train import check_device
 
 TOP_K = 100
@@ -135,7 +135,7 @@ def _score(
     wanted: Csr,
     progress: Tell | None,
     should_stop: Stop | None,
-) -> Scored:
+) -> RankingResult:
     from pooling.scoring.ranking import score_questions  # imports torch, which only jobs need
 
     e, r = graph.num_entities, graph.num_relations
@@ -157,7 +157,7 @@ def _score(
         ) from error
 
 
-def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions: int) -> Scored:
+def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions: int) -> RankingResult:
     """Return the ranks of wanted rows (sorted keys) from the file of an imported run; 0 for what it lacks."""
     if run is None:
         raise RunError(f"The run of {system} is gone: import its file anew under another name.")
@@ -165,7 +165,7 @@ def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions
     at = find(held.keys, wanted)
     strict, optimistic, pessimistic = np.where(at >= 0, held.ranks[:, at], 0)
     none = np.zeros((num_questions, 0))
-    return Scored(none.astype(np.int32), none.astype(np.float32), strict, optimistic, pessimistic)
+    return RankingResult(none.astype(np.int32), none.astype(np.float32), strict, optimistic, pessimistic)
 
 
 def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:

@@ -12,7 +12,7 @@ from torch import Tensor
 FLOATS_CPU, FLOATS_GPU = 1 << 19, 1 << 24
 
 
-class Counts:
+class RankCounts:
     """Counts int64[w] for the w wanted entities of a batch, by row; `place` [E] is the tie order.
 
     Neighbouring rows that want equally many are compared in one block, uncopied: the batch is best sorted by that.

@@ -20,13 +20,13 @@ from torch import Tensor
 
 from core.callbacks import Stop, Tell
 from pooling.questions.kernel import Csr, Questions, entries, name_of
-from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, Predicted
+from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult
 from pooling.scoring.precision import full_precision
 from pooling.scoring.ranking import BUFFER_FLOATS
 from pooling.scoring.ranks import NotFinite, tie_order
 from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
 from pooling.scoring.softmax import GROUP, Draws, Masses, sums_of_groups
-from pooling.scoring.top_candidates import Top
+from pooling.scoring.top_candidates import TopCandidates
 
 # Tiles whose powers are held at once: 4 MiB of eight α, in the cache of a CPU core; or one row, if longer.
 TILES_CPU, TILES_GPU = 64, 1 << 12
@@ -44,7 +44,7 @@ def predict_questions(
     chunk: int | None = None,
     progress: Tell | None = None,
     should_stop: Stop | None = None,
-) -> Predicted:
+) -> DistributionResult:
     """Score every question and return its distribution; `keys` int64[n] name the questions, whatever else is asked.
 
     Draws are i.i.d. from p at `alpha`, one of ALPHAS, and follow from `seed` and the question's key alone. With
@@ -98,7 +98,7 @@ class _Pass:
         self.powers = torch.empty(held, dtype=torch.float64, device=self.device)
         self.columns: dict[int, Score] = {}  # that score the entities of the chunk that begins there
         total, kept = len(questions.side), 0 if alpha is None else 1
-        self.result = Predicted(
+        self.result = DistributionResult(
             np.full((total, TOP), -1, np.int32),
             np.full((total, TOP), -np.inf, np.float32),
             np.empty((total, len(ALPHAS))),
@@ -110,7 +110,7 @@ class _Pass:
     def score(self, start: int, stop: int, stop_if_asked: Callable[[], None]) -> None:
         """Write the results of questions start..stop."""
         part = Questions(*(x[start:stop] for x in self.questions))
-        top = Top(stop - start, self.width, self.place)
+        top = TopCandidates(stop - start, self.width, self.place)
         masses = Masses(stop - start, self.num_entities, self.device)
         groups = None if self.drawn is None else self._groups(stop - start)
         for first, end in self._chunks():

@@ -13,7 +13,7 @@ TOP = 100  # first entities kept of each question, over all of E, nothing masked
 DRAWS = 100  # i.i.d. draws of a question
 
 
-class Predicted(NamedTuple):
+class DistributionResult(NamedTuple):
     """Result of a pass over n questions with w known answers (CSR order); A = len(ALPHAS)."""
 
     top_entity: np.ndarray  # int32 [n, TOP], best first, ties by the tie permutation; -1 where |E| < TOP
@@ -54,7 +54,7 @@ def greedy_f1(
     return 2 * right.sum(1) / np.maximum(size + np.diff(answers.indptr), 1)
 
 
-def best_alpha(predicted: Predicted, answers: Csr, num_entities: int, k: int = 10) -> float:
+def best_alpha(predicted: DistributionResult, answers: Csr, num_entities: int, k: int = 10) -> float:
     """The α of ALPHAS whose mean F1@k under Greedy is highest, the smallest of equals; 1 without questions."""
     if not len(predicted.top_entity):
         return 1.0

@@ -25,11 +25,11 @@ from torch import Tensor
 
 from core.callbacks import Stop, Tell
 from pooling.questions.kernel import Csr, Questions, answers_csr, entries, name_of, questions_of, without
-from pooling.scoring.counts import Counts
+from pooling.scoring.counts import RankCounts
 from pooling.scoring.precision import full_precision
-from pooling.scoring.ranks import NotFinite, Ranks, Scored, tie_order
+from pooling.scoring.ranks import NotFinite, RankingResult, Ranks, tie_order
 from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
-from pooling.scoring.top_candidates import Top
+from pooling.scoring.top_candidates import TopCandidates
 
 # Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities.
 BUFFER_FLOATS = 3 << 24
@@ -48,7 +48,7 @@ def score_questions(
     chunk: int | None = None,
     progress: Tell | None = None,
     should_stop: Stop | None = None,
-) -> Scored:
+) -> RankingResult:
     """Score every question once; return its first `top_k` candidates and the ranks of its wanted answers.
 
     `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count
@@ -112,7 +112,7 @@ class _Pass:
         self.buffer = torch.empty((height, held), device=scorer.device)
         self.columns: dict[tuple[int, int], Score] = {}  # that score entities first..end
         total = len(questions.side)
-        self.result = Scored(
+        self.result = RankingResult(
             np.full((total, top_k), -1, np.int32),
             np.full((total, top_k), -np.inf, np.float32),
             *(np.empty(len(wanted.indices), np.int32) for _ in range(3)),
@@ -126,21 +126,21 @@ class _Pass:
     def score(self, start: int, stop: int, stop_if_asked: Callable[[], None]) -> None:
         """Write the results of questions start..stop."""
         counts = np.diff(self.wanted.indptr[start : stop + 1])
-        chosen = start + np.argsort(-counts, kind="stable")  # as Counts likes them
+        chosen = start + np.argsort(-counts, kind="stable")  # as RankCounts likes them
         part = Questions(*(x[chosen] for x in self.questions))
         row, at = entries(self.wanted, chosen)
         entity = self.wanted.indices[at].astype(np.int64)
-        several = self.chunk < self.num_entities
-        own = self._own_scores(part, row, entity, stop_if_asked) if several else None
-        top = Top(len(chosen), self.width, self.place) if self.width else None
-        ranks: Counts | None = None
+        in_chunks = self.chunk < self.num_entities
+        own = self._own_scores(part, row, entity, stop_if_asked) if in_chunks else None
+        top = TopCandidates(len(chosen), self.width, self.place) if self.width else None
+        ranks: RankCounts | None = None
         for first, end in self.chunks():
             stop_if_asked()
             scores = self._scores(part, first, end)
             self._check_finite(scores, part, chosen)
             if ranks is None:
                 own = self._read(row, entity) if own is None else own
-                ranks = Counts(own, row, entity, self.place)
+                ranks = RankCounts(own, row, entity, self.place)
             self._mask(self.masked, chosen, first, end)
             ranks.add(scores, first)
             if top is not None:

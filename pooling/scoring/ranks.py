@@ -11,7 +11,7 @@ class NotFinite(ValueError):  # noqa: N818 - says what is wrong
     """A score is NaN or infinite: it would pass as a good rank (PyKEEN turns NaN into an MRR of 2)."""
 
 
-class Scored(NamedTuple):
+class RankingResult(NamedTuple):
     """Result of a pass: n questions × K candidates; three ranks for each of w wanted pairs (CSR order)."""
 
     top_entity: np.ndarray  # int32 [n, K], -1 where there are fewer candidates

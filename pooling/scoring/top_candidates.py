@@ -18,7 +18,7 @@ LAST = (1 << 32) - 1
 NONE = -0x7F800001 << 32  # the key of no candidate: its score is −inf
 
 
-class Top:
+class TopCandidates:
     """The k best of each of `rows` questions so far. `place` int64[E] is where each entity stands in the tie order."""
 
     def __init__(self, rows: int, k: int, place: Tensor) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256
 from pooling.enums import SystemState
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import System
 from pooling.systems import SYSTEMS, Entry, SystemSpec
 

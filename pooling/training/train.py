@@ -12,7 +12,7 @@ from core.files.artifacts import ArtifactError, artifact_path, sha256_of
 from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.enums import SystemState
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 from pooling.systems.spec import with_neutral
 from pooling.training.best_seed import keep_best

@@ -7,8 +7,9 @@ from django.shortcuts import render
 from core.views.access import evaluator_required
 from core.views.pagination import archivable_page, page_of
 from pooling.enums import Category
-from pooling.graphs.imports import GraphError, open_graph
 from pooling.graphs.kernels.degrees import Degrees, degrees
+from pooling.graphs.opening import open_graph
+from pooling.graphs.source_data import GraphError
 from pooling.models import Graph
 from pooling.views.find import find_graph
 

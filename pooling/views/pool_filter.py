@@ -14,7 +14,7 @@ from core.views.access import evaluator_required
 from core.views.requests import SignedInRequest
 from pooling.enums import TO_PEOPLE
 from pooling.forms.pools import FilterForm
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay
 from pooling.pools.kernels.filters import ALWAYS, FILTERS

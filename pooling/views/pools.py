@@ -18,8 +18,8 @@ from core.views.requests import SignedInRequest
 from core.views.uploads import kept_file
 from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
 from pooling.forms.pools import PoolForm
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.pools.build import Finding, create_pool, unpack_provenance
 from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label

@@ -26,7 +26,8 @@ from annotation.people.accounts import add_person
 from annotation.quality.checks import claim_questions
 from annotation.questions.templates import current_template
 from pooling.enums import PoolOrigin, PoolState
-from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Pool, PooledTriple, Relation, SeedTriple
 from pooling.pools.kernels.gathering import PROVENANCE

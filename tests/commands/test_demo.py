@@ -24,7 +24,7 @@ from evaluation.models import Figure, Qrels
 from evaluation.sections.metrics import metrics
 from pooling.enums import PoolingJob
 from pooling.graphs.bundled import FamilyOptions
-from pooling.graphs.imports import closed_world
+from pooling.graphs.opening import closed_world_triples
 from pooling.models import Graph, Pool
 from tests.annotation.factories import make_graph
 
@@ -140,7 +140,7 @@ def test_without_its_file_nobody_gets_a_new_password(demo: Demo, tmp_path: Path)
 
 def test_under_the_whole_truth_every_pooled_fact_is_an_answer(demo: Demo):
     """With all labels right and no filter, the current labels give the same values."""
-    facts = set(map(tuple, closed_world(demo.graph).tolist()))
+    facts = set(map(tuple, closed_world_triples(demo.graph).tolist()))
     demo.pool.triples.update(reason="")
     Judgement.objects.all().delete()
     Judgement.objects.bulk_create(

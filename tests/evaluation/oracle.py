@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.runs import score as runs
 from pooling.scoring.ranks import tie_order

@@ -10,7 +10,7 @@ from annotation.management.campaign_command import CampaignCommand
 from annotation.models import Campaign
 from annotation.simulation.simulate import Simulation, simulate
 from core.management.shell import Ticker
-from pooling.graphs.imports import closed_world, open_graph
+from pooling.graphs.opening import closed_world_triples, open_graph
 
 
 def share(text: str) -> float:
@@ -34,7 +34,7 @@ class Command(CampaignCommand):
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:
         graph, closed = campaign.pool.graph, options["truth"] == "closed-world"
         if closed:
-            truth = dict.fromkeys(map(tuple, closed_world(graph).tolist()), Answer.YES)
+            truth = dict.fromkeys(map(tuple, closed_world_triples(graph).tolist()), Answer.YES)
         else:
             truth = dict(read_truth(Path(options["truth"]), open_graph(graph)))
         how = {name: options[name] for name in ("error_rate", "seed", "leave", "limit")}

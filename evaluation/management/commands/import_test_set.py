@@ -7,7 +7,7 @@ from typing import Any
 from core.management.shell import ShellCommand, file_bytes
 from evaluation.labels.import_qrels import FORMATS
 from evaluation.test_sets.imports import import_test_set
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import irregular_lines
 
 

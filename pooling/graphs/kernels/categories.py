@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-Counts = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
 
-def relation_counts(train: npt.NDArray[np.int32], num_relations: int) -> tuple[Counts, Counts, Counts]:
+def relation_counts(train: npt.NDArray[np.int32], num_relations: int) -> tuple[Ints, Ints, Ints]:
     """Distinct (h, r, t), (h, r) and (r, t) of each relation: three int64[num_relations].
 
     `train` is int32[n, 3]; tails per head are the first divided by the second, heads per tail by the third.
@@ -14,7 +14,7 @@ def relation_counts(train: npt.NDArray[np.int32], num_relations: int) -> tuple[C
     head, relation, tail = train.astype(np.int64).T
     size = int(train[:, [0, 2]].max(initial=0)) + 1
 
-    def per_relation(entities: Counts) -> tuple[Counts, npt.NDArray[np.intp]]:
+    def per_relation(entities: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
         """Distinct (relation, entity) per relation, and the number of the pair in every row."""
         pairs, number = np.unique(relation * size + entities, return_inverse=True)
         return np.bincount(pairs // size, minlength=num_relations), number

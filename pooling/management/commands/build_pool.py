@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from core.jobs.lifecycle import start_job
 from core.management.shell import ShellCommand, names_in, run_jobs
 from pooling.enums import PoolingJob
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import (
     add_no_predictive,
     add_seeds,

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.files.artifacts import writing
 from core.management.shell import ShellCommand
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.trec_write import packed
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from core.management.shell import ShellCommand
 from pooling.graphs.bundled import FamilyOptions, family_tree, read_pykeen, read_tsv
-from pooling.graphs.imports import GraphError, GraphSourceData, check_new_name, import_graph
-from pooling.graphs.source_data import plural
+from pooling.graphs.imports import check_new_name, import_graph
+from pooling.graphs.source_data import GraphError, GraphSourceData, plural
 from pooling.models import Graph
 
 _FAMILY: dict[str, tuple[type, str]] = {

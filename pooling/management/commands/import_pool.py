@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.management.shell import ShellCommand
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import filters_named, irregular_lines, pool_line
 from pooling.pools.build import import_pool
 

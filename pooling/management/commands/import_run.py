@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.management.shell import ShellCommand, Ticker
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.pools.build import get_pool
 from pooling.runs.imports import NOT_KNOWN, import_run
 from pooling.systems import FAMILIES

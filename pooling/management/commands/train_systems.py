@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from core.jobs.lifecycle import start_job
 from core.management.shell import ShellCommand, add_set, key_values, names_in, run_jobs, value_text
 from pooling.enums import PoolingJob, SystemState
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from pooling.models import System
 from pooling.systems import SYSTEMS, USUAL
 from pooling.training.train import create_systems, settings_of_kinds

@@ -44,7 +44,7 @@ def mine_system(
     `should_stop()` is true, and ValueError where memory is short.
     """
     _check_memory(num_entities, num_relations, len(train))
-    progress = _Progress(name, on_progress, should_stop)
+    progress = _Reporter(name, on_progress, should_stop)
     graph = SignedGraph(train, num_entities, num_relations)
     rules = mine_rules(graph, settings, seed, progress.tell)
     write_rules(Path(directory) / RULES, rules)
@@ -75,7 +75,7 @@ def _check_memory(num_entities: int, num_relations: int, num_triples: int) -> No
         )
 
 
-class _Progress:
+class _Reporter:
     """Reports a few times a second, and stops where it is asked to."""
 
     def __init__(self, name: str, on_progress: Callable[[EpochReport], None] | None, should_stop: Stop | None) -> None:

@@ -22,7 +22,7 @@ from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
 from core.people.tokens import create_token
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from tests.annotation.api.calls import (
     CLAIM,
     DISPUTED,

@@ -5,7 +5,7 @@ from annotation.campaigns.opening import open_campaign
 from annotation.errors import CampaignError
 from annotation.models import Item, QuestionTemplate, Slot
 from annotation.release.items import group_randomly
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from tests.annotation.factories import make_pool
 
 

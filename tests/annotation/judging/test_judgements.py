@@ -7,7 +7,7 @@ import pytest
 from annotation.judging.judgements import current_verdicts, decide, import_labels, labels_version, majority
 from annotation.models import ImportedLabel, Item, Judgement
 from core.errors import UserError
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import PooledTriple
 from tests.annotation.factories import label_item
 

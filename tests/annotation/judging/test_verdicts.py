@@ -17,7 +17,7 @@ from annotation.labelling.withdraw import reopen_judgement, return_item, withdra
 from annotation.models import ImportedLabel, Judgement, Label, Slot
 from annotation.people.accounts import add_person
 from core.models import AuditEntry
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from tests.annotation.factories import World, decide, items_of, label_and_release
 
 Known = dict[int, str]

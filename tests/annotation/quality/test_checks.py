@@ -31,7 +31,7 @@ from annotation.quality.checks import (
 from annotation.quality.reports import agreement_report
 from core.files.artifacts import artifact_path
 from evaluation.labels.qrels import freeze_qrels
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import PooledTriple, SeedTriple
 from tests.annotation.factories import PASSWORD, World, answer, findings, label_all, make_large
 

@@ -20,7 +20,7 @@ from annotation.questions.review import (
     versions,
 )
 from annotation.questions.templates import save_template
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Relation
 from tests.annotation.factories import label_item
 

@@ -5,7 +5,7 @@ import pytest
 from annotation.models import QuestionTemplate
 from annotation.questions.templates import current_template, item_text, question_text, save_template
 from core.models import AuditEntry
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.questions.templates import TemplateError
 
 

@@ -25,7 +25,7 @@ from annotation.sources.verified import (
     verified,
 )
 from core.models import AuditEntry
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Relation
 from tests.annotation.factories import label_item, make_pool
 

@@ -169,7 +169,7 @@ def test_file_of_a_wrong_size_adds_nothing(world, manager, content, code) -> Non
 
 
 def test_item_cannot_be_a_gold_item(world, manager) -> None:
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
 
     graph, triple = open_graph(world.pool.graph), world.campaign.items.first().triple
     line = f"{graph.entities[triple.head]}\tlived_in\t{graph.entities[triple.tail]}\tY\n"

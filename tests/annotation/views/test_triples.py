@@ -12,7 +12,7 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
 from annotation.models.slot import lease_of
 from core.models import AuditEntry
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from tests.annotation.factories import LINK, answer, label_item, report_of, slot_for, windows_closed
 from tests.page import Element, read
 

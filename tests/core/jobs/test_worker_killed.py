@@ -23,7 +23,7 @@ EPOCHS, BATCH = 24, 32  # an epoch takes some 0.3 s: time enough to kill the wor
 PREPARE = f"""
 import django; django.setup()
 from django.core.management import call_command
-from pooling.graphs.imports import get_graph
+from pooling.graphs.opening import get_graph
 from core.jobs.lifecycle import start_job
 from pooling.training.train import create_systems
 from pooling.enums import PoolingJob

@@ -14,7 +14,7 @@ from evaluation.analyses.multiplicities import ANALYSIS, BIN_LABELS, NO_QUESTION
 from evaluation.sections.section import Section
 from evaluation.statistics.answer_counts import answer_counts
 from pooling.enums import Split
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Pool
 from pooling.questions.kernel import questions_of

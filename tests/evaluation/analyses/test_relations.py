@@ -12,7 +12,7 @@ from scipy.stats import entropy, kendalltau
 
 from evaluation.analyses.relations import ANALYSIS
 from evaluation.measures.label_state import LabelState
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from tests.evaluation.cases import (
     columns_of,

@@ -13,7 +13,7 @@ from evaluation.browse.question import first_places, inspect_question, known_ans
 from evaluation.browse.search import FIRST, reach
 from evaluation.browse.triple import Evidence
 from evaluation.labels.pool_table import pool_table
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run
 from pooling.pools.build import unpack_provenance
 

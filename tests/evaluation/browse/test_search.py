@@ -21,7 +21,7 @@ from evaluation.browse.search import (
     triple_rows,
 )
 from evaluation.labels.pool_table import pool_table
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run
 from pooling.pools.build import unpack_provenance
 from tests.factories import judge, judge_all

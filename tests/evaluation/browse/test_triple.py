@@ -25,7 +25,7 @@ from evaluation.browse.triple import (
     systems_and_places,
 )
 from evaluation.labels.pool_table import pool_table
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
 from tests.annotation.factories import LINK, World, answer, label_item, make_world, windows_closed

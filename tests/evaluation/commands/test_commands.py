@@ -118,7 +118,7 @@ def test_import_qrels_refuses(labelled: Pool, tmp_path: Path, monkeypatch, conte
 def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
     import numpy as np
 
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.runs.score import score_system
 
     late = make_system(labelled.graph, "rescal")

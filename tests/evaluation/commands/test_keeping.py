@@ -16,7 +16,7 @@ from evaluation.labels.qrels import freeze_qrels
 from evaluation.management.commands import backup, restore
 from evaluation.models import Export
 from pooling.enums import PoolingJob
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 from tests.factories import make_job, names_of
 from tests.pages.world import make_pool, make_system

@@ -148,7 +148,7 @@ def test_a_label_that_comes_while_a_pool_is_deleted_keeps_it(tmp_path: Path, db,
 def test_frozen_qrels_alone_keep_a_pool_and_imported_ones_do_not(town: Graph):
     tests = [names_of(town, triple) for triple in ((0, 0, 1),)]
     assert tests
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
 
     arrays = open_graph(town)
     fact = arrays.test[0].tolist()

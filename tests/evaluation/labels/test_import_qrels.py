@@ -18,7 +18,7 @@ from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.build import create_pool
 from pooling.runs.files import question_id

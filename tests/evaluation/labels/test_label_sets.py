@@ -21,7 +21,7 @@ from evaluation.labels.label_sets import LabelChoice, label_set, label_sets, par
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.measures.label_state import LabelState
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.questions.kernel import questions_of
 from tests.annotation.factories import answer, slot_for

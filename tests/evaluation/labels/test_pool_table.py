@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.labels import pool_table as tables
 from evaluation.labels.pool_table import pool_table, ranks_version, systems_with_runs, version
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.pools.build import create_pool
 from pooling.runs.files import RunError

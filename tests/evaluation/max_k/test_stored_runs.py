@@ -17,7 +17,7 @@ from evaluation.max_k.kernel import oracle_limits
 from evaluation.max_k.performance import KS, RunReader, limits, max_k_json, performance
 from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers, score_missing, scoring_jobs, stored_run
 from pooling.enums import PoolingJob
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.questions.kernel import Csr
 from pooling.runs.distributions import store_predictive

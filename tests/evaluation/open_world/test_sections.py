@@ -11,7 +11,7 @@ from evaluation.measures.label_state import LabelState
 from evaluation.open_world import pool_world
 from evaluation.open_world.kernels.theory import expected_metric
 from evaluation.open_world.sections import ANALYSIS
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from tests.evaluation.cases import columns_of, context_of, nothing_returned, reciprocal_ranks, sections_of
 from tests.evaluation.oracle import sides

@@ -31,7 +31,8 @@ from evaluation.open_world.study_files import StudyRanks, read_ranks, write_rank
 from evaluation.open_world.study_questions import open_answers
 from evaluation.open_world.study_sections import study_sections
 from pooling.graphs.bundled import family_tree
-from pooling.graphs.imports import closed_world, import_graph, open_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import closed_world_triples, open_graph
 from pooling.models import Graph, System
 from tests.evaluation.studies import TINY, finish, make_study
 from tests.factories import make_job
@@ -58,8 +59,8 @@ def test_prepare_study_same_facts_at_every_density_and_all_four_splits():
     ]
     assert StudyRun.objects.count() == System.objects.count() == 4
     dense, sparse = (Graph.objects.get(name=f"tiny-{d}") for d in ("d90", "d60"))
-    assert names(dense, closed_world(dense)) == names(sparse, closed_world(sparse))
-    share = (sparse.num_train + sparse.num_valid + sparse.num_test) / len(closed_world(sparse))
+    assert names(dense, closed_world_triples(dense)) == names(sparse, closed_world_triples(sparse))
+    share = (sparse.num_train + sparse.num_valid + sparse.num_test) / len(closed_world_triples(sparse))
     assert share == pytest.approx(0.6, abs=0.05)
     system = System.objects.first()
     assert (system.settings["epochs"], system.settings["embedding_dim"], system.settings["patience"]) == (3, 8, 0)
@@ -70,7 +71,7 @@ def test_open_answers_are_the_answers_outside_train_and_valid():
     study = make_study()
     asked = {}
     for run in study.runs.select_related("graph")[::2]:
-        arrays, world = open_graph(run.graph), closed_world(run.graph)
+        arrays, world = open_graph(run.graph), closed_world_triples(run.graph)
         found = open_answers(run.graph, questions=30, least=4, seed=7)
         trained = {tuple(t) for split in (arrays.train, arrays.valid) for t in split.tolist()}
         test = {tuple(t) for t in arrays.test.tolist()}

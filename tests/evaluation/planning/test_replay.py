@@ -23,7 +23,7 @@ from evaluation.planning.replay import (
 from evaluation.sections.metrics import metrics
 from evaluation.statistics.correlation import merit
 from pooling.errors import PoolError
-from pooling.graphs.imports import closed_world
+from pooling.graphs.opening import closed_world_triples
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.orders import ORDERS
 from pooling.orders.replay import replay
@@ -245,7 +245,7 @@ def test_the_closed_world_is_the_truth_of_the_family(tmp_path: Path):
     make_systems(graph, ("distmult", "transe"))
     pool = make_pool(graph, name="f", sample=0.05)
     truth = read_truth(pool, "closed-world")
-    facts = {tuple(t) for t in closed_world(graph).tolist()}
+    facts = {tuple(t) for t in closed_world_triples(graph).tolist()}
     people = pool.triples.filter(reason="").values_list("pk", "head", "relation", "tail")
     assert truth.verdicts == {pk: "positive" if tuple(t) in facts else "negative" for pk, *t in people}
     assert set(truth.verdicts.values()) == {"positive", "negative"}

@@ -13,7 +13,7 @@ from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, ROBU
 from evaluation.probe.kernel import probe_score
 from evaluation.probe.sections import ANALYSIS, probe_json
 from evaluation.sections.settings import Settings
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from tests.evaluation.cases import (
     columns_of,

@@ -16,7 +16,7 @@ from evaluation.sections import figure_cache
 from evaluation.sections.figure_cache import FigureBusy, current_figure, figure_version, part_job, part_key, start_part
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from tests.evaluation.oracle import Oracle, positives_of, seeds_of
 from tests.factories import judge

@@ -30,7 +30,8 @@ from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.trec import pool_topics
 from evaluation.test_sets.zip_file import EPOCH, archive_of, request_export, write_archive
-from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Pool
 from pooling.pools.files import read_pool_file

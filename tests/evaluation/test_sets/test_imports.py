@@ -21,7 +21,7 @@ from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.imports import import_test_set
 from pooling.enums import PoolingJob
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.runs.files import question_id
 from pooling.runs.score import score_for_pool

@@ -19,7 +19,7 @@ from evaluation.measures.label_state import LabelState
 from evaluation.sections.metrics import metrics
 from evaluation.test_sets.export import export_test_set, export_trec
 from evaluation.test_sets.trec import pool_topics, trec_lists
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.runs.imports import import_run
 from tests.factories import judge

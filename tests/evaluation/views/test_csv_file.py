@@ -24,7 +24,8 @@ from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.test_sets.export import export_test_set
-from pooling.graphs.imports import import_graph, open_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Pool, Run
 from tests.evaluation.views.test_labels import MANAGER, RESEARCHER, annotated

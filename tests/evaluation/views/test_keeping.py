@@ -7,7 +7,7 @@ from django.test import Client
 
 from evaluation.keeping.archive import archive
 from evaluation.models import Qrels
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 from tests.factories import make_person, names_of
 from tests.pages.world import make_pool, make_system

@@ -110,7 +110,7 @@ def test_without_runs_the_page_says_what_to_do(sign_in, labelled: Pool):
 def test_a_system_without_all_rows_is_named(sign_in, labelled: Pool):
     import numpy as np
 
-    from pooling.graphs.imports import open_graph
+    from pooling.graphs.opening import open_graph
     from pooling.runs.score import score_system
 
     late = make_system(labelled.graph, "rescal")

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run
 from pooling.pools.kernels.filters import FILTERS
 from pooling.pools.report import pool_counts

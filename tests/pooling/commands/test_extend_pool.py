@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError
 
 from core.models import Job
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.management.commands import extend_pool as extend_command
 from pooling.models import Pool, Run
 from pooling.runs.distributions import has_predictive

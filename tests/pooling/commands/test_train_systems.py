@@ -9,7 +9,7 @@ from django.core.management import CommandError
 
 from core.models import Job
 from pooling.enums import SystemState
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Run, System
 from pooling.runs.distributions import has_predictive
 from pooling.runs.score import wanted_triples

@@ -7,8 +7,10 @@ import pytest
 
 from pooling.enums import Split
 from pooling.graphs.bundled import FamilyOptions, draw_names, family_template, family_tree, read_pykeen
-from pooling.graphs.imports import GraphError, closed_world, given_templates, import_graph, open_graph
+from pooling.graphs.imports import import_graph
 from pooling.graphs.kernels.family_trees import RULES, Families
+from pooling.graphs.opening import closed_world_triples, given_templates, open_graph
+from pooling.graphs.source_data import GraphError
 from pooling.models import Graph
 from pooling.questions.templates import check_template
 
@@ -67,7 +69,7 @@ def test_family_tree_default_size_and_names(family):
     arrays = open_graph(family)
     assert 200 <= arrays.num_entities <= 350
     assert sorted(arrays.relations) == sorted(RULES)
-    assert len(closed_world(family)) <= 15_000
+    assert len(closed_world_triples(family)) <= 15_000
     assert len(set(arrays.labels)) == arrays.num_entities
     assert all(re.fullmatch(r"[A-Z][a-z]+ [A-Z][A-Za-z']+", label) for label in arrays.labels)
     assert [key.replace("_", " ") for key in arrays.entities] == arrays.labels
@@ -86,7 +88,7 @@ def test_draw_names_more_people_than_names_numbered():
 
 def test_family_tree_splits_are_parts_of_the_closed_world(family):
     arrays = open_graph(family)
-    world = set(map(tuple, closed_world(family).tolist()))
+    world = set(map(tuple, closed_world_triples(family).tolist()))
     parts = [set(map(tuple, part.tolist())) for part in (arrays.train, arrays.valid, arrays.test)]
     assert len(set().union(*parts)) == sum(map(len, parts))
     assert set().union(*parts) < world
@@ -97,7 +99,7 @@ def test_family_tree_splits_are_parts_of_the_closed_world(family):
 def test_family_tree_types_agree_with_domain_and_range(family):
     arrays = open_graph(family)
     assert set(arrays.types) == {("person", "male"), ("person", "female")}
-    for head, relation, tail in closed_world(family).tolist():
+    for head, relation, tail in closed_world_triples(family).tolist():
         assert arrays.domains[relation] in arrays.types[head]
         assert arrays.ranges[relation] in arrays.types[tail]
     mother = arrays.relation_index["motherOf"]
@@ -138,12 +140,12 @@ def test_family_tree_people_without_training_facts_stay_in_the_closed_world():
     options = FamilyOptions(families=3, people=12, density=0.2, seed=3)
     graph = import_graph("thin", family_tree(options), options={})
     assert {entry["kind"] for entry in graph.report} <= {"unseen-entities", "unseen-relations"}
-    assert len(closed_world(graph)) == len(family_tree(options).closed_world)
-    assert closed_world(graph)[:, [0, 2]].max() == graph.num_entities - 1
+    assert len(closed_world_triples(graph)) == len(family_tree(options).closed_world)
+    assert closed_world_triples(graph)[:, [0, 2]].max() == graph.num_entities - 1
     dropped = import_graph("dropped", family_tree(options), unseen="drop", options={})
     seen = set(open_graph(dropped).train[:, [0, 2]].ravel().tolist())
     assert seen == set(range(dropped.num_entities))
-    assert set(closed_world(dropped)[:, [0, 2]].ravel().tolist()) <= seen
+    assert set(closed_world_triples(dropped)[:, [0, 2]].ravel().tolist()) <= seen
 
 
 def test_family_tree_bad_options_all_named():

@@ -14,7 +14,9 @@ from django.conf import settings as django_settings
 from pooling.graphs import files as graph_files
 from pooling.graphs import imports as graph_domain
 from pooling.graphs.bundled import FamilyOptions, family_tree
-from pooling.graphs.imports import GraphError, closed_world, get_graph, given_templates, import_graph, open_graph
+from pooling.graphs.imports import import_graph
+from pooling.graphs.opening import closed_world_triples, get_graph, given_templates, open_graph
+from pooling.graphs.source_data import GraphError
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Relation
 
@@ -398,7 +400,7 @@ def test_open_graph_missing_file_refused(make):
 def test_closed_world_of_a_graph_without_one_refused(make):
     graph = make()
     with pytest.raises(GraphError) as caught:
-        closed_world(graph)
+        closed_world_triples(graph)
     assert str(caught.value) == ("Graph g has no closed world: only the family generator knows all true triples.")
     assert given_templates(graph) == {}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from hypothesis import strategies as st
 
-from pooling.orders.base import NO, YES, OrderPool, Progress
+from pooling.orders.base import NO, YES, JudgingState, OrderPool
 
 Literal = Callable[[OrderPool, list[int], list[int], np.ndarray, int], int]
 
@@ -38,7 +38,7 @@ def worlds(draw: st.DrawFn) -> tuple[OrderPool, np.ndarray]:
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> tuple[OrderPool, Progress]:
+def standings(draw: st.DrawFn) -> tuple[OrderPool, JudgingState]:
     """A pool of which some triples are with people; of these some were drawn, followed a run, have a label."""
     pool = draw(pools())
     n = pool.size
@@ -53,19 +53,19 @@ def standings(draw: st.DrawFn) -> tuple[OrderPool, Progress]:
         holders = np.flatnonzero(pool.ranks[:, i])
         if holders.size and draw(st.booleans()):
             arm[i] = draw(st.sampled_from(holders.tolist()))
-    return pool, Progress(released, released & flags(), label, arm)
+    return pool, JudgingState(released, released & flags(), label, arm)
 
 
 def one_at_a_time(order, pool: OrderPool, truth: np.ndarray, seed: int, size: int = 1) -> tuple[list[int], list[int]]:
     """Triples and arms in the order of judging; every batch is labelled before the next is asked for."""
-    progress, triples, arms = Progress.start(pool.size), [], []
-    while not progress.released.all():
-        found = order.pick(pool, progress, size, seed, order.settings)
+    state, triples, arms = JudgingState.start(pool.size), [], []
+    while not state.released.all():
+        found = order.pick(pool, state, size, seed, order.settings)
         triples += found.triple.tolist()
         arms += found.arm.tolist()
-        progress.released[found.triple] = progress.drawn[found.triple] = True
-        progress.label[found.triple] = truth[found.triple]
-        progress.arm[found.triple] = found.arm
+        state.released[found.triple] = state.drawn[found.triple] = True
+        state.label[found.triple] = truth[found.triple]
+        state.arm[found.triple] = found.arm
     return triples, arms
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.orders.bandit import BANDIT_MM, BANDIT_THOMPSON
-from pooling.orders.base import NO, YES, OrderPool, Progress
+from pooling.orders.base import NO, YES, JudgingState, OrderPool
 from pooling.orders.follow import run_places
 from tests.pooling.orders.literal import best_of_run, counts, one_at_a_time, shallow_first, standings, worlds
 
@@ -60,22 +60,22 @@ def test_thompson_one_at_a_time_equals_the_textbook(world, seed):
 
 @given(standings(), st.integers(1, 14), st.integers(0, 3))
 def test_mm_in_a_batch_takes_every_open_answer_for_no(standing, size, seed):
-    pool, progress = standing
-    batch = BANDIT_MM.pick(pool, progress, size, seed, {})
+    pool, state = standing
+    batch = BANDIT_MM.pick(pool, state, size, seed, {})
     for triple, arm in zip(batch.triple.tolist(), batch.arm.tolist(), strict=True):
-        one = BANDIT_MM.pick(pool, progress, 1, seed, {})
+        one = BANDIT_MM.pick(pool, state, 1, seed, {})
         assert (one.triple.tolist(), one.arm.tolist()) == ([triple], [arm])
-        progress.released[triple], progress.label[triple] = True, NO
+        state.released[triple], state.label[triple] = True, NO
 
 
 @given(standings(), st.integers(1, 14), st.integers(0, 3))
 def test_thompson_in_a_batch_draws_anew_for_every_choice(standing, size, seed):
-    pool, progress = standing
-    batch = BANDIT_THOMPSON.pick(pool, progress, size, seed, {})
+    pool, state = standing
+    batch = BANDIT_THOMPSON.pick(pool, state, size, seed, {})
     for triple, arm in zip(batch.triple.tolist(), batch.arm.tolist(), strict=True):
-        one = BANDIT_THOMPSON.pick(pool, progress, 1, seed, {})
+        one = BANDIT_THOMPSON.pick(pool, state, 1, seed, {})
         assert (one.triple.tolist(), one.arm.tolist()) == ([triple], [arm])
-        progress.released[triple] = True  # no label: what is open counts for nothing
+        state.released[triple] = True  # no label: what is open counts for nothing
 
 
 def test_an_answer_counts_for_every_arm_that_holds_the_triple():
@@ -83,8 +83,8 @@ def test_an_answer_counts_for_every_arm_that_holds_the_triple():
     pool = OrderPool(ranks, np.array([1, 2, 2, 1], np.int32), np.arange(4))
     judged = np.array([True, False, False, False])
     for label, arms in ((NO, {2}), (YES, {0, 1})):
-        progress = Progress(judged, judged, np.where(judged, label, -1).astype(np.int8), np.full(4, -1))
-        chosen = {int(BANDIT_MM.pick(pool, progress, 1, seed, {}).arm[0]) for seed in range(8)}
+        state = JudgingState(judged, judged, np.where(judged, label, -1).astype(np.int8), np.full(4, -1))
+        chosen = {int(BANDIT_MM.pick(pool, state, 1, seed, {}).arm[0]) for seed in range(8)}
         assert chosen == arms
 
 
@@ -93,7 +93,7 @@ def test_thompson_tries_arms_that_look_worse_now_and_then():
     pool = OrderPool(ranks, np.array([1, 2, 1, 2], np.int32), np.arange(4))
     judged = np.array([True, False, True, False])
     label = np.array([YES, -1, NO, -1], np.int8)
-    progress = Progress(judged, judged, label, np.full(4, -1))
-    arms = [int(BANDIT_THOMPSON.pick(pool, progress, 1, seed, {}).arm[0]) for seed in range(60)]
+    state = JudgingState(judged, judged, label, np.full(4, -1))
+    arms = [int(BANDIT_THOMPSON.pick(pool, state, 1, seed, {}).arm[0]) for seed in range(60)]
     # Beta(2, 1) beats Beta(1, 2) with probability 5/6: 50 of 60 expected, standard deviation 2.9
     assert 41 <= arms.count(0) <= 59

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.orders.base import NO, YES, OrderPool, Progress
+from pooling.orders.base import NO, YES, JudgingState, OrderPool
 from pooling.orders.hedge import HEDGE
 from tests.pooling.orders.literal import NOTHING, credit, one_at_a_time, standings, worlds
 
@@ -38,11 +38,11 @@ def test_one_at_a_time_equals_the_textbook(world, seed):
 
 @given(standings(), st.integers(1, 14), st.integers(0, 3), st.sampled_from([0.1, 0.6]))
 def test_a_batch_is_the_best_under_the_labels_there_are(standing, size, seed, beta):
-    pool, progress = standing
-    judged = np.flatnonzero(progress.released).tolist()
-    left = [i for i in range(pool.size) if not progress.released[i]]
-    left.sort(key=lambda i: (-score(pool, i, judged, progress.label, beta), pool.place(seed)[i]))
-    assert HEDGE.pick(pool, progress, size, seed, {"beta": beta}).triple.tolist() == left[:size]
+    pool, state = standing
+    judged = np.flatnonzero(state.released).tolist()
+    left = [i for i in range(pool.size) if not state.released[i]]
+    left.sort(key=lambda i: (-score(pool, i, judged, state.label, beta), pool.place(seed)[i]))
+    assert HEDGE.pick(pool, state, size, seed, {"beta": beta}).triple.tolist() == left[:size]
 
 
 def test_thousands_of_labels_neither_overflow_nor_make_runs_equal():
@@ -52,11 +52,11 @@ def test_thousands_of_labels_neither_overflow_nor_make_runs_equal():
     ranks[[0, 1, 2], [n, n + 1, n + 2]] = 1  # one triple for each run, which nobody has judged
     pool = OrderPool(ranks, np.ones(n + 3, np.int32), np.arange(n + 3))
     judged = np.arange(n + 3) < n
-    progress = Progress(judged, judged, np.where(judged, 0, -1).astype(np.int8), np.full(n + 3, -1))
-    assert HEDGE.pick(pool, progress, 3, 0, {}).triple.tolist() == [n, n + 2, n + 1]
+    state = JudgingState(judged, judged, np.where(judged, 0, -1).astype(np.int8), np.full(n + 3, -1))
+    assert HEDGE.pick(pool, state, 3, 0, {}).triple.tolist() == [n, n + 2, n + 1]
 
 
 @pytest.mark.parametrize("beta", [0, 1, 2.5, -1, [0.1], "0.1"])
 def test_a_beta_that_is_no_weight_is_refused(beta):
     with pytest.raises(ValueError, match="beta must be a number above 0 and below 1"):
-        HEDGE.pick(NOTHING, Progress.start(0), 1, 0, {"beta": beta})
+        HEDGE.pick(NOTHING, JudgingState.start(0), 1, 0, {"beta": beta})

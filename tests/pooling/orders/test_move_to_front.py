@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.orders.base import YES, OrderPool, Progress
+from pooling.orders.base import YES, JudgingState, OrderPool
 from pooling.orders.follow import run_places
 from pooling.orders.move_to_front import MOVE_TO_FRONT
 from tests.pooling.orders.literal import best_of_run, one_at_a_time, shallow_first, standings, worlds
@@ -42,12 +42,12 @@ def test_one_at_a_time_equals_the_textbook(world, seed):
 
 @given(standings(), st.integers(1, 14), st.integers(0, 3))
 def test_a_batch_is_what_follows_when_every_open_answer_is_no(standing, size, seed):
-    pool, progress = standing
-    batch = MOVE_TO_FRONT.pick(pool, progress, size, seed, {})
+    pool, state = standing
+    batch = MOVE_TO_FRONT.pick(pool, state, size, seed, {})
     for triple, arm in zip(batch.triple.tolist(), batch.arm.tolist(), strict=True):
-        one = MOVE_TO_FRONT.pick(pool, progress, 1, seed, {})
+        one = MOVE_TO_FRONT.pick(pool, state, 1, seed, {})
         assert (one.triple.tolist(), one.arm.tolist()) == ([triple], [arm])
-        progress.released[triple], progress.label[triple], progress.arm[triple] = True, 0, arm
+        state.released[triple], state.label[triple], state.arm[triple] = True, 0, arm
 
 
 def test_stays_with_a_run_that_is_right_and_leaves_one_that_is_wrong():
@@ -63,7 +63,7 @@ def test_what_came_with_its_question_costs_no_run():
     ranks = np.array([[1, 2, 0], [0, 0, 1]], np.int32)
     pool = OrderPool(ranks, np.array([1, 2, 1], np.int32), np.arange(3))
     seed = next(s for s in range(9) if run_places(pool, s)[0] == 0)
-    progress = Progress(
+    state = JudgingState(
         np.array([True, False, False]), np.zeros(3, bool), np.array([0, -1, -1], np.int8), np.full(3, -1)
     )
-    assert MOVE_TO_FRONT.pick(pool, progress, 1, seed, {}).arm.tolist() == [0]
+    assert MOVE_TO_FRONT.pick(pool, state, 1, seed, {}).arm.tolist() == [0]

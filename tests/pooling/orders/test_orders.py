@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.orders import ORDERS
-from pooling.orders.base import Progress
+from pooling.orders.base import JudgingState
 from tests.pooling.orders.literal import NOTHING, one_at_a_time, standings, worlds
 
 every_order = pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS.keys())
@@ -32,14 +32,14 @@ def test_no_triple_twice_and_the_whole_pool_at_the_end(order, world, size, seed)
 @every_order
 @given(standings(), st.integers(1, 14), st.integers(0, 3))
 def test_the_same_progress_gives_the_same_pick(order, standing, size, seed):
-    pool, progress = standing
-    before = [array.copy() for array in vars(progress).values()]
-    first, second = (order.pick(pool, progress, size, seed, order.settings) for _ in range(2))
+    pool, state = standing
+    before = [array.copy() for array in vars(state).values()]
+    first, second = (order.pick(pool, state, size, seed, order.settings) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
-    for old, new in zip(before, vars(progress).values(), strict=True):
+    for old, new in zip(before, vars(state).values(), strict=True):
         np.testing.assert_array_equal(old, new)
-    open_ = ~(progress.drawn if order.is_sample else progress.released)
+    open_ = ~(state.drawn if order.is_sample else state.released)
     assert len(first.triple) == min(size, int(open_.sum()))
     assert open_[first.triple].all()
     assert len(set(first.triple.tolist())) == len(first.triple)
@@ -48,13 +48,13 @@ def test_the_same_progress_gives_the_same_pick(order, standing, size, seed):
 @every_order
 @given(standings(), st.integers(0, 3))
 def test_a_followed_run_holds_the_triple(order, standing, seed):
-    pool, progress = standing
-    pick = order.pick(pool, progress, pool.size, seed, order.settings)
+    pool, state = standing
+    pick = order.pick(pool, state, pool.size, seed, order.settings)
     for triple, run in zip(pick.triple.tolist(), pick.arm.tolist(), strict=True):
         assert run == -1 or pool.ranks[run, triple] > 0
 
 
 @every_order
 def test_nothing_to_pick_from(order):
-    pick = order.pick(NOTHING, Progress.start(0), 5, 0, order.settings)
+    pick = order.pick(NOTHING, JudgingState.start(0), 5, 0, order.settings)
     assert [len(column) for column in pick] == [0, 0, 0]

@@ -43,10 +43,10 @@ class Reverse:
         self.seen: list[dict[str, list]] = []
         self.order = Order("reverse", "", "", "", "", True, self.pick, {"k": 1})
 
-    def pick(self, pool, progress, size, seed, settings):
-        self.seen.append({key: value.tolist() for key, value in vars(progress).items()})
+    def pick(self, pool, state, size, seed, settings):
+        self.seen.append({key: value.tolist() for key, value in vars(state).items()})
         assert settings == {"k": 1}
-        chosen = np.flatnonzero(~progress.drawn)[::-1][:size]
+        chosen = np.flatnonzero(~state.drawn)[::-1][:size]
         return Pick(chosen, np.ones(len(chosen)), np.zeros(len(chosen), np.int64))
 
 

@@ -12,7 +12,7 @@ from core.jobs.execution import execute
 from core.models import Job
 from pooling.enums import PoolingJob, PoolState
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, SeedTriple
 from pooling.pools import build as pools
 from pooling.pools.build import build_pool, create_pool, get_pool, import_pool, seed_array, unpack_provenance
@@ -253,13 +253,13 @@ def make_everything_known(graph: Graph) -> None:
     """Pretend that every (?, sees, per son 0) is a test triple of the graph in memory."""
     from dataclasses import replace
 
-    from pooling.graphs import imports as graphs
+    from pooling.graphs import opening
 
     arrays = open_graph(graph)
     sees, first = arrays.relation_index["sees"], arrays.entity_index["per son 0"]
     more = np.array([[h, sees, first] for h in range(arrays.num_entities)], dtype=np.int32)
-    for key in [k for k in graphs._opened if k[1] == graph.sha256]:
-        graphs._opened[key] = replace(arrays, test=np.unique(np.concatenate([arrays.test, more]), axis=0))
+    for key in [k for k in opening._opened if k[1] == graph.sha256]:
+        opening._opened[key] = replace(arrays, test=np.unique(np.concatenate([arrays.test, more]), axis=0))
 
 
 # -- seeds ------------------------------------------------------------------------------------------------------

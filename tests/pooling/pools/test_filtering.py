@@ -17,7 +17,7 @@ from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import pool_table, ranks_version
 from pooling.enums import PoolingAct, PoolingJob, PoolState
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.build import import_pool, unpack_provenance
 from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay

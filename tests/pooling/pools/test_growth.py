@@ -14,7 +14,7 @@ from annotation.models import Judgement
 from core.jobs.progress import JobCancelled, Progress
 from core.models import AuditEntry, Job
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.pools import growth as pool_growth
 from pooling.pools.filtering import refilter_pool

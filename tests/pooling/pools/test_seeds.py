@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.pools.build import create_pool
 from pooling.pools.seeds import draw_seeds, seed_array, seed_report

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.labels import pool_table as table
 from evaluation.labels.pool_table import pool_table
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run
 from pooling.pools.build import import_pool, unpack_provenance
 from pooling.pools.to_judge import order_pool, pool_ranks

@@ -8,7 +8,7 @@ import pytest
 
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of
 from pooling.enums import SystemState
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, System
 from pooling.questions.templates import default_template
 from pooling.rules.in_words import RuleRow, rules_in_words, rules_page, rules_tsv, statement_of

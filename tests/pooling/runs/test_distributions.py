@@ -19,7 +19,7 @@ from core.files.artifacts import ArtifactError, artifact_path
 from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.enums import PoolingJob
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, System
 from pooling.runs import distributions
 from pooling.runs import files as run_files

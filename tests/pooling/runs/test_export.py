@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run, System
 from pooling.runs import export
 from pooling.runs.files import RankRows, TopK, parse_question_id

@@ -16,7 +16,7 @@ from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.test_sets.trec import trec_lists
 from pooling.errors import PoolError
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import build_pool, create_pool
 from pooling.pools.report import pool_families

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.files.artifacts import ArtifactError, artifact_path
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run, System
 from pooling.questions.kernel import questions_of
 from pooling.runs import files

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from pooling.questions.kernel import Csr, Questions, answers_csr, questions_of
 from pooling.scoring.distribution_pass import predict_questions
-from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, Predicted, best_alpha, greedy_f1, greedy_sizes
+from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult, best_alpha, greedy_f1, greedy_sizes
 from pooling.scoring.rank_rows import question_keys
 from pooling.scoring.ranks import NotFinite, tie_order
 from pooling.scoring.scorer import TILE
@@ -55,7 +55,7 @@ def lists(rng: np.random.Generator, n: int, num_entities: int) -> Csr:
     return Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate(each).astype(np.int32))
 
 
-def predict(scorer: FixedScores, asked: Questions, **options) -> Predicted:
+def predict(scorer: FixedScores, asked: Questions, **options) -> DistributionResult:
     none = Csr(np.zeros(len(asked.side) + 1, np.int64), np.zeros(0, np.int32))
     keys = question_keys(asked, scorer.num_entities, RELATIONS)
     return predict_questions(scorer, asked, **{"answers": none, "keys": keys, "alpha": 1.0, "seed": 3, **options})

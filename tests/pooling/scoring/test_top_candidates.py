@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooling.scoring import top_candidates
-from pooling.scoring.top_candidates import Top
+from pooling.scoring.top_candidates import TopCandidates
 
 
 @given(
@@ -28,7 +28,7 @@ def test_top_in_pieces_equals_sorting(rows, entities, k, piece, values, masked, 
     place = np.argsort(order)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(top_candidates, "PIECE", piece)
-        best = Top(rows, k, torch.from_numpy(place))
+        best = TopCandidates(rows, k, torch.from_numpy(place))
         half = entities // 2
         best.add(torch.from_numpy(scores[:, half:]), half)  # chunks in any order
         best.add(torch.from_numpy(scores[:, :half]), 0)
@@ -40,7 +40,7 @@ def test_top_in_pieces_equals_sorting(rows, entities, k, piece, values, masked, 
 
 
 def test_top_zero_and_minus_zero_tie():
-    best = Top(1, 3, torch.tensor([2, 1, 0]))
+    best = TopCandidates(1, 3, torch.tensor([2, 1, 0]))
     best.add(torch.tensor([[0.0, -0.0, 0.0]]), 0)
     entity, _ = best.result(np.array([2, 1, 0]))
     assert entity.tolist() == [[2, 1, 0]]

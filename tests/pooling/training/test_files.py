@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from core.files.artifacts import ArtifactError, artifact_path
-from pooling.graphs.imports import open_graph
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, System
 from pooling.scoring.checkpoints import read_checkpoint
 from pooling.scoring.scorer import build_model

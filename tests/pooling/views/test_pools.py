@@ -152,9 +152,9 @@ def test_graph_page_tells_relations_and_degrees(graph, manager):
 
 
 def test_graph_page_without_its_files_shows_the_rows(graph, manager, artifact_root):
-    from pooling.graphs import imports as domain
+    from pooling.graphs import opening
 
-    domain._opened.clear()
+    opening._opened.clear()
     artifact_root.rename(artifact_root.with_name("away"))
     html = manager.get("/graphs/town").content.decode()
     assert "missing or damaged" in html

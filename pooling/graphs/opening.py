@@ -1,0 +1,60 @@
+"""Find a graph by its name, and read its arrays, templates and closed world from its files."""
+
+from collections import OrderedDict
+from threading import Lock
+
+from core.files.artifacts import ArtifactError, artifact_path
+from pooling.graphs import files
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.source_data import GraphError
+from pooling.models import Graph
+from pooling.questions.templates import TemplateText
+
+OPEN_GRAPHS = 8  # kept in memory per process
+_opened: OrderedDict[tuple[str, str], GraphArrays] = OrderedDict()
+_opening = Lock()
+
+
+def get_graph(name: str) -> Graph:
+    """The graph of this name; GraphError names those that exist."""
+    try:
+        return Graph.objects.get(name=name)
+    except Graph.DoesNotExist:
+        names = ", ".join(Graph.objects.values_list("name", flat=True)) or "none yet; import one with import_graph"
+        raise GraphError(f"There is no graph {name}. Graphs: {names}.") from None
+
+
+def open_graph(graph: Graph) -> GraphArrays:
+    """The graph's names and triples, read and checked (SHA-256) once per process, then shared."""
+    folder = artifact_path(graph.artifact)
+    key = (str(folder), graph.sha256)
+    with _opening:
+        if key not in _opened:
+            try:
+                _opened[key] = files.read_graph(folder, graph.sha256)
+            except (ArtifactError, OSError) as error:
+                raise GraphError(f"Graph {graph.name} cannot be opened: {error}") from error
+        _opened.move_to_end(key)
+        while len(_opened) > OPEN_GRAPHS:
+            _opened.popitem(last=False)
+        return _opened[key]
+
+
+def closed_world_triples(graph: Graph) -> Ids:
+    """All true triples int32[n, 3] of a graph whose truth is known; GraphError for any other."""
+    if not graph.has_closed_world:
+        raise GraphError(f"Graph {graph.name} has no closed world: only the family generator knows all true triples.")
+    try:
+        return files.read_closed_world(artifact_path(graph.artifact), graph.sha256)
+    except (ArtifactError, OSError) as error:
+        raise GraphError(f"The closed world of graph {graph.name} cannot be opened: {error}") from error
+
+
+def given_templates(graph: Graph) -> dict[int, TemplateText]:
+    """Relation id to (statement, tail question, head question) for relations that came with templates."""
+    try:
+        texts = files.read_templates(artifact_path(graph.artifact), graph.sha256)
+    except (ArtifactError, OSError) as error:
+        raise GraphError(f"The templates of graph {graph.name} cannot be opened: {error}") from error
+    index = open_graph(graph).relation_index
+    return {index[relation]: text for relation, text in texts.items()}
