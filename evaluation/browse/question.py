@@ -1,4 +1,4 @@
-"""One question of a pool: what each system answers first, side by side, and how the labels see it."""
+"""Inspect one question of a pool: the first candidates of each system, side by side, with their labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.questions.templates import templates_at
-from evaluation.browse.inventory import ANSWERS, LEGEND, Inventory, Shown
+from evaluation.browse.pool_states import ANSWERS, LEGEND, PoolStates, TripleState
 from evaluation.browse.search import FIRST
 from evaluation.browse.triple import Evidence, evidence_of
 from evaluation.labels.pool_table import PoolTable, pool_table
@@ -28,19 +28,19 @@ MOST_KNOWN = 50  # known facts that are named
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entity on a question, as pages show it."""
+    """Describe an entity as a candidate of a question."""
 
     entity: int
     name: str
     key: str
     triple: tuple[int, int, int]
-    shown: Shown
+    state: TripleState
     reason: str  # of the filter, in words; empty: none
     evidence: list[Evidence]
 
 
-class Place(NamedTuple):
-    """Position of a list; the candidate is None where it is not in the pool and no list was kept."""
+class ListEntry(NamedTuple):
+    """Hold one position of a list; the candidate is None where it is not in the pool and no list was kept."""
 
     position: int
     candidate: Candidate | None
@@ -48,22 +48,24 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemList:
-    """The first places of one system."""
+    """Hold the first candidates of one system."""
 
     system: str
     series: int  # number of its colour on every page
-    places: list[Place]
+    entries: list[ListEntry]
     stored: bool  # whether the run kept a list of this question
     first_answer: int | None  # position of the best answer; None: no answer, or none that it ranked
 
-    def shares(self) -> list[tuple[Shown, int]]:
-        """How many of the places are in each state, in the order of the legend, without the empty ones."""
-        counted = Counter(place.candidate.shown if place.candidate else Shown.NOT_POOLED for place in self.places)
+    def shares(self) -> list[tuple[TripleState, int]]:
+        """Count the candidates of each state, in the order of the legend, without empty states."""
+        counted = Counter(
+            entry.candidate.state if entry.candidate else TripleState.NOT_POOLED for entry in self.entries
+        )
         return [(state, counted[state]) for state in LEGEND if counted[state]]
 
 
 class AnswerRow(NamedTuple):
-    """An answer with its position under each system, None where the run did not return it."""
+    """Hold an answer with its position under each system, None where the run did not return it."""
 
     candidate: Candidate
     positions: list[int | None]
@@ -81,7 +83,7 @@ class QuestionDetail:
     candidates: int | None  # |C(q)|; None without runs
     known: list[str]  # names of the first known answers of train, valid and the unsampled test
     num_known: int
-    counts: list[tuple[Shown, int]]  # triples of the pool on this question
+    counts: list[tuple[TripleState, int]]  # triples of the pool on this question
     lists: list[SystemList]
     answers: list[AnswerRow]
     num_answers: int
@@ -95,98 +97,80 @@ class QuestionDetail:
 
     @property
     def is_seed(self) -> bool:
-        return dict(self.counts)[Shown.ORIGINAL] > 0
+        return dict(self.counts)[TripleState.ORIGINAL] > 0
 
     @property
     def all_stored(self) -> bool:
         return all(one.stored for one in self.lists)
 
     @property
-    def rows(self) -> list[tuple[int, list[Place | None]]]:
-        """Position, and the place of each system there: the table of the page."""
-        longest = max((len(one.places) for one in self.lists), default=0)
-        return [(i + 1, [one.places[i] if i < len(one.places) else None for one in self.lists]) for i in range(longest)]
+    def rows(self) -> list[tuple[int, list[ListEntry | None]]]:
+        """Return each position with the entry of each system there: the table of the page."""
+        longest = max((len(one.entries) for one in self.lists), default=0)
+        return [
+            (i + 1, [one.entries[i] if i < len(one.entries) else None for one in self.lists]) for i in range(longest)
+        ]
 
     @property
     def with_evidence(self) -> list[Candidate]:
-        """Each candidate that is shown and has labels, once."""
-        placed = [p.candidate for one in self.lists for p in one.places if p.candidate is not None]
-        shown = {c.entity: c for c in [*placed, *(row.candidate for row in self.answers)]}
-        return [candidate for candidate in shown.values() if candidate.evidence]
+        """Return each candidate on the page that has labels, once."""
+        listed = [entry.candidate for one in self.lists for entry in one.entries if entry.candidate is not None]
+        candidates = {c.entity: c for c in [*listed, *(row.candidate for row in self.answers)]}
+        return [candidate for candidate in candidates.values() if candidate.evidence]
 
 
-def inspect_question(pool: Pool, held: Inventory, side: int, relation: int, entity: int) -> QuestionDetail | None:
-    """The question with every system's first candidates; None if no triple of the pool lies on it.
+def inspect_question(pool: Pool, states: PoolStates, side: int, relation: int, entity: int) -> QuestionDetail | None:
+    """Return the question with every system's first candidates; None if no triple of the pool lies on it.
 
     A UserError of the runs (none, or damaged) passes through: `question_without_runs` needs none.
     """
-    question = held.stock.question(side, relation, entity)
+    question = states.contents.question(side, relation, entity)
     if question < 0:
         return None
     table = pool_table(pool)
-    at = int(find(table.question_keys, held.stock.keys[question : question + 1])[0])
+    at = int(find(table.question_keys, states.contents.keys[question : question + 1])[0])
     ranks = table.pool.table
-    rows = slice(ranks.start[at], ranks.start[at + 1])
-    entities = ranks.entity[rows].tolist()
-    positions = ranks.strict[:, rows]
+    of_question = slice(ranks.start[at], ranks.start[at + 1])
+    entities = ranks.entity[of_question].tolist()
+    positions = ranks.strict[:, of_question]
     width = min(FIRST, int(ranks.candidates[at]))
-    stored = _stored(pool, table, int(held.stock.keys[question]))
+    stored = _stored(pool, table, int(states.contents.keys[question]))
     firsts = []
     for i, system in enumerate(table.systems):
         exact = {e: p for e, p in zip(entities, positions[i].tolist(), strict=True) if p > 0}
-        firsts.append(first_places(exact, stored.get(system), width))
-    answers = _answers(held, question, entities, positions)
+        firsts.append(first_entities(exact, stored.get(system), width))
+    answers = _answers(states, question, entities, positions)
     made = _candidates(
-        pool, held, question, {e for first in firsts for e in first if e is not None} | {*answers[:MOST_ANSWERS]}
+        pool, states, question, {e for first in firsts for e in first if e is not None} | {*answers[:MOST_ANSWERS]}
     )
     column = {e: i for i, e in enumerate(entities)}
     best = [_best(positions[i, [column[e] for e in answers if e in column]]) for i in range(len(table.systems))]
-    lists = [
-        SystemList(
-            system,
-            i + 1,
-            [Place(n, made[e] if e is not None else None) for n, e in enumerate(firsts[i], 1)],
-            system in stored,
-            best[i],
-        )
-        for i, system in enumerate(table.systems)
+    lists = []
+    for i, system in enumerate(table.systems):
+        entries = [ListEntry(n, made[e] if e is not None else None) for n, e in enumerate(firsts[i], 1)]
+        lists.append(SystemList(system, i + 1, entries, system in stored, best[i]))
+    rows = [
+        AnswerRow(made[e], [p or None for p in positions[:, column[e]].tolist()] if e in column else [])
+        for e in answers[:MOST_ANSWERS]
     ]
-    return _detail(
-        pool,
-        held,
-        question,
-        candidates=int(ranks.candidates[at]),
-        lists=lists,
-        num_answers=len(answers),
-        answers=[
-            AnswerRow(made[e], [p or None for p in positions[:, column[e]].tolist()] if e in column else [])
-            for e in answers[:MOST_ANSWERS]
-        ],
-        left_out=table.left_out,
-    )
+    return _detail(pool, states, question, int(ranks.candidates[at]), lists, rows, len(answers), table.left_out)
 
 
-def question_without_runs(pool: Pool, held: Inventory, side: int, relation: int, entity: int) -> QuestionDetail | None:
-    """The question with its answers alone, for a pool that no system has a run for."""
-    question = held.stock.question(side, relation, entity)
+def question_without_runs(
+    pool: Pool, states: PoolStates, side: int, relation: int, entity: int
+) -> QuestionDetail | None:
+    """Return the question with its answers alone, for a pool without runs."""
+    question = states.contents.question(side, relation, entity)
     if question < 0:
         return None
-    answers = _answers(held, question, [], np.zeros((0, 0), dtype=np.int32))
-    made = _candidates(pool, held, question, answers[:MOST_ANSWERS])
-    return _detail(
-        pool,
-        held,
-        question,
-        candidates=None,
-        lists=[],
-        num_answers=len(answers),
-        answers=[AnswerRow(made[e], []) for e in answers[:MOST_ANSWERS]],
-        left_out=[],
-    )
+    answers = _answers(states, question, [], np.zeros((0, 0), dtype=np.int32))
+    made = _candidates(pool, states, question, answers[:MOST_ANSWERS])
+    rows = [AnswerRow(made[e], []) for e in answers[:MOST_ANSWERS]]
+    return _detail(pool, states, question, None, [], rows, len(answers), [])
 
 
-def first_places(exact: Mapping[int, int], stored: list[int] | None, width: int) -> list[int | None]:
-    """Entities at positions 1 … width of a system; None where nothing that was kept says who stands there.
+def first_entities(exact: Mapping[int, int], stored: list[int] | None, width: int) -> list[int | None]:
+    """Return the entities at positions 1 … width of a system; None where nothing that was kept tells the entity.
 
     exact: entity -> position of every pooled triple and seed answer; stored: the run's list of the question, which
     lacks the seed answers (None: it kept none).
@@ -202,7 +186,7 @@ def first_places(exact: Mapping[int, int], stored: list[int] | None, width: int)
 
 
 def _stored(pool: Pool, table: PoolTable, key: int) -> dict[str, list[int]]:
-    """By system, the stored first candidates of a question, best first; systems that kept none are not in it."""
+    """Return by system the stored candidates of a question, best first, without systems that kept none."""
     runs = Run.objects.filter(system__graph_id=pool.graph_id, system__name__in=table.systems)
     found = {}
     for run in runs.select_related("system__graph"):
@@ -218,38 +202,41 @@ def _best(positions: np.ndarray) -> int | None:
     return int(ranked.min()) if ranked.size else None
 
 
-def _answers(held: Inventory, question: int, entities: list[int], positions: np.ndarray) -> list[int]:
-    """Entities that answer the question now, the one that any system puts highest first."""
-    stock = held.stock
-    places = stock.of_question(question)
-    places = places[np.isin(held.shown[places], ANSWERS)]
-    asked = stock.triples[places, 0 if stock.questions.side[question] else 2].tolist()
+def _answers(states: PoolStates, question: int, entities: list[int], positions: np.ndarray) -> list[int]:
+    """Return the entities that answer the question now, in the order of the best position under any system."""
+    contents = states.contents
+    places = contents.of_question(question)
+    places = places[np.isin(states.state[places], ANSWERS)]
+    asked = contents.triples[places, 0 if contents.questions.side[question] else 2].tolist()
     best = {e: _best(positions[:, i]) for i, e in enumerate(entities)}
     return sorted(asked, key=lambda e: (best.get(e) or np.inf, e))
 
 
-def _candidates(pool: Pool, held: Inventory, question: int, entities: Iterable[int]) -> dict[int, Candidate]:
-    """Candidates by entity, with their states and the evidence of the labels that count."""
-    stock, graph = held.stock, held.stock.graph
-    side, given, relation = (int(column[question]) for column in stock.questions)
+def _candidates(pool: Pool, states: PoolStates, question: int, entities: Iterable[int]) -> dict[int, Candidate]:
+    """Return the candidates by entity, with their states and the evidence of the labels that count."""
+    contents, graph = states.contents, states.contents.graph
+    side, given, relation = (int(column[question]) for column in contents.questions)
     triples = {e: (e, relation, given) if side else (given, relation, e) for e in entities}
-    places = {e: stock.place.get(triple) for e, triple in triples.items()}
-    ids = [int(stock.triple_id[p]) for p in places.values() if p is not None]
+    places = {e: contents.place.get(triple) for e, triple in triples.items()}
+    ids = [int(contents.triple_id[p]) for p in places.values() if p is not None]
     evidence = evidence_of(pk for pk in ids if pk)
     made = {}
     for e, triple in triples.items():
         place = places[e]
-        shown = Shown.NOT_POOLED if place is None else Shown(held.shown[place])
-        reason = REASONS[stock.reason[place]] if place is not None else ""
-        labels = evidence.get(int(stock.triple_id[place]), []) if place is not None else []
+        state = TripleState.NOT_POOLED if place is None else TripleState(states.state[place])
+        reason = REASONS[contents.reason[place]] if place is not None else ""
+        labels = evidence.get(int(contents.triple_id[place]), []) if place is not None else []
         made[e] = Candidate(
-            e, graph.label(e), graph.entities[e], triple, shown, reason_label(reason) if reason else "", labels
+            e, graph.label(e), graph.entities[e], triple, state, reason_label(reason) if reason else "", labels
         )
     return made
 
 
 def known_answers(pool: Pool, graph: GraphArrays, side: int, relation: int, entity: int) -> list[int]:
-    """Entities that answer the question in train, valid, or test but for the seeds: no candidates of the pool."""
+    """Return the entities that answer the question in train, valid or the test triples that are not seeds.
+
+    They are known facts, so they are not candidates of the pool.
+    """
     given, asked = (2, 0) if side else (0, 2)
     found: set[int] = set()
     for triples in (graph.train, graph.valid, graph.test):
@@ -262,17 +249,16 @@ def known_answers(pool: Pool, graph: GraphArrays, side: int, relation: int, enti
 
 def _detail(
     pool: Pool,
-    held: Inventory,
+    states: PoolStates,
     question: int,
-    *,
     candidates: int | None,
     lists: list[SystemList],
     answers: list[AnswerRow],
     num_answers: int,
     left_out: list[str],
 ) -> QuestionDetail:
-    graph = held.stock.graph
-    side, entity, relation = (int(column[question]) for column in held.stock.questions)
+    graph = states.contents.graph
+    side, entity, relation = (int(column[question]) for column in states.contents.questions)
     template = templates_at(pool.graph)[relation]
     name = graph.label(entity)
     known = known_answers(pool, graph, side, relation, entity)
@@ -287,7 +273,7 @@ def _detail(
         candidates=candidates,
         known=[graph.label(e) for e in known[:MOST_KNOWN]],
         num_known=len(known),
-        counts=[(state, int(held.counts[question, state])) for state in LEGEND if state != Shown.NOT_POOLED],
+        counts=[(state, int(states.counts[question, state])) for state in LEGEND if state != TripleState.NOT_POOLED],
         lists=lists,
         answers=answers,
         num_answers=num_answers,

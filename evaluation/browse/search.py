@@ -1,4 +1,4 @@
-"""Search over the questions and the triples of a pool, by words, state and where they come from."""
+"""Search the questions and the triples of a pool by words, state and origin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from annotation.enums import JudgementOrigin
 from annotation.questions.templates import templates_at
 from core.errors import UserError
-from evaluation.browse.inventory import LEGEND, ORIGINS, Inventory, Shown, Stock
+from evaluation.browse.pool_states import LEGEND, ORIGINS, PoolContents, PoolStates, TripleState
 from evaluation.labels.label_sets import current_state
 from evaluation.labels.pool_table import pool_table, ranks_version, remembered
 from evaluation.measures.judged import top_shares
@@ -40,13 +40,14 @@ SORTS = {
     "unjudged": "most unjudged",
     "given": "by relation and entity",
 }
+_COUNTED = LEGEND[:-1]  # in the order of the fields of QuestionRow; no question has triples that are not pooled
 JUDGED_BY = {"": "all", **{origin.value: origin.label for origin in JudgementOrigin}, "nobody": "not judged"}
-_reaches: OrderedDict[tuple[object, ...], Reach] = OrderedDict()
+_figures: OrderedDict[tuple[object, ...], ListFigures] = OrderedDict()
 
 
 @dataclass(frozen=True)
 class QuestionFilter:
-    """Which questions, and in which order (a key of SORTS); empty: those with an answer."""
+    """Choose questions and their order (a key of SORTS); empty: those with an answer."""
 
     text: str = ""  # in the label or key of the given entity, or in the relation
     side: str = ""
@@ -57,7 +58,7 @@ class QuestionFilter:
 
 @dataclass(frozen=True)
 class TripleFilter:
-    """Which triples; empty: all. `state` is the key of a Shown, `judged_by` a key of JUDGED_BY."""
+    """Choose triples; empty: all. `state` is the key of a TripleState, `judged_by` a key of JUDGED_BY."""
 
     text: str = ""  # in the label or key of head or tail, or in the relation
     relation: int | None = None
@@ -87,7 +88,7 @@ class TripleRow(NamedTuple):
     relation: int
     tail: int
     names: tuple[str, str, str]
-    shown: Shown
+    state: TripleState
     reason: str
     judged_by: str
     depth: int  # 0 for seeds
@@ -98,81 +99,81 @@ class TripleRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reach:
-    """What the systems' lists say of the questions, under the labels of a moment.
+class ListFigures:
+    """Summarise the systems' lists under the labels of one moment.
 
     spread float64[q]: largest less smallest reciprocal rank of the first answer among the systems; nan for
-    questions without an answer. shares: of the first FIRST places of all evaluated questions, by system and state;
-    `positions` of them. Without runs there is no system, and `problem` says why.
+    questions without an answer. shares: by system, the share of each state in the first FIRST places of all evaluated
+    questions, `positions` places in all. Without runs there is no system, and `problem` says why.
     """
 
     spread: np.ndarray
-    shares: list[tuple[str, list[tuple[Shown, float | None]]]]
+    shares: list[tuple[str, list[tuple[TripleState, float | None]]]]
     positions: int
     problem: str
 
 
-def reach(pool: Pool, held: Inventory) -> Reach:
-    """From memory while neither labels nor ranks changed."""
-    key = (pool.pk, pool.created_at, held.version, ranks_version(pool))
+def list_figures(pool: Pool, states: PoolStates) -> ListFigures:
+    """Return the summary of the lists, from memory while neither labels nor ranks changed."""
+    key = (pool.pk, pool.created_at, states.version, ranks_version(pool))
     try:
-        return remembered(_reaches, key, lambda: _reach(pool, held.stock))
+        return remembered(_figures, key, lambda: _list_figures(pool, states.contents))
     except UserError as error:
-        return Reach(np.full(len(held.stock.keys), np.nan), [], 0, str(error))
+        return ListFigures(np.full(len(states.contents.keys), np.nan), [], 0, str(error))
 
 
-def _reach(pool: Pool, stock: Stock) -> Reach:
+def _list_figures(pool: Pool, contents: PoolContents) -> ListFigures:
     table = pool_table(pool)
     state = current_state(pool, table)
-    spread = np.full(len(stock.keys), np.nan)
+    spread = np.full(len(contents.keys), np.nan)
     found = values(table.pool, state, ["macro_mrr"])["macro_mrr"]
-    place = find(stock.keys, table.question_keys[found.unit_question])
-    kept = place >= 0  # a triple pooled since the inventory was taken opens questions that it does not know
+    place = find(contents.keys, table.question_keys[found.unit_question])
+    kept = place >= 0  # a triple that was pooled after the contents were read opens questions that these lack
     spread[place[kept]] = np.ptp(found.per_unit, axis=0)[kept] if found.n else 0
     top = top_shares(table.pool, state, table.is_seed, FIRST)
     shares = []
     for i, system in enumerate(table.systems):
-        parts = [(shown, float(getattr(top, shown.key)[i])) for shown in LEGEND]
-        shares.append((system, [(shown, part if np.isfinite(part) else None) for shown, part in parts]))
-    return Reach(spread, shares, top.positions, "")
+        parts = [(state, float(getattr(top, state.key)[i])) for state in LEGEND]
+        shares.append((system, [(state, part if np.isfinite(part) else None) for state, part in parts]))
+    return ListFigures(spread, shares, top.positions, "")
 
 
-def find_questions(held: Inventory, wanted: QuestionFilter, spread: np.ndarray) -> Sequence[int]:
-    """Places of the questions in the stock, in the order wanted; ties by side, relation and entity."""
-    stock, counts = held.stock, held.counts
-    side, entity, relation = stock.questions
-    kept = _which(held, wanted.which)
+def find_questions(states: PoolStates, wanted: QuestionFilter, spread: np.ndarray) -> Sequence[int]:
+    """Return the places of the matching questions in the order wanted; ties by side, relation and entity."""
+    contents, counts = states.contents, states.counts
+    side, entity, relation = contents.questions
+    kept = _which(states, wanted.which)
     if wanted.side in SIDES:
         kept &= side == SIDES.index(wanted.side)
     if wanted.relation is not None:
         kept &= relation == wanted.relation
     if wanted.text:
-        kept &= _named(stock.graph, entity, wanted.text) | _relation_has(stock.graph, relation, wanted.text)
+        kept &= _named(contents.graph, entity, wanted.text) | _relation_has(contents.graph, relation, wanted.text)
     weight = {
-        "new": counts[:, Shown.NEW],
+        "new": counts[:, TripleState.NEW],
         "spread": np.nan_to_num(spread, nan=-1.0),
-        "answers": held.answers,
-        "unjudged": counts[:, Shown.UNJUDGED],
+        "answers": states.answers,
+        "unjudged": counts[:, TripleState.UNJUDGED],
         "given": np.zeros(len(side)),
-    }.get(wanted.sort, counts[:, Shown.NEW])
+    }.get(wanted.sort, counts[:, TripleState.NEW])
     places = np.flatnonzero(kept)
     return places[np.argsort(-weight[places], kind="stable")].tolist()
 
 
-def _which(held: Inventory, which: str) -> np.ndarray:
-    original = held.counts[:, Shown.ORIGINAL] > 0
+def _which(states: PoolStates, which: str) -> np.ndarray:
+    original = states.counts[:, TripleState.ORIGINAL] > 0
     chosen = {
         "seed": original,
-        "opened": (held.answers > 0) & ~original,
-        "waiting": held.answers == 0,
+        "opened": (states.answers > 0) & ~original,
+        "waiting": states.answers == 0,
         "all": np.ones(len(original), dtype=bool),
-    }.get(which, held.answers > 0)
+    }.get(which, states.answers > 0)
     return chosen.copy()
 
 
-def question_rows(pool: Pool, held: Inventory, places: Iterable[int], spread: np.ndarray) -> list[QuestionRow]:
-    """Questions in words, with what lies on them."""
-    graph, questions = held.stock.graph, held.stock.questions
+def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread: np.ndarray) -> list[QuestionRow]:
+    """Return the questions in words, with the number of triples of each state."""
+    graph, questions = states.contents.graph, states.contents.questions
     templates = templates_at(pool.graph)
     rows = []
     for q in places:
@@ -180,87 +181,65 @@ def question_rows(pool: Pool, held: Inventory, places: Iterable[int], spread: np
         template = templates[relation]
         text = template.head_question if side else template.tail_question
         name = graph.label(entity)
-        count = held.counts[q].tolist()
-        rows.append(
-            QuestionRow(
-                SIDES[side],
-                relation,
-                entity,
-                fill(text, name, name),
-                name,
-                graph.relations[relation],
-                count[Shown.ORIGINAL],
-                count[Shown.NEW],
-                count[Shown.NEGATIVE],
-                count[Shown.ASSUMED_NEGATIVE],
-                count[Shown.UNJUDGED],
-                None if np.isnan(spread[q]) else float(spread[q]),
-            )
-        )
+        count = states.counts[q].tolist()
+        counts = [count[state] for state in _COUNTED]
+        question = (SIDES[side], relation, entity, fill(text, name, name), name, graph.relations[relation])
+        rows.append(QuestionRow(*question, *counts, None if np.isnan(spread[q]) else float(spread[q])))
     return rows
 
 
 # -- triples ----------------------------------------------------------------------------------------------------
 
 
-def find_triples(pool: Pool, held: Inventory, wanted: TripleFilter) -> Sequence[int]:
-    """Places of the triples in the stock: seeds first, then in the order of the pool."""
-    stock = held.stock
-    head, relation, tail = stock.triples.T
+def find_triples(pool: Pool, states: PoolStates, wanted: TripleFilter) -> Sequence[int]:
+    """Return the places of the matching triples: seeds first, then in the order of the pool."""
+    contents = states.contents
+    head, relation, tail = contents.triples.T
     kept = np.ones(len(head), dtype=bool)
     if wanted.relation is not None:
         kept &= relation == wanted.relation
-    if wanted.state in {state.key for state in Shown}:
-        kept &= held.shown == Shown[wanted.state.upper()]
+    if wanted.state in {state.key for state in TripleState}:
+        kept &= states.state == TripleState[wanted.state.upper()]
     if wanted.system in pool.contributors:
         finder = pool.contributors.index(wanted.system)
-        kept &= np.isin(np.arange(len(head)), stock.found_of[stock.found_system == finder])
+        kept &= np.isin(np.arange(len(head)), contents.found_of[contents.found_system == finder])
     if wanted.reason in REASONS[1:]:
-        kept &= stock.reason == REASONS.index(wanted.reason)
+        kept &= contents.reason == REASONS.index(wanted.reason)
     if wanted.judged_by in ORIGINS[1:]:
-        kept &= held.origin == ORIGINS.index(wanted.judged_by)
+        kept &= states.origin == ORIGINS.index(wanted.judged_by)
     elif wanted.judged_by == "nobody":
-        kept &= (held.origin == 0) & ~stock.is_seed
+        kept &= (states.origin == 0) & ~contents.is_seed
     if wanted.text:
-        named = _named(stock.graph, head, wanted.text) | _named(stock.graph, tail, wanted.text)
-        kept &= named | _relation_has(stock.graph, relation, wanted.text)
+        named = _named(contents.graph, head, wanted.text) | _named(contents.graph, tail, wanted.text)
+        kept &= named | _relation_has(contents.graph, relation, wanted.text)
     return np.flatnonzero(kept).tolist()
 
 
-def triple_rows(pool: Pool, held: Inventory, places: Iterable[int]) -> list[TripleRow]:
-    """Triples by name, with who found them; one query."""
-    stock, places = held.stock, list(places)
-    ids = stock.triple_id[places].tolist()
+def triple_rows(pool: Pool, states: PoolStates, places: Iterable[int]) -> list[TripleRow]:
+    """Return the triples by name, with the systems that found them; one query."""
+    contents, places = states.contents, list(places)
+    ids = contents.triple_id[places].tolist()
     packed = dict(pool.triples.filter(pk__in=ids).order_by().values_list("pk", "provenance"))
     rows = []
     for place, pk in zip(places, ids, strict=True):
-        h, r, t = stock.triples[place].tolist()
-        names = (stock.graph.label(h), stock.graph.relations[r], stock.graph.label(t))
-        reason = REASONS[stock.reason[place]]
-        rows.append(
-            TripleRow(
-                h,
-                r,
-                t,
-                names,
-                Shown(held.shown[place]),
-                reason_label(reason) if reason else "",
-                ORIGINS[held.origin[place]],
-                int(stock.depth[place]),
-                unpack_provenance(packed.get(pk, b""), pool.contributors),
-            )
-        )
+        h, r, t = contents.triples[place].tolist()
+        names = (contents.graph.label(h), contents.graph.relations[r], contents.graph.label(t))
+        reason = REASONS[contents.reason[place]]
+        state, origin = TripleState(states.state[place]), ORIGINS[states.origin[place]]
+        found_by = unpack_provenance(packed.get(pk, b""), pool.contributors)
+        words = reason_label(reason) if reason else ""
+        rows.append(TripleRow(h, r, t, names, state, words, origin, int(contents.depth[place]), found_by))
     return rows
 
 
-def relations_of(stock: Stock) -> list[tuple[int, str]]:
-    """Index and key of the relations of the pool, by key."""
-    found = np.unique(stock.triples[:, 1]).tolist()
-    return sorted(((r, stock.graph.relations[r]) for r in found), key=lambda pair: (pair[1], pair[0]))
+def relations_of(contents: PoolContents) -> list[tuple[int, str]]:
+    """Return index and key of the relations of a pool, in the order of the keys."""
+    found = np.unique(contents.triples[:, 1]).tolist()
+    return sorted(((r, contents.graph.relations[r]) for r in found), key=lambda pair: (pair[1], pair[0]))
 
 
 def _named(graph: GraphArrays, entity: np.ndarray, text: str) -> np.ndarray:
-    """Whether the label or key of each entity contains the text, bool[n]; case counts not."""
+    """Return whether the label or key of each entity contains the text, in any case; bool[n]."""
     text = text.casefold()
     distinct, place = np.unique(entity, return_inverse=True)
     has = [text in graph.label(e).casefold() or text in graph.entities[e].casefold() for e in distinct.tolist()]

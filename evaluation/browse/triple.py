@@ -1,4 +1,4 @@
-"""One triple of a pool with all that happened to it: found, filtered, ranked, labelled, judged."""
+"""Inspect one triple of a pool: who found it, filter, positions, labels and judgement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotation.models.slot import ADJUDICATION
 from annotation.quality.reports import annotator_numbers
 from annotation.questions.templates import templates_at
 from annotation.sources.evidence import ascii_host, problem_of
-from evaluation.browse.inventory import Inventory, Shown
+from evaluation.browse.pool_states import PoolStates, TripleState
 from evaluation.labels.pool_table import pool_table
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
@@ -32,7 +32,7 @@ Triple = tuple[int, int, int]
 
 
 def is_link(url: str) -> bool:
-    """Whether an address may be shown as a link: https to a plain host. Imported ones were not all checked."""
+    """Return whether an address may be a link: https to a plain host. Not all imported ones were checked."""
     try:
         host = ascii_host(urlsplit(url).hostname or "")
     except ValueError:
@@ -44,7 +44,7 @@ def is_link(url: str) -> bool:
 
 
 class Evidence(NamedTuple):
-    """A label that counts, without who gave it."""
+    """Hold a label that counts, without the person."""
 
     answer: str  # in words
     url: str
@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
 
 
 def evidence_of(triple_ids: Iterable[int]) -> dict[int, list[Evidence]]:
-    """By PooledTriple id the labels that count, those of people first; two queries."""
+    """Return by PooledTriple id the labels that count, those of people first; two queries."""
     ids = list(triple_ids)
     found: dict[int, list[Evidence]] = defaultdict(list)
     own = live_labels().filter(item__triple__in=ids).order_by("slot__number")
@@ -69,7 +69,7 @@ def evidence_of(triple_ids: Iterable[int]) -> dict[int, list[Evidence]]:
 
 
 class Position(NamedTuple):
-    """Where a system puts the triple's entity among the candidates of a question; 0: the run did not return it."""
+    """Position of the triple's entity among the candidates of a question; 0: the run did not return it."""
 
     strict: int
     optimistic: int
@@ -77,8 +77,8 @@ class Position(NamedTuple):
 
 
 @dataclass(frozen=True)
-class QuestionPlace:
-    """One of the two questions of a triple."""
+class TripleQuestion:
+    """Describe one of the two questions of a triple, with the position of its entity under each system."""
 
     side: str
     relation: int
@@ -89,13 +89,13 @@ class QuestionPlace:
     positions: list[Position | None]  # by system; None where it has no rank row
 
 
-def systems_and_places(pool: Pool, held: Inventory, triple: Triple) -> tuple[list[str], list[QuestionPlace]]:
-    """Systems, and the tail and head question with each system's position; UserError where there are no runs."""
+def triple_questions(pool: Pool, states: PoolStates, triple: Triple) -> tuple[list[str], list[TripleQuestion]]:
+    """Return the systems, and the tail and head question with their positions; UserError where there are no runs."""
     table = pool_table(pool)
-    ranks, graph = table.pool.table, held.stock.graph
+    ranks, graph = table.pool.table, states.contents.graph
     both = rows_of(np.array([triple], dtype=np.int32))
     at = find(table.question_keys, question_keys(both, graph.num_entities, graph.num_relations)).tolist()
-    places = questions_without_runs(pool, held, triple)
+    places = questions_without_runs(pool, states, triple)
     found = []
     for place, question, candidate in zip(places, at, both.candidate.tolist(), strict=True):
         rows = slice(ranks.start[question], ranks.start[question + 1]) if question >= 0 else slice(0, 0)
@@ -107,20 +107,20 @@ def systems_and_places(pool: Pool, held: Inventory, triple: Triple) -> tuple[lis
             positions = [Position(*one) for one in zip(*(c.tolist() for c in columns), strict=True)]
         count = int(ranks.candidates[question]) if question >= 0 else None
         found.append(
-            QuestionPlace(place.side, place.relation, place.entity, place.words, place.in_pool, count, positions)
+            TripleQuestion(place.side, place.relation, place.entity, place.words, place.in_pool, count, positions)
         )
     return table.systems, found
 
 
-def questions_without_runs(pool: Pool, held: Inventory, triple: Triple) -> list[QuestionPlace]:
-    """The two questions in words, without positions."""
+def questions_without_runs(pool: Pool, states: PoolStates, triple: Triple) -> list[TripleQuestion]:
+    """Return the two questions in words, without positions."""
     head, relation, tail = triple
-    graph = held.stock.graph
+    graph = states.contents.graph
     template = templates_at(pool.graph)[relation]
     places = []
     for side, (entity, text) in enumerate(((head, template.tail_question), (tail, template.head_question))):
-        name, in_pool = graph.label(entity), held.stock.question(side, relation, entity) >= 0
-        places.append(QuestionPlace(SIDES[side], relation, entity, fill(text, name, name), in_pool, None, []))
+        name, in_pool = graph.label(entity), states.contents.question(side, relation, entity) >= 0
+        places.append(TripleQuestion(SIDES[side], relation, entity, fill(text, name, name), in_pool, None, []))
     return places
 
 
@@ -129,12 +129,12 @@ def questions_without_runs(pool: Pool, held: Inventory, triple: Triple) -> list[
 
 @dataclass(frozen=True)
 class TripleDetail:
-    """What is known of a triple. `item` and `history` are None where people were never asked."""
+    """Hold what is known of a triple. `item` and `history` are None where people were never asked."""
 
     triple: Triple
     keys: tuple[str, str, str]
     statement: str
-    shown: Shown
+    state: TripleState
     known_in: list[str]  # splits that hold it
     depth: int  # 0: not found by a system
     found_by: list[Finding]
@@ -147,13 +147,13 @@ class TripleDetail:
 
     @property
     def settled(self) -> str:
-        """How the judgement came about, in words."""
-        if self.shown == Shown.ORIGINAL:
+        """Say in words how the judgement came about."""
+        if self.state == TripleState.ORIGINAL:
             return "A seed triple is positive by definition; nobody is asked."
-        if self.shown == Shown.NOT_POOLED:
+        if self.state == TripleState.NOT_POOLED:
             return "It is not in the pool: nobody is asked."
         if self.judgement is None:
-            filtered = self.shown == Shown.ASSUMED_NEGATIVE
+            filtered = self.state == TripleState.ASSUMED_NEGATIVE
             return "A filter took it; nobody was asked." if filtered else "No judgement yet."
         if self.judgement.origin == JudgementOrigin.IMPORT:
             n = len(self.imported)
@@ -166,7 +166,7 @@ class TripleDetail:
 
 
 class LabelRow(NamedTuple):
-    """A label as it is shown: by name with its comment, or by number without what somebody typed."""
+    """Hold a label for a page: by name with its comment, or by number without anything that somebody typed."""
 
     who: str
     role: str
@@ -180,8 +180,10 @@ class LabelRow(NamedTuple):
 
 
 def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
-    """Every version of every label, oldest first. Without `names` people are numbers, and comments stay away:
-    a comment may tell who wrote it."""
+    """Return every version of every label, oldest first.
+
+    Without `names` people are numbers, and comments are left out: a comment may tell who wrote it.
+    """
     rows = []
     for label in detail.history.labels if detail.history else []:
         counts = "yes"
@@ -189,24 +191,16 @@ def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
             counts = "no: changed later"
         elif label.slot.state == SlotState.WITHDRAWN:
             counts = "no: taken back"
-        rows.append(
-            LabelRow(
-                label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}",
-                "adjudicator" if label.slot.number == ADJUDICATION else "annotator",
-                Answer(label.answer).label,
-                counts,
-                label.source_url,
-                is_link(label.source_url),
-                label.comment if names else "",
-                label.template.version,
-                label.created_at,
-            )
-        )
+        who = label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}"
+        role = "adjudicator" if label.slot.number == ADJUDICATION else "annotator"
+        answer, comment, url = Answer(label.answer).label, label.comment if names else "", label.source_url
+        version, when = label.template.version, label.created_at
+        rows.append(LabelRow(who, role, answer, counts, url, is_link(url), comment, version, when))
     return rows
 
 
 class ImportedRow(NamedTuple):
-    """A label made elsewhere; `who` is empty for those who may not know names."""
+    """Hold a label made elsewhere; `who` is empty for readers who may not know names."""
 
     who: str
     answer: str
@@ -217,50 +211,44 @@ class ImportedRow(NamedTuple):
 
 
 def imported_rows(detail: TripleDetail, names: bool) -> list[ImportedRow]:
-    return [
-        ImportedRow(
-            label.annotator if names else "",
-            Answer(label.answer).label,
-            label.source_url,
-            is_link(label.source_url),
-            label.file_name,
-            label.line,
-        )
-        for label in detail.imported
-    ]
+    rows = []
+    for label in detail.imported:
+        who, answer, url = label.annotator if names else "", Answer(label.answer).label, label.source_url
+        rows.append(ImportedRow(who, answer, url, is_link(url), label.file_name, label.line))
+    return rows
 
 
-def inspect_triple(pool: Pool, held: Inventory, triple: Triple) -> TripleDetail:
-    """All but the positions; any triple of the graph, also one that is not in the pool."""
-    stock, graph = held.stock, held.stock.graph
+def inspect_triple(pool: Pool, states: PoolStates, triple: Triple) -> TripleDetail:
+    """Return everything but the positions of any triple of the graph, also of one outside the pool."""
+    contents, graph = states.contents, states.contents.graph
     head, relation, tail = triple
-    place = stock.place.get(triple)
-    pk = int(stock.triple_id[place]) if place is not None else 0
+    place = contents.place.get(triple)
+    pk = int(contents.triple_id[place]) if place is not None else 0
     pooled = pool.triples.filter(pk=pk).first() if pk else None
     item = Item.objects.filter(triple=pooled).select_related("campaign", "triple").first() if pooled else None
-    told = history(item) if item else None
-    if told is not None:
-        judgement, imported = told.judgement, told.imported
+    past = history(item) if item else None
+    if past is not None:
+        judgement, imported = past.judgement, past.imported
     else:
         judgement = Judgement.objects.filter(triple=pooled).first() if pooled else None
         imported = list(pooled.imported_labels.order_by("pk")) if pooled else []
-    reason = REASONS[stock.reason[place]] if place is not None else ""
+    reason = REASONS[contents.reason[place]] if place is not None else ""
     template = templates_at(pool.graph)[relation]
     return TripleDetail(
         triple=triple,
         keys=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
         statement=fill(template.statement, graph.label(head), graph.label(tail)),
-        shown=Shown.NOT_POOLED if place is None else Shown(held.shown[place]),
+        state=TripleState.NOT_POOLED if place is None else TripleState(states.state[place]),
         known_in=[
             name
             for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test))
             if bool((triples == triple).all(axis=1).any())
         ],
-        depth=int(stock.depth[place]) if place is not None else 0,
+        depth=int(contents.depth[place]) if place is not None else 0,
         found_by=unpack_provenance(pooled.provenance, pool.contributors) if pooled else [],
         reason=reason_label(reason) if reason else "",
         item=item,
-        history=told,
+        history=past,
         judgement=judgement,
         imported=imported,
         numbers=annotator_numbers(item.campaign) if item else {},

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from core.forms.fields import PageForm, set_choices
-from evaluation.browse.inventory import LEGEND, Shown, Stock
+from evaluation.browse.pool_states import LEGEND, PoolContents, TripleState
 from evaluation.browse.search import JUDGED_BY, SORTS, WHICH, QuestionFilter, TripleFilter, relations_of
 from pooling.enums import Side
 from pooling.models import Pool
@@ -23,9 +23,9 @@ class _Search(PageForm):
     )
     relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
 
-    def __init__(self, stock: Stock, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, contents: PoolContents, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        set_choices(self, "relation", [ALL, *relations_of(stock)])
+        set_choices(self, "relation", [ALL, *relations_of(contents)])
 
     def _asked(self) -> dict[str, Any]:
         self.is_valid()
@@ -51,14 +51,14 @@ class QuestionSearchForm(_Search):
 
 class TripleSearchForm(_Search):
     state = forms.ChoiceField(
-        label="State", required=False, choices=[ALL, *((s.key, s.label) for s in LEGEND if s != Shown.NOT_POOLED)]
+        label="State", required=False, choices=[ALL, *((s.key, s.label) for s in LEGEND if s != TripleState.NOT_POOLED)]
     )
     system = forms.ChoiceField(label="Found by", required=False)
     reason = forms.ChoiceField(label="Filtered as", required=False)
     by = forms.ChoiceField(label="Judged by", required=False, choices=list(JUDGED_BY.items()))
 
-    def __init__(self, pool: Pool, stock: Stock, *args: Any, **kwargs: Any) -> None:
-        super().__init__(stock, *args, **kwargs)
+    def __init__(self, pool: Pool, contents: PoolContents, *args: Any, **kwargs: Any) -> None:
+        super().__init__(contents, *args, **kwargs)
         set_choices(self, "system", [ALL, *((name, name) for name in pool.contributors)])
         set_choices(self, "reason", [ALL, *FILTER_CHOICES])
 

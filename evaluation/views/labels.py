@@ -15,8 +15,8 @@ from core.views.access import evaluator_required
 from core.views.acts import attempt, posted
 from core.views.refusals import text_refusal
 from core.views.requests import SignedInRequest
-from evaluation.browse.label_table import LabelRow, label_rows, row_of
-from evaluation.browse.list_tables import label_set_table
+from evaluation.browse.label_set_rows import LabelSetRow, label_set_row, label_set_rows
+from evaluation.browse.tables import label_set_table
 from evaluation.forms.qrels import ImportQrelsForm
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.label_sets import label_set
@@ -56,7 +56,7 @@ def labels(request: SignedInRequest, name: str) -> HttpResponse:
 @text_refusal
 def labels_csv(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
-    rows = label_rows(pool, pool_table(pool), request.user)
+    rows = label_set_rows(pool, pool_table(pool), request.user)
     return table_response(label_set_table(rows), [pool.name, "label-sets"])
 
 
@@ -64,16 +64,16 @@ def _table(request: HttpRequest, pool: Pool, until: str) -> dict[str, Any]:
     """Return the rows of the table by group, or the problem that prevents it."""
     try:
         table = pool_table(pool)
-        rows = label_rows(pool, table, request.user)
+        rows = label_set_rows(pool, table, request.user)
     except UserError as error:
         return {"problem": str(error)}
     found: dict[str, Any] = {}
     if until:  # the first row, since it was just asked for
         try:
-            rows.insert(0, row_of(label_set(pool, table, f"until:{until}"), "As they stood"))
+            rows.insert(0, label_set_row(label_set(pool, table, f"until:{until}"), "As they stood"))
         except UserError as error:
             found["until_problem"] = str(error)
-    groups: dict[str, list[LabelRow]] = {}
+    groups: dict[str, list[LabelSetRow]] = {}
     for row in rows:
         groups.setdefault(row.group, []).append(row)
     return found | {"groups": groups}

@@ -8,9 +8,9 @@ import pytest
 
 from core.errors import UserError
 from evaluation.browse import question as inspector
-from evaluation.browse.inventory import ANSWERS, LEGEND, Shown, inventory
-from evaluation.browse.question import first_places, inspect_question, known_answers, question_without_runs
-from evaluation.browse.search import FIRST, reach
+from evaluation.browse.pool_states import ANSWERS, LEGEND, TripleState, pool_states
+from evaluation.browse.question import first_entities, inspect_question, known_answers, question_without_runs
+from evaluation.browse.search import FIRST, list_figures
 from evaluation.browse.triple import Evidence
 from evaluation.labels.pool_table import pool_table
 from pooling.graphs.opening import open_graph
@@ -21,16 +21,16 @@ Question = tuple[int, int, int]
 
 
 def questions(pool: Pool) -> list[Question]:
-    side, entity, relation = (column.tolist() for column in inventory(pool).stock.questions)
+    side, entity, relation = (column.tolist() for column in pool_states(pool).contents.questions)
     return list(zip(side, relation, entity, strict=True))
 
 
 def with_most_answers(pool: Pool) -> Question:
-    return questions(pool)[int(inventory(pool).answers.argmax())]
+    return questions(pool)[int(pool_states(pool).answers.argmax())]
 
 
 def inspected(pool: Pool, question: Question):
-    found = inspect_question(pool, inventory(pool), *question)
+    found = inspect_question(pool, pool_states(pool), *question)
     assert found is not None
     return found
 
@@ -39,19 +39,19 @@ def inspected(pool: Pool, question: Question):
 
 
 def test_seed_answers_stand_among_the_stored_candidates():
-    assert first_places({7: 2, 9: 4}, [1, 2, 3, 4], 5) == [1, 7, 2, 9, 3]
+    assert first_entities({7: 2, 9: 4}, [1, 2, 3, 4], 5) == [1, 7, 2, 9, 3]
 
 
 def test_a_pooled_candidate_of_the_stored_list_is_there_once():
-    assert first_places({2: 3, 7: 1}, [1, 2, 3], 4) == [7, 1, 2, 3]
+    assert first_entities({2: 3, 7: 1}, [1, 2, 3], 4) == [7, 1, 2, 3]
 
 
 def test_without_a_stored_list_only_rank_rows_are_known():
-    assert first_places({7: 2, 9: 4, 8: 12}, None, 5) == [None, 7, None, 9, None]
+    assert first_entities({7: 2, 9: 4, 8: 12}, None, 5) == [None, 7, None, 9, None]
 
 
 def test_after_a_short_list_there_are_gaps():
-    assert first_places({9: 5}, [1, 2], 6) == [1, 2, None, None, 9, None]
+    assert first_entities({9: 5}, [1, 2], 6) == [1, 2, None, None, 9, None]
 
 
 # -- lists ------------------------------------------------------------------------------------------------------
@@ -74,9 +74,9 @@ def test_lists_without_the_seed_answers_are_what_the_pool_was_gathered_from(labe
         for one in detail.lists:
             assert one.stored or not found[question, one.system]
             entities = [
-                place.candidate.entity
-                for place in one.places
-                if place.candidate and place.candidate.shown != Shown.ORIGINAL
+                entry.candidate.entity
+                for entry in one.entries
+                if entry.candidate and entry.candidate.state != TripleState.ORIGINAL
             ]
             expected = found[question, one.system]
             assert entities[: len(expected)] == [expected[rank] for rank in sorted(expected)]
@@ -96,21 +96,21 @@ def test_positions_are_those_of_the_rank_rows_and_no_known_fact_is_a_candidate(l
     for question in questions(labelled):
         detail = inspected(labelled, question)
         for i, one in enumerate(detail.lists):
-            assert [place.position for place in one.places] == list(range(1, len(one.places) + 1))
-            assert len(one.places) == min(FIRST, detail.candidates)
-            shown = [place.candidate.entity for place in one.places if place.candidate]
+            assert [entry.position for entry in one.entries] == list(range(1, len(one.entries) + 1))
+            assert len(one.entries) == min(FIRST, detail.candidates)
+            shown = [entry.candidate.entity for entry in one.entries if entry.candidate]
             assert len(shown) == len(set(shown))
-            for place in one.places:
-                assert place.candidate is None or place.candidate.triple not in known
-                if place.candidate and (question[0], place.candidate.triple) in position:
-                    assert position[question[0], place.candidate.triple][i] == place.position
+            for entry in one.entries:
+                assert entry.candidate is None or entry.candidate.triple not in known
+                if entry.candidate and (question[0], entry.candidate.triple) in position:
+                    assert position[question[0], entry.candidate.triple][i] == entry.position
                     compared += 1
     assert compared > 200
 
 
 def test_states_of_all_lists_add_up_to_the_shares(labelled: Pool):
-    held = inventory(labelled)
-    found = reach(labelled, held)
+    states = pool_states(labelled)
+    found = list_figures(labelled, states)
     counted: dict[str, Counter] = defaultdict(Counter)
     for question in questions(labelled):
         detail = inspected(labelled, question)
@@ -130,19 +130,19 @@ def test_a_question_without_a_stored_list_has_gaps(labelled: Pool, monkeypatch):
     gappy = inspected(labelled, question)
     assert not gappy.all_stored
     for one, other in zip(whole.lists, gappy.lists, strict=True):
-        for full, place in zip(one.places, other.places, strict=True):
-            pooled = full.candidate is not None and full.candidate.shown != Shown.NOT_POOLED
+        for full, place in zip(one.entries, other.entries, strict=True):
+            pooled = full.candidate is not None and full.candidate.state != TripleState.NOT_POOLED
             assert place == (full if pooled else (full.position, None))
         assert one.shares() == other.shares()
 
 
 def test_answers_come_with_all_positions_best_first(labelled: Pool):
-    held, table = inventory(labelled), pool_table(labelled)
+    states, table = pool_states(labelled), pool_table(labelled)
     question = with_most_answers(labelled)
     detail = inspected(labelled, question)
-    place = held.stock.question(*question)
-    on_it = held.stock.of_question(place)
-    expected = {tuple(held.stock.triples[p].tolist()) for p in on_it if held.shown[p] in ANSWERS}
+    place = states.contents.question(*question)
+    on_it = states.contents.of_question(place)
+    expected = {tuple(states.contents.triples[p].tolist()) for p in on_it if states.state[p] in ANSWERS}
     assert {row.candidate.triple for row in detail.answers} == expected and len(expected) > 1
     best = [min(p for p in row.positions if p) for row in detail.answers]
     assert best == sorted(best)
@@ -167,9 +167,9 @@ def test_known_facts_are_named_and_seeds_are_none(labelled: Pool):
 
 def test_rows_are_the_positions_of_all_systems_side_by_side(labelled: Pool):
     detail = inspected(labelled, questions(labelled)[0])
-    assert [position for position, _ in detail.rows] == [p.position for p in detail.lists[0].places]
+    assert [position for position, _ in detail.rows] == [p.position for p in detail.lists[0].entries]
     for i, (_, places) in enumerate(detail.rows):
-        assert places == [one.places[i] for one in detail.lists]
+        assert places == [one.entries[i] for one in detail.lists]
 
 
 # -- what there is without runs ---------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ def test_a_question_that_no_triple_lies_on_is_none(labelled: Pool):
     graph = open_graph(labelled.graph)
     missing = (0, graph.relation_index["capital of"], graph.entity_index["p7"])
     assert missing not in questions(labelled)
-    assert inspect_question(labelled, inventory(labelled), *missing) is None
-    assert question_without_runs(labelled, inventory(labelled), *missing) is None
+    assert inspect_question(labelled, pool_states(labelled), *missing) is None
+    assert question_without_runs(labelled, pool_states(labelled), *missing) is None
 
 
 def test_without_runs_there_are_answers_and_no_list(labelled: Pool):
@@ -188,8 +188,8 @@ def test_without_runs_there_are_answers_and_no_list(labelled: Pool):
     whole = inspected(labelled, question)
     Run.objects.all().delete()
     with pytest.raises(UserError, match="No system has the rank rows"):
-        inspect_question(labelled, inventory(labelled), *question)
-    bare = question_without_runs(labelled, inventory(labelled), *question)
+        inspect_question(labelled, pool_states(labelled), *question)
+    bare = question_without_runs(labelled, pool_states(labelled), *question)
     assert bare is not None and bare.lists == [] and bare.candidates is None
     assert {r.candidate.entity for r in bare.answers} == {r.candidate.entity for r in whole.answers}
     assert (bare.words, bare.counts, bare.known) == (whole.words, whole.counts, whole.known)
@@ -205,7 +205,7 @@ def test_candidates_carry_reason_and_evidence(labelled: Pool):
         (triple, "entity type not consistent with the relation", []),
         (judged, "", [Evidence("yes", "http://a.example/x", False, True)]),
     ):
-        question = inventory(labelled).stock.question(0, one.relation, one.head)
-        made = inspector._candidates(labelled, inventory(labelled), question, [one.tail])[one.tail]
+        question = pool_states(labelled).contents.question(0, one.relation, one.head)
+        made = inspector._candidates(labelled, pool_states(labelled), question, [one.tail])[one.tail]
         assert (made.triple, made.evidence) == ((one.head, one.relation, one.tail), evidence)
         assert reason in made.reason and (made.reason == "") == (reason == "" and not one.reason)

@@ -9,14 +9,14 @@ import pytest
 
 from annotation.enums import JudgementOrigin
 from annotation.models import Judgement
-from evaluation.browse.inventory import ANSWERS, LEGEND, Shown, inventory
+from evaluation.browse.pool_states import ANSWERS, LEGEND, TripleState, pool_states
 from evaluation.browse.search import (
     QuestionFilter,
     TripleFilter,
     find_questions,
     find_triples,
+    list_figures,
     question_rows,
-    reach,
     relations_of,
     triple_rows,
 )
@@ -26,15 +26,15 @@ from pooling.models import Pool, Run
 from pooling.pools.build import unpack_provenance
 from tests.factories import judge, judge_all
 
-STATE = {"positive": Shown.NEW, "negative": Shown.NEGATIVE, "undecided": Shown.UNJUDGED}
+STATE = {"positive": TripleState.NEW, "negative": TripleState.NEGATIVE, "undecided": TripleState.UNJUDGED}
 
 
-def states_of(pool: Pool) -> dict[tuple[int, int, int], Shown]:
+def states_of(pool: Pool) -> dict[tuple[int, int, int], TripleState]:
     """Every triple of the pool with its state, from the rows."""
-    found = dict.fromkeys(pool.seeds.values_list("head", "relation", "tail"), Shown.ORIGINAL)
+    found = dict.fromkeys(pool.seeds.values_list("head", "relation", "tail"), TripleState.ORIGINAL)
     for t in pool.triples.select_related("judgement"):
         verdict = t.judgement.verdict if hasattr(t, "judgement") else ""
-        state = STATE[verdict] if verdict else Shown.ASSUMED_NEGATIVE if t.reason else Shown.UNJUDGED
+        state = STATE[verdict] if verdict else TripleState.ASSUMED_NEGATIVE if t.reason else TripleState.UNJUDGED
         found[t.head, t.relation, t.tail] = state
     return found
 
@@ -49,47 +49,49 @@ def counts_of(pool: Pool) -> dict[tuple[int, int, int], Counter]:
 
 
 def asked(pool: Pool, **wanted) -> list[tuple[int, int, int]]:
-    held = inventory(pool)
-    places = find_questions(held, QuestionFilter(**wanted), reach(pool, held).spread)
-    side, entity, relation = held.stock.questions
+    states = pool_states(pool)
+    places = find_questions(states, QuestionFilter(**wanted), list_figures(pool, states).spread)
+    side, entity, relation = states.contents.questions
     return [(int(side[q]), int(relation[q]), int(entity[q])) for q in places]
 
 
 def triples_found(pool: Pool, **wanted) -> list[tuple[int, int, int]]:
-    held = inventory(pool)
-    return [tuple(held.stock.triples[p].tolist()) for p in find_triples(pool, held, TripleFilter(**wanted))]
+    states = pool_states(pool)
+    return [tuple(states.contents.triples[p].tolist()) for p in find_triples(pool, states, TripleFilter(**wanted))]
 
 
-# -- inventory --------------------------------------------------------------------------------------------------
+# -- states of triples ------------------------------------------------------------------------------------------
 
 
 def test_every_triple_has_the_state_of_its_rows(labelled: Pool):
-    held = inventory(labelled)
-    shown = {tuple(t): Shown(s) for t, s in zip(held.stock.triples.tolist(), held.shown.tolist(), strict=True)}
+    states = pool_states(labelled)
+    shown = {
+        tuple(t): TripleState(s) for t, s in zip(states.contents.triples.tolist(), states.state.tolist(), strict=True)
+    }
     assert shown == states_of(labelled)
-    assert set(shown.values()) == set(Shown) - {Shown.NOT_POOLED}
+    assert set(shown.values()) == set(TripleState) - {TripleState.NOT_POOLED}
 
 
 def test_counts_of_questions_are_those_of_their_triples(labelled: Pool):
-    held = inventory(labelled)
-    side, entity, relation = (column.tolist() for column in held.stock.questions)
+    states = pool_states(labelled)
+    side, entity, relation = (column.tolist() for column in states.contents.questions)
     found = {
-        key: {state: n for state, n in zip(Shown, row, strict=True) if n}
-        for key, row in zip(zip(side, relation, entity, strict=True), held.counts.tolist(), strict=True)
+        key: {state: n for state, n in zip(TripleState, row, strict=True) if n}
+        for key, row in zip(zip(side, relation, entity, strict=True), states.counts.tolist(), strict=True)
     }
     assert found == {key: dict(counter) for key, counter in counts_of(labelled).items()}
 
 
 def test_the_inventory_follows_a_label_and_keeps_what_no_label_changes(pool: Pool):
-    before = inventory(pool)
-    assert inventory(pool) is before
+    before = pool_states(pool)
+    assert pool_states(pool) is before
     triple = pool.triples.filter(reason="").order_by("id")[0]
     judge(triple, "positive")
-    after = inventory(pool)
-    assert after.stock is before.stock
-    place = after.stock.place[triple.head, triple.relation, triple.tail]
-    assert (before.shown[place], after.shown[place]) == (Shown.UNJUDGED, Shown.NEW)
-    assert (before.shown != after.shown).sum() == 1
+    after = pool_states(pool)
+    assert after.contents is before.contents
+    place = after.contents.place[triple.head, triple.relation, triple.tail]
+    assert (before.state[place], after.state[place]) == (TripleState.UNJUDGED, TripleState.NEW)
+    assert (before.state != after.state).sum() == 1
 
 
 # -- questions --------------------------------------------------------------------------------------------------
@@ -98,10 +100,10 @@ def test_the_inventory_follows_a_label_and_keeps_what_no_label_changes(pool: Poo
 def test_questions_by_what_lies_on_them(labelled: Pool):
     counts = counts_of(labelled)
     wanted = {
-        "": lambda c: c[Shown.ORIGINAL] + c[Shown.NEW] > 0,
-        "seed": lambda c: c[Shown.ORIGINAL] > 0,
-        "opened": lambda c: c[Shown.ORIGINAL] == 0 < c[Shown.NEW],
-        "waiting": lambda c: c[Shown.ORIGINAL] + c[Shown.NEW] == 0,
+        "": lambda c: c[TripleState.ORIGINAL] + c[TripleState.NEW] > 0,
+        "seed": lambda c: c[TripleState.ORIGINAL] > 0,
+        "opened": lambda c: c[TripleState.ORIGINAL] == 0 < c[TripleState.NEW],
+        "waiting": lambda c: c[TripleState.ORIGINAL] + c[TripleState.NEW] == 0,
         "all": lambda c: True,
     }
     expected = {which: sorted(q for q, c in counts.items() if has(c)) for which, has in wanted.items()}
@@ -127,15 +129,15 @@ def test_questions_in_the_order_wanted(labelled: Pool):
     def ordered(weight) -> list[tuple[int, int, int]]:
         return sorted(counts, key=lambda q: (-weight(counts[q]), q))
 
-    assert asked(labelled, which="all", sort="new") == ordered(lambda c: c[Shown.NEW])
-    assert asked(labelled, which="all", sort="unjudged") == ordered(lambda c: c[Shown.UNJUDGED])
-    answers = ordered(lambda c: c[Shown.NEW] + c[Shown.ORIGINAL])
+    assert asked(labelled, which="all", sort="new") == ordered(lambda c: c[TripleState.NEW])
+    assert asked(labelled, which="all", sort="unjudged") == ordered(lambda c: c[TripleState.UNJUDGED])
+    answers = ordered(lambda c: c[TripleState.NEW] + c[TripleState.ORIGINAL])
     assert asked(labelled, which="all", sort="answers") == answers
     assert asked(labelled, which="all", sort="given") == sorted(counts)
 
 
 def test_spread_is_that_of_the_first_answers(labelled: Pool):
-    held, table = inventory(labelled), pool_table(labelled)
+    states, table = pool_states(labelled), pool_table(labelled)
     ranks, states = table.pool.table, states_of(labelled)
     first: dict[tuple[int, int, int], np.ndarray] = {}
     for row in range(ranks.rows):
@@ -146,8 +148,8 @@ def test_spread_is_that_of_the_first_answers(labelled: Pool):
             reciprocal = np.array([1 / p if p else 0.0 for p in ranks.strict[:, row].tolist()])
             first[key] = np.maximum(first.get(key, 0.0), reciprocal)
     expected = {key: best.max() - best.min() for key, best in first.items()}
-    found = reach(labelled, held)
-    side, entity, relation = (column.tolist() for column in held.stock.questions)
+    found = list_figures(labelled, states)
+    side, entity, relation = (column.tolist() for column in states.contents.questions)
     told = dict(zip(zip(side, relation, entity, strict=True), found.spread.tolist(), strict=True))
     assert {key: value for key, value in told.items() if not np.isnan(value)} == pytest.approx(expected)
     assert len(set(expected.values())) > 3
@@ -157,23 +159,30 @@ def test_spread_is_that_of_the_first_answers(labelled: Pool):
 
 def test_without_runs_there_is_no_spread_and_a_reason(labelled: Pool):
     Run.objects.all().delete()
-    found = reach(labelled, inventory(labelled))
+    found = list_figures(labelled, pool_states(labelled))
     assert np.isnan(found.spread).all() and found.shares == []
     assert "No system has the rank rows" in found.problem
     assert len(asked(labelled, sort="spread")) == len(asked(labelled))
 
 
 def test_rows_say_it_in_words_with_what_lies_on_them(labelled: Pool):
-    held = inventory(labelled)
-    graph, counts = held.stock.graph, counts_of(labelled)
+    states = pool_states(labelled)
+    graph, counts = states.contents.graph, counts_of(labelled)
     relation, entity = graph.relation_index["knows"], graph.entity_index["p7"]
-    question = held.stock.question(0, relation, entity)
-    row = question_rows(labelled, held, [question], reach(labelled, held).spread)[0]
+    question = states.contents.question(0, relation, entity)
+    row = question_rows(labelled, states, [question], list_figures(labelled, states).spread)[0]
     assert (row.side, row.relation, row.entity, row.relation_key) == ("tail", relation, entity, "knows")
     assert row.given == "The {seventh}" and "The {seventh}" in row.words and "know" in row.words
     count = counts[0, relation, entity]
     assert row[6:11] == tuple(
-        count[s] for s in (Shown.ORIGINAL, Shown.NEW, Shown.NEGATIVE, Shown.ASSUMED_NEGATIVE, Shown.UNJUDGED)
+        count[s]
+        for s in (
+            TripleState.ORIGINAL,
+            TripleState.NEW,
+            TripleState.NEGATIVE,
+            TripleState.ASSUMED_NEGATIVE,
+            TripleState.UNJUDGED,
+        )
     )
 
 
@@ -182,7 +191,7 @@ def test_rows_say_it_in_words_with_what_lies_on_them(labelled: Pool):
 
 def test_triples_by_state(labelled: Pool):
     states = states_of(labelled)
-    for state in (s for s in LEGEND if s != Shown.NOT_POOLED):
+    for state in (s for s in LEGEND if s != TripleState.NOT_POOLED):
         expected = sorted(t for t, s in states.items() if s == state)
         assert expected and sorted(triples_found(labelled, state=state.key)) == expected
 
@@ -240,11 +249,11 @@ def test_what_makes_no_sense_is_no_filter(labelled: Pool):
 
 
 def test_rows_of_triples_name_finders_and_reason(labelled: Pool):
-    held = inventory(labelled)
+    states = pool_states(labelled)
     triple = labelled.triples.filter(reason="types").order_by("id")[2]  # the first ones are labelled
-    place = held.stock.place[triple.head, triple.relation, triple.tail]
-    row = triple_rows(labelled, held, [0, place])
-    assert (row[0].shown, row[0].depth, row[0].found_by, row[0].judged_by) == (Shown.ORIGINAL, 0, [], "")
+    place = states.contents.place[triple.head, triple.relation, triple.tail]
+    row = triple_rows(labelled, states, [0, place])
+    assert (row[0].state, row[0].depth, row[0].found_by, row[0].judged_by) == (TripleState.ORIGINAL, 0, [], "")
     assert row[1].reason == "entity type not consistent with the relation"
     assert row[1].found_by == unpack_provenance(triple.provenance, labelled.contributors)
     assert (row[1].depth, row[1].judged_by) == (triple.depth, "")
@@ -253,13 +262,13 @@ def test_rows_of_triples_name_finders_and_reason(labelled: Pool):
 def test_relations_are_those_of_the_pool_by_name(labelled: Pool):
     graph = open_graph(labelled.graph)
     expected = sorted((graph.relations[r], r) for r in {t[1] for t in states_of(labelled)})
-    assert [(name, r) for r, name in relations_of(inventory(labelled).stock)] == expected
+    assert [(name, r) for r, name in relations_of(pool_states(labelled).contents)] == expected
 
 
 def test_a_pool_without_triples_has_no_question(town):
     pool = Pool.objects.create(graph=town, name="bare", origin="built", state="building", depth=5)
-    held = inventory(pool)
-    assert find_questions(held, QuestionFilter(which="all"), reach(pool, held).spread) == []
-    assert find_triples(pool, held, TripleFilter(text="p")) == []
+    states = pool_states(pool)
+    assert find_questions(states, QuestionFilter(which="all"), list_figures(pool, states).spread) == []
+    assert find_triples(pool, states, TripleFilter(text="p")) == []
     judge_all(pool)
-    assert len(inventory(pool).shown) == 0
+    assert len(pool_states(pool).state) == 0

@@ -12,7 +12,7 @@ from annotation.labelling.submit import change
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Judgement, Label
 from core.errors import UserError
-from evaluation.browse.inventory import Shown, inventory
+from evaluation.browse.pool_states import TripleState, pool_states
 from evaluation.browse.triple import (
     Evidence,
     Position,
@@ -22,7 +22,7 @@ from evaluation.browse.triple import (
     is_link,
     label_rows,
     questions_without_runs,
-    systems_and_places,
+    triple_questions,
 )
 from evaluation.labels.pool_table import pool_table
 from pooling.graphs.opening import open_graph
@@ -37,14 +37,14 @@ def world(db, tmp_path) -> World:
 
 
 def inspected(pool: Pool, triple):
-    return inspect_triple(pool, inventory(pool), (triple.head, triple.relation, triple.tail))
+    return inspect_triple(pool, pool_states(pool), (triple.head, triple.relation, triple.tail))
 
 
 # -- positions --------------------------------------------------------------------------------------------------
 
 
 def test_positions_are_the_three_ranks_of_both_questions(labelled: Pool):
-    table, held = pool_table(labelled), inventory(labelled)
+    table, states = pool_table(labelled), pool_states(labelled)
     ranks = table.pool.table
     told: dict[tuple, list[Position]] = {}
     for row in range(ranks.rows):
@@ -53,41 +53,41 @@ def test_positions_are_the_three_ranks_of_both_questions(labelled: Pool):
             Position(int(ranks.strict[i, row]), int(ranks.optimistic[i, row]), int(ranks.pessimistic[i, row]))
             for i in range(ranks.systems)
         ]
-    for triple in held.stock.triples.tolist()[::9]:
-        systems, places = systems_and_places(labelled, held, tuple(triple))
+    for triple in states.contents.triples.tolist()[::9]:
+        systems, places = triple_questions(labelled, states, tuple(triple))
         assert systems == ["transe", "distmult", "complex"]
         assert [(p.side, p.entity, p.in_pool) for p in places] == [("tail", triple[0], True), ("head", triple[2], True)]
         assert [p.positions for p in places] == [told[tuple(triple), 0], told[tuple(triple), 1]]
 
 
 def test_a_triple_outside_the_pool_has_questions_and_no_position(labelled: Pool):
-    graph, held = open_graph(labelled.graph), inventory(labelled)
+    graph, states = open_graph(labelled.graph), pool_states(labelled)
     known = tuple(graph.train[0].tolist())
-    detail = inspect_triple(labelled, held, known)
-    assert (detail.shown, detail.known_in, detail.depth, detail.found_by) == (Shown.NOT_POOLED, ["train"], 0, [])
+    detail = inspect_triple(labelled, states, known)
+    assert (detail.state, detail.known_in, detail.depth, detail.found_by) == (TripleState.NOT_POOLED, ["train"], 0, [])
     assert detail.settled == "It is not in the pool: nobody is asked."
-    systems, places = systems_and_places(labelled, held, known)
+    systems, places = triple_questions(labelled, states, known)
     assert [place.positions for place in places] == [[None] * len(systems)] * 2
 
 
 def test_seed_and_filtered_triples_say_where_they_come_from(labelled: Pool):
     seed = labelled.seeds.first()
     told = inspected(labelled, seed)
-    assert (told.shown, told.known_in, told.found_by, told.item) == (Shown.ORIGINAL, ["test"], [], None)
+    assert (told.state, told.known_in, told.found_by, told.item) == (TripleState.ORIGINAL, ["test"], [], None)
     assert told.settled == "A seed triple is positive by definition; nobody is asked."
     triple = labelled.triples.filter(reason="types").order_by("-id")[0]
     told = inspected(labelled, triple)
-    assert (told.shown, told.reason) == (Shown.ASSUMED_NEGATIVE, "entity type not consistent with the relation")
+    assert (told.state, told.reason) == (TripleState.ASSUMED_NEGATIVE, "entity type not consistent with the relation")
     assert told.found_by == unpack_provenance(triple.provenance, labelled.contributors) != []
     assert (told.depth, told.settled) == (triple.depth, "A filter took it; nobody was asked.")
 
 
 def test_without_runs_the_questions_are_still_in_words(world: World):
-    held = inventory(world.pool)
-    triple = tuple(held.stock.triples[1].tolist())
+    states = pool_states(world.pool)
+    triple = tuple(states.contents.triples[1].tolist())
     with pytest.raises(UserError, match="No system has the rank rows"):
-        systems_and_places(world.pool, held, triple)
-    words = [place.words for place in questions_without_runs(world.pool, held, triple)]
+        triple_questions(world.pool, states, triple)
+    words = [place.words for place in questions_without_runs(world.pool, states, triple)]
     graph = open_graph(world.pool.graph)
     assert words == [f"Where has {graph.label(triple[0])} lived?", f"Who has lived in {graph.label(triple[2])}?"]
 
@@ -103,7 +103,7 @@ def test_labels_by_name_for_managers_and_by_number_for_others(world: World):
     windows_closed(item)
     answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "N", comment="Ada decides")
     told = inspected(world.pool, item.triple)
-    assert told.shown == Shown.NEGATIVE and told.item == item
+    assert told.state == TripleState.NEGATIVE and told.item == item
     assert told.settled.startswith("By an adjudicator")
     assert told.found_by == unpack_provenance(item.triple.provenance, world.pool.contributors)
     named = label_rows(told, names=True)
@@ -144,7 +144,7 @@ def test_a_reopened_judgement_is_undecided_with_both_labels(world: World):
     item.refresh_from_db()
     reopen_judgement(item, by=world.manager, reason="doubt")
     told = inspected(world.pool, item.triple)
-    assert (told.shown, told.item and told.item.reopened) == (Shown.UNJUDGED, True)
+    assert (told.state, told.item and told.item.reopened) == (TripleState.UNJUDGED, True)
     assert told.settled == "Undecided: labels were reopened, taken back, or differ."
     assert [row.counts for row in label_rows(told, names=True)] == ["yes", "yes"]
 
@@ -158,7 +158,7 @@ def test_imported_labels_keep_names_from_researchers_and_bad_links_from_everybod
     import_labels(world.pool, file)
     told = inspected(world.pool, item.triple)
     told.imported[1].source_url = "javascript:alert(1)"
-    assert told.shown == Shown.NEW and told.settled == "By the majority of 2 imported labels."
+    assert told.state == TripleState.NEW and told.settled == "By the majority of 2 imported labels."
     assert imported_rows(told, names=True) == [
         ("zoe", "yes", LINK, True, "labels.tsv", 1),
         ("yan", "yes", "javascript:alert(1)", False, "labels.tsv", 2),

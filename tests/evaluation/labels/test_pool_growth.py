@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.jobs.progress import Progress
-from evaluation.browse.inventory import inventory
+from evaluation.browse.pool_states import pool_states
 from evaluation.labels.pool_table import pool_table, ranks_version
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.sections.metrics import metrics
@@ -66,16 +66,16 @@ def test_qrels_from_before_give_the_same_figures_after_it(labelled: Pool, questi
 def test_what_is_kept_is_made_anew_though_no_triple_is_new(labelled: Pool):
     """A pool that holds every candidate gets deeper, or is filtered anew: only what it says of its triples changes."""
     labelled = extend(labelled, depth=40)
-    version, stock = ranks_version(labelled), inventory(labelled).stock
+    version, contents = ranks_version(labelled), pool_states(labelled).contents
     labelled = extend(labelled, depth=50)
     assert labelled.growth[-1]["triples"] == 0
     assert ranks_version(labelled) != version
-    assert inventory(labelled).stock is not stock
-    version, stock = ranks_version(labelled), inventory(labelled).stock
-    assert (ranks_version(labelled), inventory(labelled).stock is stock) == (version, True)
+    assert pool_states(labelled).contents is not contents
+    version, contents = ranks_version(labelled), pool_states(labelled).contents
+    assert (ranks_version(labelled), pool_states(labelled).contents is contents) == (version, True)
     Pool.objects.update(filters=["types"])
     assert ranks_version(Pool.objects.get()) != version
-    assert inventory(Pool.objects.get()).stock is not stock
+    assert pool_states(Pool.objects.get()).contents is not contents
 
 
 def test_qrels_from_before_export_the_same_bytes_after_it(labelled: Pool, tmp_path: Path):

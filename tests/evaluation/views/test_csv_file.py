@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.browse.inventory import inventory
-from evaluation.browse.label_table import label_rows
+from evaluation.browse.label_set_rows import label_set_rows
+from evaluation.browse.pool_states import pool_states
 from evaluation.browse.search import (
     QuestionFilter,
     TripleFilter,
     find_questions,
     find_triples,
+    list_figures,
     question_rows,
-    reach,
     triple_rows,
 )
 from evaluation.labels.label_sets import label_set
@@ -47,16 +47,16 @@ def download(client, page: str, query: str = "") -> tuple[Rows, str]:
 
 
 def test_questions_are_those_of_the_search_in_its_order(sign_in, labelled: Pool):
-    held = inventory(labelled)
-    spread = reach(labelled, held).spread
+    states = pool_states(labelled)
+    spread = list_figures(labelled, states).spread
     wanted = QuestionFilter("", "head", None, "all", "answers")
-    places = find_questions(held, wanted, spread)
-    expected = question_rows(labelled, held, places, spread)
+    places = find_questions(states, wanted, spread)
+    expected = question_rows(labelled, states, places, spread)
     assert len(expected) > 25  # more than one page of the list
     query = "?q=&side=head&which=all&sort=answers&page=2"
     rows, name = download(sign_in("researcher"), "questions", query)
     assert name == "p-questions-side-head-which-all-sort-answers.csv"
-    entities = held.stock.graph.entities
+    entities = states.contents.graph.entities
     assert [
         (row["side"], row["entity"], row["relation"], row["words"], row["original"], row["unjudged"]) for row in rows
     ] == [
@@ -67,8 +67,8 @@ def test_questions_are_those_of_the_search_in_its_order(sign_in, labelled: Pool)
 
 
 def test_triples_have_their_state_and_who_found_them(sign_in, labelled: Pool):
-    held, graph = inventory(labelled), open_graph(labelled.graph)
-    expected = triple_rows(labelled, held, find_triples(labelled, held, TripleFilter(state="new")))
+    states, graph = pool_states(labelled), open_graph(labelled.graph)
+    expected = triple_rows(labelled, states, find_triples(labelled, states, TripleFilter(state="new")))
     rows, name = download(sign_in("researcher"), "triples", "?state=new")
     assert name == "p-triples-state-new.csv" and len(rows) == len(expected) > 0
     for row, triple in zip(rows, expected, strict=True):
@@ -90,7 +90,7 @@ def test_all_triples_are_in_the_file(sign_in, labelled: Pool):
 def test_label_sets_are_those_of_the_page(sign_in, labelled: Pool):
     rows, name = download(sign_in("researcher"), "labels")
     table = pool_table(labelled)
-    expected = label_rows(labelled, table, RESEARCHER)
+    expected = label_set_rows(labelled, table, RESEARCHER)
     assert name == "p-label-sets.csv"
     assert [row["key"] for row in rows] == [row.key for row in expected]
     counts = label_set(labelled, table, "current").counts()
@@ -104,7 +104,7 @@ def test_label_sets_are_those_of_the_page(sign_in, labelled: Pool):
 def test_names_of_annotators_are_in_the_file_of_managers_only(sign_in, labelled: Pool):
     annotated(labelled, "zoe")
     keys = {role: download(sign_in(role), "labels")[0] for role in ("manager", "researcher")}
-    named = [row for row in label_rows(labelled, pool_table(labelled), MANAGER) if "zoe" in row.name]
+    named = [row for row in label_set_rows(labelled, pool_table(labelled), MANAGER) if "zoe" in row.name]
     assert len(named) == 1
     assert [row["name"] for row in keys["manager"] if "zoe" in row["name"]] == [named[0].name]
     assert not any("zoe" in value for row in keys["researcher"] for value in row.values())

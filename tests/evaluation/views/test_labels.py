@@ -15,7 +15,7 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign
 from annotation.people.accounts import add_person
 from core.files.artifacts import artifact_path
-from evaluation.browse.label_table import label_rows
+from evaluation.browse.label_set_rows import label_set_rows
 from evaluation.forms import qrels as forms
 from evaluation.labels.label_sets import label_set, label_sets
 from evaluation.labels.pool_table import pool_table
@@ -222,5 +222,5 @@ def test_the_number_of_queries_does_not_grow_with_label_sets(
         freeze_qrels(labelled, f"v{i}")
     table = pool_table(labelled)
     with django_assert_num_queries(10):
-        rows = label_rows(labelled, table, MANAGER)
+        rows = label_set_rows(labelled, table, MANAGER)
     assert len(rows) == 9 + count + min(count, 2)

@@ -7,9 +7,9 @@ import re
 import pytest
 from django.utils.html import escape
 
-from evaluation.browse.inventory import LEGEND, Shown, inventory
+from evaluation.browse.pool_states import LEGEND, TripleState, pool_states
 from evaluation.browse.question import inspect_question
-from evaluation.browse.search import QuestionFilter, find_questions, reach
+from evaluation.browse.search import QuestionFilter, find_questions, list_figures
 from pooling.models import Pool, Run
 from tests.page import element
 from tests.pages.world import EVIL, make_graph, make_pool
@@ -18,7 +18,7 @@ LIST = "/pools/p/evaluation/questions"
 
 
 def address(pool: Pool, question: int) -> str:
-    side, entity, relation = (int(column[question]) for column in inventory(pool).stock.questions)
+    side, entity, relation = (int(column[question]) for column in pool_states(pool).contents.questions)
     return f"/pools/{pool.name}/evaluation/questions/{('tail', 'head')[side]}/{relation}/{entity}"
 
 
@@ -37,7 +37,7 @@ def row_of(html: str, heading: str) -> list[str]:
 @pytest.fixture
 def busiest(labelled: Pool) -> int:
     """The question with most answers."""
-    return int(inventory(labelled).answers.argmax())
+    return int(pool_states(labelled).answers.argmax())
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,15 @@ def test_who_may_see_questions(sign_in, labelled: Pool, busiest, role, status):
 
 
 def test_the_list_has_the_questions_that_were_asked_for_in_their_order(sign_in, labelled: Pool):
-    client, held = sign_in("researcher"), inventory(labelled)
-    spread = reach(labelled, held).spread
+    client, states = sign_in("researcher"), pool_states(labelled)
+    spread = list_figures(labelled, states).spread
     for query, wanted in (
         ({}, QuestionFilter()),
         ({"which": "all", "sort": "spread", "page": "2"}, QuestionFilter(which="all", sort="spread")),
         ({"q": "p7", "side": "head", "which": "all"}, QuestionFilter("p7", "head", which="all")),
         ({"relation": "0", "sort": "unjudged"}, QuestionFilter(relation=0, sort="unjudged")),
     ):
-        places = find_questions(held, wanted, spread)
+        places = find_questions(states, wanted, spread)
         page = slice(25, 50) if "page" in query else slice(0, 25)
         html = client.get(LIST, query).content.decode()
         assert listed(html) == [address(labelled, place) for place in places[page]] != []
@@ -83,7 +83,7 @@ def test_nonsense_in_the_address_counts_as_empty(sign_in):
 
 def test_shares_stand_below_the_list_with_their_bars(sign_in, labelled: Pool):
     html = sign_in("researcher").get(LIST).content.decode()
-    for system, parts in reach(labelled, inventory(labelled)).shares:
+    for system, parts in list_figures(labelled, pool_states(labelled)).shares:
         assert row_of(html, system) == [f"{100 * part:.1f} %" for _, part in parts if part is not None]
         assert len(row_of(html, system)) == len(LEGEND)
         for shown, part in parts:
@@ -93,16 +93,16 @@ def test_shares_stand_below_the_list_with_their_bars(sign_in, labelled: Pool):
 
 def test_each_candidate_has_link_state_and_mark(sign_in, labelled: Pool, busiest):
     html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
-    held = inventory(labelled)
-    side, entity, relation = (int(column[busiest]) for column in held.stock.questions)
-    detail = inspect_question(labelled, held, side, relation, entity)
+    states = pool_states(labelled)
+    side, entity, relation = (int(column[busiest]) for column in states.contents.questions)
+    detail = inspect_question(labelled, states, side, relation, entity)
     assert detail is not None and f"<h1>{escape(detail.words)}</h1>" in html
     for position, places in detail.rows:
         cells = row_of(html, str(position))
         for cell, place in zip(cells, places, strict=True):
             candidate = place.candidate if place else None
             assert candidate is not None
-            told = f"{escape(candidate.name)} {candidate.shown.mark} {candidate.shown.label}"
+            told = f"{escape(candidate.name)} {candidate.state.mark} {candidate.state.label}"
             assert cell == f"{told} {candidate.reason}".strip()
             h, r, t = candidate.triple
             assert f'href="/pools/p/evaluation/triples/{h}/{r}/{t}"' in html
@@ -111,7 +111,7 @@ def test_each_candidate_has_link_state_and_mark(sign_in, labelled: Pool, busiest
         tail = html.split("<tfoot>")[1]
         cells = re.findall(r"<td.*?</td>", tail, re.DOTALL)
         assert " ".join(re.sub(r"<[^>]*>", " ", cells[i]).split()) == expected
-    assert all(escape(shown.meaning) in html for shown in Shown)
+    assert all(escape(shown.meaning) in html for shown in TripleState)
 
 
 def test_gaps_are_named_where_no_list_was_kept(sign_in, labelled: Pool, busiest, monkeypatch):
@@ -122,13 +122,13 @@ def test_gaps_are_named_where_no_list_was_kept(sign_in, labelled: Pool, busiest,
 
 
 def test_labels_are_one_click_away_as_safe_links(sign_in, labelled: Pool, busiest):
-    held = inventory(labelled)
-    place = next(p for p in held.stock.of_question(busiest) if held.shown[p] == Shown.NEW)
-    triple = labelled.triples.get(pk=int(held.stock.triple_id[place]))
+    states = pool_states(labelled)
+    place = next(p for p in states.contents.of_question(busiest) if states.state[p] == TripleState.NEW)
+    triple = labelled.triples.get(pk=int(states.contents.triple_id[place]))
     for line, url in enumerate(("https://a.example/<b>", "javascript:alert(1)"), 1):
         triple.imported_labels.create(answer="Y", source_url=url, file_name="f.tsv", file_sha256="0" * 64, line=line)
     html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
-    entity = triple.head if held.stock.questions.side[busiest] else triple.tail
+    entity = triple.head if states.contents.questions.side[busiest] else triple.tail
     assert f'popovertarget="evidence-{entity}"' in html and html.count(f'id="evidence-{entity}"') == 1
     shown = html.split(f'id="evidence-{entity}"')[1].split("</ul>")[0]
     [link] = element(html, f"evidence-{entity}").all(tag="a", href="https://a.example/<b>")
@@ -145,9 +145,9 @@ def test_no_such_question_is_404(sign_in, path):
 
 
 def test_a_question_that_no_triple_lies_on_is_404(sign_in, labelled: Pool):
-    graph = inventory(labelled).stock.graph
+    graph = pool_states(labelled).contents.graph
     relation, entity = graph.relation_index["capital of"], graph.entity_index["p7"]
-    assert inventory(labelled).stock.question(0, relation, entity) < 0
+    assert pool_states(labelled).contents.question(0, relation, entity) < 0
     assert sign_in("manager").get(f"{LIST}/tail/{relation}/{entity}").status_code == 404
 
 
@@ -181,7 +181,7 @@ def test_queries_of_the_list_do_not_grow(sign_in, labelled: Pool, count, django_
 
 def test_queries_of_one_question_do_not_grow(sign_in, labelled: Pool, busiest, django_assert_num_queries):
     client = sign_in("researcher")
-    quietest = int(inventory(labelled).counts.sum(axis=1).argmin())
+    quietest = int(pool_states(labelled).counts.sum(axis=1).argmin())
     for question in (busiest, quietest):
         client.get(address(labelled, question))
         with django_assert_num_queries(16):

@@ -8,7 +8,7 @@ import pytest
 from django.utils.html import escape
 
 from annotation.labelling.queue import claim_disputed
-from evaluation.browse.inventory import Shown, inventory
+from evaluation.browse.pool_states import TripleState, pool_states
 from evaluation.browse.search import TripleFilter, find_triples
 from pooling.models import Pool
 from tests.annotation.factories import LINK, World, answer, label_item, make_world, windows_closed
@@ -71,7 +71,7 @@ def test_who_may_see_triples(sign_in, labelled: Pool, role, status):
 
 
 def test_the_search_finds_what_was_asked_for(sign_in, labelled: Pool):
-    client, held = sign_in("researcher"), inventory(labelled)
+    client, states = sign_in("researcher"), pool_states(labelled)
     for query, wanted in (
         ({"page": "2"}, TripleFilter()),
         ({"state": "negative", "by": "people"}, TripleFilter(state="negative", judged_by="people")),
@@ -79,10 +79,10 @@ def test_the_search_finds_what_was_asked_for(sign_in, labelled: Pool):
         ({"reason": "types", "relation": "0"}, TripleFilter(reason="types", relation=0)),
         ({"state": "x", "system": "y", "by": "z"}, TripleFilter()),
     ):
-        places = find_triples(labelled, held, wanted)
+        places = find_triples(labelled, states, wanted)
         page = slice(50, 100) if "page" in query else slice(0, 50)
         html = client.get(LIST, query).content.decode()
-        assert listed(html) == [tuple(held.stock.triples[p].tolist()) for p in places[page]] != []
+        assert listed(html) == [tuple(states.contents.triples[p].tolist()) for p in places[page]] != []
         assert f"{len(places)} triple" in html
     assert "No triple is like that." in client.get(LIST, {"q": "nobody at all"}).content.decode()
 
@@ -142,9 +142,9 @@ def test_the_page_tells_finders_filter_and_positions(sign_in, labelled: Pool):
 
 
 def test_a_known_fact_is_no_candidate(sign_in, labelled: Pool):
-    h, r, t = inventory(labelled).stock.graph.train[0].tolist()
+    h, r, t = pool_states(labelled).contents.graph.train[0].tolist()
     html = sign_in("researcher").get(f"{LIST}/{h}/{r}/{t}").content.decode()
-    assert "train" in element(html, "known").text and Shown.NOT_POOLED.label in html
+    assert "train" in element(html, "known").text and TripleState.NOT_POOLED.label in html
 
 
 @pytest.mark.parametrize("path", ["0/0/99999", "99999/0/0", "0/99/0", "0/0/9999999999999999999999"])

@@ -1,4 +1,4 @@
-"""Every seed and pooled triple of a pool with the state that people are shown, and its two questions; needs no runs."""
+"""Give every seed and pooled triple of a pool the state that pages show, and its two questions. Needs no runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pooling.pools.report import contents_version
 from pooling.questions.kernel import Questions, questions_of
 from pooling.scoring.rank_rows import find, question_keys
 
-_stocks: OrderedDict[tuple[object, ...], Stock] = OrderedDict()
-_inventories: OrderedDict[tuple[object, ...], Inventory] = OrderedDict()
+_contents: OrderedDict[tuple[object, ...], PoolContents] = OrderedDict()
+_states: OrderedDict[tuple[object, ...], PoolStates] = OrderedDict()
 
 
-class Shown(IntEnum):
-    """What a triple is called on pages; a positive one is original (a seed) or new (by a label)."""
+class TripleState(IntEnum):
+    """Name the state of a triple on pages; a positive one is original (a seed) or new (by a label)."""
 
     NOT_POOLED = 0
     UNJUDGED = 1
@@ -37,21 +37,21 @@ class Shown(IntEnum):
 
     @property
     def key(self) -> str:
-        """As it stands in addresses, class names and figures."""
+        """Return the word in addresses, class names and figures."""
         return self.name.lower()
 
     @property
     def is_seed(self) -> bool:
-        return self is Shown.ORIGINAL
+        return self is TripleState.ORIGINAL
 
     @property
     def is_unjudged(self) -> bool:
-        return self is Shown.UNJUDGED
+        return self is TripleState.UNJUDGED
 
     @property
     def is_outside(self) -> bool:
         """Say whether the triple is not in the pool."""
-        return self is Shown.NOT_POOLED
+        return self is TripleState.NOT_POOLED
 
     @property
     def mark(self) -> str:
@@ -67,22 +67,26 @@ class Shown(IntEnum):
 
 
 _WORDS = {
-    Shown.ORIGINAL: ("★", "original answer", "a seed triple: a sampled test triple, positive before any label"),
-    Shown.NEW: ("+", "new answer", "found by the pool, judged positive"),
-    Shown.NEGATIVE: ("−", "negative", "judged and wrong"),
-    Shown.ASSUMED_NEGATIVE: ("~", "assumed negative", "filtered without a human, for the reason given"),
-    Shown.UNJUDGED: ("?", "unjudged", "in the pool, no judgement yet or undecided"),
-    Shown.NOT_POOLED: ("·", "not pooled", "no system of the pool found it within the pool's depth"),
+    TripleState.ORIGINAL: ("★", "original answer", "a seed triple: a sampled test triple, positive before any label"),
+    TripleState.NEW: ("+", "new answer", "found by the pool, judged positive"),
+    TripleState.NEGATIVE: ("−", "negative", "judged and wrong"),
+    TripleState.ASSUMED_NEGATIVE: ("~", "assumed negative", "filtered without a human, for the reason given"),
+    TripleState.UNJUDGED: ("?", "unjudged", "in the pool, no judgement yet or undecided"),
+    TripleState.NOT_POOLED: ("·", "not pooled", "no system of the pool found it within the pool's depth"),
 }
 LEGEND = tuple(_WORDS)  # in the order in which pages name them
-ANSWERS = (Shown.ORIGINAL, Shown.NEW)
+ANSWERS = (TripleState.ORIGINAL, TripleState.NEW)
 ORIGINS: tuple[str, ...] = ("", *JudgementOrigin.values)  # empty: not judged
-_VERDICTS = {Verdict.POSITIVE: Shown.NEW, Verdict.NEGATIVE: Shown.NEGATIVE, Verdict.UNDECIDED: Shown.UNJUDGED}
+_VERDICTS = {
+    Verdict.POSITIVE: TripleState.NEW,
+    Verdict.NEGATIVE: TripleState.NEGATIVE,
+    Verdict.UNDECIDED: TripleState.UNJUDGED,
+}
 
 
 @dataclass(frozen=True)
-class Stock:
-    """What no label changes. n triples, the seeds first, then the pooled ones in the order of the pool.
+class PoolContents:
+    """Hold what no label changes: n triples, the seeds first, then the pooled ones in the order of the pool.
 
     triples int32[n, 3]; triple_id int64[n], 0 for seeds; depth int64[n], 0 for seeds; reason int8[n], place in
     REASONS. found int[m] (system, of triple: one line a finding). Questions: keys int64[q], sorted; tail_question
@@ -107,68 +111,67 @@ class Stock:
 
     @cached_property
     def place(self) -> dict[tuple[int, int, int], int]:
-        """Place of each (head, relation, tail)."""
+        """Return the place of each (head, relation, tail)."""
         return {(h, r, t): i for i, (h, r, t) in enumerate(self.triples.tolist())}
 
     @cached_property
     def place_of_id(self) -> dict[int, int]:
-        """Place of each PooledTriple id."""
+        """Return the place of each PooledTriple id."""
         return {pk: i for i, pk in enumerate(self.triple_id.tolist()) if pk}
 
     def question(self, side: int, relation: int, entity: int) -> int:
-        """Place of a question; -1 if no seed and no pooled triple lies on it."""
+        """Return the place of a question; -1 if no seed and no pooled triple lies on it."""
         key = (side * self.graph.num_relations + relation) * self.graph.num_entities + entity
         return int(find(self.keys, np.array([key]))[0])
 
     def of_question(self, question: int) -> np.ndarray:
-        """Places of the triples that lie on a question."""
+        """Return the places of the triples that lie on a question."""
         side = self.head_question if self.questions.side[question] else self.tail_question
         return np.flatnonzero(side == question)
 
 
 @dataclass(frozen=True)
-class Inventory:
-    """The stock under the labels of one moment: shown int8[n] (Shown), origin int8[n] (place in ORIGINS)."""
+class PoolStates:
+    """Hold the contents under the labels of one moment: state (TripleState) and origin (place in ORIGINS), int8[n]."""
 
-    stock: Stock
-    shown: np.ndarray
+    contents: PoolContents
+    state: np.ndarray
     origin: np.ndarray
     version: str
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Triples by question and state, int64[q, 6]."""
-        stock, width = self.stock, len(Shown)
-        flat = np.concatenate([stock.tail_question, stock.head_question]) * width + np.tile(self.shown, 2)
-        return np.bincount(flat, minlength=len(stock.keys) * width).reshape(-1, width)
+        """Count the triples by question and state, int64[q, 6]."""
+        contents, width = self.contents, len(TripleState)
+        flat = np.concatenate([contents.tail_question, contents.head_question]) * width + np.tile(self.state, 2)
+        return np.bincount(flat, minlength=len(contents.keys) * width).reshape(-1, width)
 
     @cached_property
     def answers(self) -> np.ndarray:
-        """Answers of each question, int64[q]."""
+        """Count the answers of each question, int64[q]."""
         return self.counts[:, list(ANSWERS)].sum(axis=1)
 
 
-def inventory(pool: Pool) -> Inventory:
-    """The triples of the pool under the labels of this moment, from memory while nothing changed."""
+def pool_states(pool: Pool) -> PoolStates:
+    """Return the triples of a pool under the current labels, from memory while nothing changed."""
     own = (pool.pk, pool.created_at, contents_version(pool))
     labels = labels_version(pool)
-    stock = remembered(_stocks, own, lambda: _stock(pool))
-    return remembered(_inventories, (*own, labels), lambda: _inventory(pool, stock, labels))
+    contents = remembered(_contents, own, lambda: _read(pool))
+    return remembered(_states, (*own, labels), lambda: _label(pool, contents, labels))
 
 
-def _stock(pool: Pool) -> Stock:
+def _read(pool: Pool) -> PoolContents:
     graph = open_graph(pool.graph)
     seeds = list(pool.seeds.order_by("id").values_list("head", "relation", "tail"))
-    rows = list(
-        pool.triples.order_by("id").values_list("head", "relation", "tail", "id", "depth", "reason", "provenance")
-    )
+    columns = ("head", "relation", "tail", "id", "depth", "reason", "provenance")
+    rows = list(pool.triples.order_by("id").values_list(*columns))
     code = {reason: i for i, reason in enumerate(REASONS)}
     triples = np.array([*seeds, *(row[:3] for row in rows)], dtype=np.int32).reshape(-1, 3)
     packed = [bytes(row[6]) for row in rows]
     counts = [0] * len(seeds) + [len(one) // PROVENANCE.itemsize for one in packed]
     questions, tail_question, head_question = questions_of(triples)
     before = [0] * len(seeds)
-    return Stock(
+    return PoolContents(
         graph=graph,
         triples=triples,
         triple_id=np.array([*before, *(row[3] for row in rows)], dtype=np.int64),
@@ -183,13 +186,13 @@ def _stock(pool: Pool) -> Stock:
     )
 
 
-def _inventory(pool: Pool, stock: Stock, version: str) -> Inventory:
-    shown = np.where(stock.reason > 0, Shown.ASSUMED_NEGATIVE, Shown.UNJUDGED).astype(np.int8)
-    shown[stock.is_seed] = Shown.ORIGINAL
-    origin = np.zeros(len(shown), dtype=np.int8)
+def _label(pool: Pool, contents: PoolContents, version: str) -> PoolStates:
+    state = np.where(contents.reason > 0, TripleState.ASSUMED_NEGATIVE, TripleState.UNJUDGED).astype(np.int8)
+    state[contents.is_seed] = TripleState.ORIGINAL
+    origin = np.zeros(len(state), dtype=np.int8)
     for pk, verdict, by in pool.judgements.values_list("triple_id", "verdict", "origin"):
-        place = stock.place_of_id.get(pk)
-        if place is not None:  # else pooled since the stock was taken: the next look has it
-            shown[place] = _VERDICTS[Verdict(verdict)]
+        place = contents.place_of_id.get(pk)
+        if place is not None:  # else it was pooled after the contents were read: the next call has it
+            state[place] = _VERDICTS[Verdict(verdict)]
             origin[place] = ORIGINS.index(by)
-    return Inventory(stock, shown, origin, version)
+    return PoolStates(contents, state, origin, version)

@@ -1,4 +1,4 @@
-"""Every label set of a pool with what is in it, for the page that lists them."""
+"""List every label set of a pool with its counts."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,8 +29,8 @@ from pooling.models import Pool
 
 
 @dataclass(frozen=True)
-class LabelRow:
-    """One label set; without `counts` there is a `problem`, in words."""
+class LabelSetRow:
+    """Describe one label set; without `counts` there is a `problem`, in words."""
 
     key: str
     name: str
@@ -43,19 +43,19 @@ class LabelRow:
     problem: str = ""
 
 
-def label_rows(pool: Pool, table: PoolTable, person: User | AnonymousUser) -> list[LabelRow]:
-    """A row for each of `label_sets`, in their order. The number of queries does not grow with them."""
-    made = _Made(pool, table)
-    return [made.row(choice) for choice in label_sets(pool, person)]
+def label_set_rows(pool: Pool, table: PoolTable, person: User | AnonymousUser) -> list[LabelSetRow]:
+    """Return a row for each label set that this person may choose. The number of queries does not grow with them."""
+    maker = _RowMaker(pool, table)
+    return [maker.row(choice) for choice in label_sets(pool, person)]
 
 
-def row_of(chosen: LabelSet, group: str, at: datetime | None = None, by: str = "") -> LabelRow:
+def label_set_row(chosen: LabelSet, group: str, at: datetime | None = None, by: str = "") -> LabelSetRow:
     notes = [chosen.note] if chosen.note else []
-    return LabelRow(chosen.key, chosen.name, group, chosen.counts(), chosen.question_counts(), at, by, notes)
+    return LabelSetRow(chosen.key, chosen.name, group, chosen.counts(), chosen.question_counts(), at, by, notes)
 
 
-class _Made:
-    """What several label sets are made from, read once."""
+class _RowMaker:
+    """Read once what several label sets are made from, and make their rows."""
 
     def __init__(self, pool: Pool, table: PoolTable) -> None:
         self.pool, self.table = pool, table
@@ -66,7 +66,7 @@ class _Made:
         self.people = {n: pk for pk, n in annotator_numbers(campaign).items()} if campaign else {}
         self.by_person = verdicts_by_person(campaign) if campaign else {}
 
-    def row(self, choice: LabelChoice) -> LabelRow:
+    def row(self, choice: LabelChoice) -> LabelSetRow:
         kind, _, argument = choice.key.partition(":")
         if kind in QRELS:
             return self._qrels(choice, self.qrels[argument])
@@ -75,23 +75,23 @@ class _Made:
         if kind in ("current", "depth"):
             state = self.current if kind == "current" else to_depth(self.current, self.table, int(argument))
             return self._row(choice, state, at=self.decided if kind == "current" else None)
-        return row_of(label_set(self.pool, self.table, choice.key), choice.group)
+        return label_set_row(label_set(self.pool, self.table, choice.key), choice.group)
 
-    def _row(self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = "") -> LabelRow:
-        return row_of(LabelSet(choice.key, choice.name, state, self.table.pool), choice.group, at, by)
+    def _row(self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = "") -> LabelSetRow:
+        return label_set_row(LabelSet(choice.key, choice.name, state, self.table.pool), choice.group, at, by)
 
-    def _annotator(self, choice: LabelChoice, number: int) -> LabelRow:
+    def _annotator(self, choice: LabelChoice, number: int) -> LabelSetRow:
         verdicts = self.by_person.get(self.people[number])
         if verdicts is None:
             why = "No label of this annotator counts: all were withdrawn."
-            return LabelRow(choice.key, choice.name, choice.group, problem=why)
+            return LabelSetRow(choice.key, choice.name, choice.group, problem=why)
         return self._row(choice, state_of(self.table, list(verdicts), list(verdicts.values())))
 
-    def _qrels(self, choice: LabelChoice, qrels: Qrels) -> LabelRow:
+    def _qrels(self, choice: LabelChoice, qrels: Qrels) -> LabelSetRow:
         by = qrels.created_by.username if qrels.created_by else "server"
         try:
             state = qrels_state(self.table, qrels)
         except ArtifactError as error:
-            return LabelRow(choice.key, choice.name, choice.group, at=qrels.created_at, by=by, problem=str(error))
+            return LabelSetRow(choice.key, choice.name, choice.group, at=qrels.created_at, by=by, problem=str(error))
         row = self._row(choice, state, qrels.created_at, by)
         return replace(row, notes=list(qrels.notes))
