@@ -40,7 +40,7 @@ SORTS = {
     "unjudged": "most unjudged",
     "given": "by relation and entity",
 }
-_COUNTED = LEGEND[:-1]  # in the order of the fields of QuestionRow; no question has triples that are not pooled
+_COUNTED = [state for state in LEGEND if state != TripleState.NOT_POOLED]
 JUDGED_BY = {"": "all", **{origin.value: origin.label for origin in JudgementOrigin}, "nobody": "not judged"}
 _figures: OrderedDict[tuple[object, ...], ListFigures] = OrderedDict()
 
@@ -182,9 +182,10 @@ def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread:
         text = template.head_question if side else template.tail_question
         name = graph.label(entity)
         count = states.counts[q].tolist()
-        counts = [count[state] for state in _COUNTED]
+        original, new, negative, assumed, unjudged = (count[state] for state in _COUNTED)
         question = (SIDES[side], relation, entity, fill(text, name, name), name, graph.relations[relation])
-        rows.append(QuestionRow(*question, *counts, None if np.isnan(spread[q]) else float(spread[q])))
+        widest = None if np.isnan(spread[q]) else float(spread[q])
+        rows.append(QuestionRow(*question, original, new, negative, assumed, unjudged, widest))
     return rows
 
 

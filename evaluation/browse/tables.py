@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from evaluation.browse.label_set_rows import LabelSetRow
 from evaluation.browse.pool_states import PoolStates
 from evaluation.browse.search import QuestionRow, TripleRow
-from evaluation.sections.section import Column, Table
+from evaluation.sections.section import Cell, Column, Table
 
 STATES = ("positive", "negative", "assumed_negative", "unjudged")
 
@@ -24,7 +24,7 @@ def question_table(states: PoolStates, rows: Iterable[QuestionRow]) -> Table:
     columns = _columns(
         "side entity relation entity_label words", "original new negative assumed_negative unjudged", "spread"
     )
-    found = []
+    found: list[list[Cell]] = []
     for row in rows:
         names = [row.side, entities[row.entity], row.relation_key, row.given, row.words]
         counts = [row.original, row.new, row.negative, row.assumed, row.unjudged]
@@ -36,7 +36,7 @@ def triple_table(states: PoolStates, rows: Iterable[TripleRow]) -> Table:
     """Return the triples; `found_by` is a system, the side of the question that found it, and its rank there."""
     graph = states.contents.graph
     columns = _columns("head relation tail head_label tail_label state judged_by filter_reason found_by", "depth")
-    found = []
+    found: list[list[Cell]] = []
     for row in rows:
         keys = [graph.entities[row.head], graph.relations[row.relation], graph.entities[row.tail]]
         found_by = "; ".join(f"{finding.system} {finding.side} {finding.rank}" for finding in row.found_by)

@@ -137,7 +137,7 @@ def test_questions_in_the_order_wanted(labelled: Pool):
 
 
 def test_spread_is_that_of_the_first_answers(labelled: Pool):
-    states, table = pool_states(labelled), pool_table(labelled)
+    found_states, table = pool_states(labelled), pool_table(labelled)
     ranks, states = table.pool.table, states_of(labelled)
     first: dict[tuple[int, int, int], np.ndarray] = {}
     for row in range(ranks.rows):
@@ -148,8 +148,8 @@ def test_spread_is_that_of_the_first_answers(labelled: Pool):
             reciprocal = np.array([1 / p if p else 0.0 for p in ranks.strict[:, row].tolist()])
             first[key] = np.maximum(first.get(key, 0.0), reciprocal)
     expected = {key: best.max() - best.min() for key, best in first.items()}
-    found = list_figures(labelled, states)
-    side, entity, relation = (column.tolist() for column in states.contents.questions)
+    found = list_figures(labelled, found_states)
+    side, entity, relation = (column.tolist() for column in found_states.contents.questions)
     told = dict(zip(zip(side, relation, entity, strict=True), found.spread.tolist(), strict=True))
     assert {key: value for key, value in told.items() if not np.isnan(value)} == pytest.approx(expected)
     assert len(set(expected.values())) > 3
