@@ -114,6 +114,14 @@ def codes(form: Any) -> dict[str, list[str]]:
     }
 
 
+def refused(response: Any, form: str = "form") -> dict[str, list[str]]:
+    """Return the codes of the errors of a form in the context, by field; the page must show each of their messages."""
+    bound, told = response.context[form], refusals(response)
+    for message in (str(one) for errors in bound.errors.values() for one in errors):
+        assert any(" ".join(message.split()) in one for one in told), (message, told)
+    return codes(bound)
+
+
 def refusal(act: Callable[[], object]) -> list[str]:
     """Return what the domain says against an act, line by line, with white space as on a page."""
     with pytest.raises(UserError) as caught:

@@ -16,6 +16,9 @@ from core.forms.fields import PageForm, set_choices, set_rows
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
 PERSONAL_DATA_LENGTH = 20_000
+TO_AGREE = "To take part, agree to this text."
+TEXT_CHANGED = "The text was changed while you read it. Read it again, then agree."
+PASSWORDS_DIFFER = "The two passwords differ."
 
 
 class PersonForm(PageForm):
@@ -82,9 +85,7 @@ class AgreeForm(PageForm):
     """Agreement to a text: the field `text` is its fingerprint, so that nobody agrees to a text they did not see."""
 
     text = forms.CharField(widget=forms.HiddenInput, max_length=64)
-    agreed = forms.BooleanField(
-        label="I have read this and agree", error_messages={"required": "To take part, agree to this text."}
-    )
+    agreed = forms.BooleanField(label="I have read this and agree", error_messages={"required": TO_AGREE})
 
     def __init__(self, *args: Any, fingerprint: str, **kwargs: Any) -> None:
         super().__init__(*args, **{"initial": {"text": fingerprint}, **kwargs})
@@ -93,7 +94,7 @@ class AgreeForm(PageForm):
     def clean_text(self) -> str:
         if self.cleaned_data["text"] != self.fingerprint:
             self.data = {**self.data, "text": self.fingerprint}  # for the page that is shown again
-            raise forms.ValidationError("The text was changed while you read it. Read it again, then agree.")
+            raise forms.ValidationError(TEXT_CHANGED)
         return self.fingerprint
 
 
@@ -128,7 +129,7 @@ class JoinForm(PageForm):
         asked: dict[str, Any] = super().clean() or {}
         password, again = asked.get("password"), asked.get("again")
         if password and again and password != again:
-            self.add_error("again", "The two passwords differ.")
+            self.add_error("again", PASSWORDS_DIFFER)
         elif password:
             user = User(username=asked.get("username", ""), email=asked.get("email", ""))
             try:

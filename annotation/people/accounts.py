@@ -24,6 +24,14 @@ from core.people.tokens import revoke_all
 
 ROLES = (*SiteRole.values, *CampaignRole.values)
 PSEUDONYM = "erased-"  # prefix of the names of people whose personal data are erased
+NAME_TAKEN = "The name {!r} is taken, if perhaps in other capitals: choose another."
+NO_NAME = "{!r} cannot be a user name: {}"
+IS_OFF = "The account {} is switched off: switch it on first."
+OWN_ACCOUNT = "This is your own account: another manager can switch it off."
+SEES_SYSTEMS = "{} is {} and sees what systems proposed, so cannot be {}: add another person for that."
+LABELS_BLIND = "{} is {} and labels blind, so cannot become {}: add another person for that."
+FEW_ANNOTATORS = "Each triple needs two labels by two people: there are fewer than two annotators."
+NO_ADJUDICATOR = "Where two labels differ a third person decides: there is no adjudicator."
 
 
 def add_person(
@@ -69,15 +77,15 @@ def check_role(role: str, campaign: Campaign | None) -> None:
 def make_account(username: str, password: str | None, email: str = "") -> User:
     """Create an account without any role; PersonError if the name is taken or not valid."""
     if username.startswith(PSEUDONYM):
-        raise PersonError(f"{username!r} cannot be a user name: erased people have such names.")
+        raise PersonError(NO_NAME.format(username, "erased people have such names."))
     user = User(username=User.normalize_username(username), email=email)
     if User.objects.filter(username__iexact=user.username).exists():
-        raise PersonError(f"The name {username!r} is taken, if perhaps in other capitals: choose another.")
+        raise PersonError(NAME_TAKEN.format(username))
     user.set_password(password)
     try:
         user.full_clean()
     except ValidationError as error:
-        raise PersonError(f"{username!r} cannot be a user name: {' '.join(error.messages)}") from error
+        raise PersonError(NO_NAME.format(username, " ".join(error.messages))) from error
     try:
         with transaction.atomic():
             user.save()
@@ -93,7 +101,7 @@ def give_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
         # one role at a time, so that the second of two incompatible roles sees the first
         user = User.objects.select_for_update().get(pk=user.pk)
         if not user.is_active:
-            raise PersonError(f"The account {user.username} is switched off: switch it on first.")
+            raise PersonError(IS_OFF.format(user.username))
         _check_mix(user, role)
         if campaign is None:
             new = not user.groups.filter(name=role).exists()
@@ -139,7 +147,7 @@ def switch_off(user: User, *, by: User | None = None) -> None:
     manager) an administrator's.
     """
     if user == by:
-        raise PersonError("This is your own account: another manager can switch it off.")
+        raise PersonError(OWN_ACCOUNT)
     check_may_change(user, by)
     with transaction.atomic():
         _check_other_manager(user, "switch this account off")
@@ -167,7 +175,7 @@ def password_path(user: User, *, by: User | None = None) -> str:
     PersonError for a deactivated account and for an administrator's.
     """
     if not user.is_active:
-        raise PersonError(f"The account {user.username} is switched off: switch it on first.")
+        raise PersonError(IS_OFF.format(user.username))
     check_may_change(user, by)
     record(by, AnnotationAct.PASSWORD_LINK, subject=user)
     return reverse(
@@ -224,9 +232,9 @@ def missing_people(roles: Iterable[str]) -> list[str]:
     counts = list(roles)
     told = []
     if counts.count(CampaignRole.ANNOTATOR) < 2:
-        told.append("Each triple needs two labels by two people: there are fewer than two annotators.")
+        told.append(FEW_ANNOTATORS)
     if CampaignRole.ADJUDICATOR not in counts:
-        told.append("Where two labels differ a third person decides: there is no adjudicator.")
+        told.append(NO_ADJUDICATOR)
     return told
 
 
@@ -242,13 +250,7 @@ def _check_mix(user: User, role: str) -> None:
     site = sorted(user.groups.filter(name__in=SiteRole.values).values_list("name", flat=True))
     site += ["superuser"] if user.is_superuser else []
     if role in CampaignRole.values and site:
-        raise PersonError(
-            f"{user.username} is {' and '.join(site)} and sees what systems proposed, so cannot be {role}: "
-            "add another person for that."
-        )
+        raise PersonError(SEES_SYSTEMS.format(user.username, " and ".join(site), role))
     labels = sorted(set(user.memberships.values_list("role", flat=True)))
     if role in SiteRole.values and labels:
-        raise PersonError(
-            f"{user.username} is {' and '.join(labels)} and labels blind, so cannot become {role}: "
-            "add another person for that."
-        )
+        raise PersonError(LABELS_BLIND.format(user.username, " and ".join(labels), role))

@@ -19,6 +19,10 @@ from pooling.models import Pool
 
 MAX_DAYS = 90
 _AGAIN = "Ask the person who invited you for a new link."
+USED = f"This invitation was used: each is for one person, once. If that was you, sign in. If not: {_AGAIN}"
+TAKEN_BACK = f"This invitation was taken back. {_AGAIN}"
+EXPIRED = f"This invitation has expired. {_AGAIN}"
+OVER_ALREADY = "This invitation was used or revoked already."
 
 
 def invite(
@@ -56,11 +60,11 @@ def find_invitation(token: str) -> Invitation | None:
 def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
     """Return why the invitation can no longer be accepted, and what to do; empty if it can."""
     if invitation.used_at is not None:
-        return "This invitation was used: each is for one person, once. If that was you, sign in. If not: " + _AGAIN
+        return USED
     if invitation.revoked_at is not None:
-        return f"This invitation was taken back. {_AGAIN}"
+        return TAKEN_BACK
     if invitation.expires_at <= (now or timezone.now()):
-        return f"This invitation has expired. {_AGAIN}"
+        return EXPIRED
     return ""
 
 
@@ -99,7 +103,7 @@ def revoke(invitation: Invitation, *, by: User | None = None) -> None:
     with transaction.atomic():
         open_ones = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
         if open_ones.update(revoked_at=timezone.now(), email="") != 1:
-            raise InvitationError("This invitation was used or revoked already.")
+            raise InvitationError(OVER_ALREADY)
         record(by, AnnotationAct.INVITATION_REVOKED, pool=_pool(invitation), about=invitation.role)
 
 

@@ -26,6 +26,7 @@ from core.errors import UserError
 from core.views.acts import posted
 from core.views.private import link_to, no_store
 
+REVOKED = "The invitation is revoked: its link is refused from now on."
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -62,7 +63,7 @@ def invite(campaign: Campaign | None, asked: dict[str, Any], by: User) -> Secret
 def revoke(campaign: Campaign | None, asked: dict[str, Any], by: User) -> str:
     """Revoke an invitation: an act of the pages of people."""
     domain.revoke(asked["row"], by=by)
-    return "The invitation is revoked: its link is refused from now on."
+    return REVOKED
 
 
 @login_not_required

@@ -30,6 +30,9 @@ from core.views.pagination import page_of
 from core.views.private import no_store
 from core.views.requests import SignedInRequest
 
+ROLE_TAKEN = "{} is no longer {}. Questions in their hands went back; their labels stay."
+ROLE_GONE = "That role was gone already."
+
 
 class NewAccount(NamedTuple):
     """The password of a new account, shown this once."""
@@ -89,12 +92,15 @@ def _take(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
         raise PersonError("There is no such role to take away.")
     person = User.objects.filter(pk=asked["person"]).first()
     if person is None or not take_role(person, asked["role"], campaign, by=by):
-        return "That role was gone already."
-    return f"{person.username} is no longer {asked['role']}. Questions in their hands went back; their labels stay."
+        return ROLE_GONE
+    return ROLE_TAKEN.format(person.username, asked["role"])
 
 
 def _text(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    people = set_personal_data(campaign, asked["text"], by=by)
+    return text_saved(set_personal_data(campaign, asked["text"], by=by))
+
+
+def text_saved(people: int) -> str:
     if not people:
         return "The text is saved."
     return f"The text is saved. {people} {'person is' if people == 1 else 'people are'} asked again before they go on."

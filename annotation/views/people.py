@@ -24,6 +24,12 @@ from core.views.pagination import page_of
 from core.views.private import no_store
 from core.views.requests import SignedInRequest
 
+SWITCHED_OFF = "{} is switched off. Questions in their hands went back; their labels stay."
+SWITCHED_ON = "{} can sign in again, with the same roles as before."
+ROLE_TAKEN, ROLE_GONE = "{} is no longer {}.", "{} was not {} any more."
+OWN_ROLE = "This is your own role: another manager can take it away."
+LAST_MANAGER = "{} is the last manager who can sign in. Invite another manager first, then come back."
+
 
 @manager_required
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -82,12 +88,12 @@ def _person(pk: int) -> User:
 
 def _off(user: User, _: dict[str, Any], by: User) -> str:
     switch_off(user, by=by)
-    return f"{user.username} is switched off. Questions in their hands went back; their labels stay."
+    return SWITCHED_OFF.format(user.username)
 
 
 def _on(user: User, _: dict[str, Any], by: User) -> str:
     switch_on(user, by=by)
-    return f"{user.username} can sign in again, with the same roles as before."
+    return SWITCHED_ON.format(user.username)
 
 
 def _password_link(user: User, _: dict[str, Any], by: User) -> SecretLink:
@@ -98,9 +104,9 @@ def _password_link(user: User, _: dict[str, Any], by: User) -> SecretLink:
 def _take(user: User, asked: dict[str, Any], by: User) -> str:
     role = asked["role"]
     if user == by and role == SiteRole.MANAGER:
-        raise PersonError("This is your own role: another manager can take it away.")
+        raise PersonError(OWN_ROLE)
     had = take_role(user, role, by=by)
-    return f"{user.username} is no longer {role}." if had else f"{user.username} was not {role} any more."
+    return (ROLE_TAKEN if had else ROLE_GONE).format(user.username, role)
 
 
 _ACTS: dict[str, Handler[SecretLink | str]] = {"off": _off, "on": _on, "link": _password_link, "take": _take}
@@ -143,7 +149,7 @@ def _why_not_erase(user: User, by: User) -> str:
     if is_erased(user):
         return "The personal data of this account are erased already."
     if is_last_manager(user):
-        return f"{user.username} is the last manager who can sign in. Invite another manager first, then come back."
+        return LAST_MANAGER.format(user.username)
     if user.is_superuser and not by.is_superuser:
         return f"{user.username} administers the server: only an administrator erases this account."
     return ""

@@ -6,6 +6,8 @@ from django import forms
 
 from core.forms.fields import PageForm
 
+NOT_TYPED = "Type {} to delete it; nothing was deleted."
+
 
 class TypedNameForm(PageForm):
     """Ask for the name of what is to be deleted."""
@@ -20,5 +22,5 @@ class TypedNameForm(PageForm):
 
     def clean_name(self) -> str:
         if self.cleaned_data["name"] != self.expected:
-            raise forms.ValidationError(f"Type {self.expected} to delete it; nothing was deleted.")
+            raise forms.ValidationError(NOT_TYPED.format(self.expected))
         return self.expected

@@ -41,6 +41,7 @@ _ACTS: dict[type[models.Model], TextChoices] = {
     Graph: PoolingAct.GRAPH_DELETED, System: PoolingAct.SYSTEM_DELETED, Pool: PoolingAct.POOL_DELETED,
     Study: EvaluationAct.STUDY_DELETED,
 }  # fmt: skip
+USED_BY = "Pool {} uses it: archive it instead."
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
         found += [f"Open-world study {study} rests on it: delete the study instead." for study in studies]
     if isinstance(subject, System):
         pools = subject.pools.order_by("name")
-        found += [f"Pool {pool} uses it: archive it instead." for pool in pools]
+        found += [USED_BY.format(pool) for pool in pools]
         found += [] if with_labels else _measured_by(subject)
     if not with_labels:
         found += _precious(subject, going)

@@ -35,6 +35,9 @@ TREC_FILES = (
     ("qrels.txt", "1 positive, 0 negative or assumed, -1 unjudged"),
 )
 
+FROZEN = "Froze qrels {}."
+WRITTEN_ALREADY = "The test set {} with these options is written already: it is in the list."
+
 
 @evaluator_required
 def export(request: SignedInRequest, name: str) -> HttpResponse:
@@ -44,7 +47,7 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
     if request.method == "POST" and not can_manage(request.user):
         raise PermissionDenied
     if qrels := attempt(form, lambda asked: freeze_qrels(pool, user=request.user, **asked), "name"):
-        messages.success(request, f"Froze qrels {qrels.name}.")
+        messages.success(request, FROZEN.format(qrels.name))
         return redirect("export", name)
     rows = _rows(pool)
     context = {
@@ -96,7 +99,7 @@ def export_start(request: SignedInRequest, name: str, qrels: str) -> HttpRespons
     _, job = request_export(found, ExportOptionsForm.options(request.POST), request.user)
     if job:  # its line in the list says how far it is, and becomes the download
         return redirect(reverse("export", args=[name]) + f"#qrels-{found.pk}")
-    messages.success(request, f"The test set {found.name} with these options is written already: it is in the list.")
+    messages.success(request, WRITTEN_ALREADY.format(found.name))
     return redirect("export", name)
 
 

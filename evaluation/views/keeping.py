@@ -19,6 +19,8 @@ from evaluation.models import Study
 from pooling.models import Graph, Pool
 from pooling.views.find import find_graph, find_pool, find_system
 
+DELETED = "{} is deleted."
+
 
 @require_POST
 @manager_required
@@ -84,7 +86,7 @@ def _delete(
         except UserError as error:
             problem = str(error)
         else:
-            messages.success(request, f"{subject.name} is deleted.")
+            messages.success(request, DELETED.format(subject.name))
             return redirect(after)
     context = {
         **named,

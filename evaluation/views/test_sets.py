@@ -17,6 +17,8 @@ from evaluation.models import Qrels
 from evaluation.test_sets.imports import import_test_set
 from pooling.models import Graph
 
+IMPORTED = "Imported {}."
+
 
 @manager_required
 def import_page(request: SignedInRequest) -> HttpResponse:
@@ -24,7 +26,7 @@ def import_page(request: SignedInRequest) -> HttpResponse:
     if qrels := attempt(form, partial(_import, request.user)):
         left_out = sum(int(entry["count"]) for entry in qrels.pool.report)
         known = f"{left_out:,} lines are known facts and were left out." if left_out else ""
-        messages.success(request, " ".join(filter(None, [f"Imported {qrels.name}.", known, *qrels.notes])))
+        messages.success(request, " ".join(filter(None, [IMPORTED.format(qrels.name), known, *qrels.notes])))
         return redirect("pool", qrels.pool.name)
     context = {"form": form, "graphs": Graph.objects.filter(archived=False).exists()}
     return render(request, "evaluation/test_sets/import.html", context)

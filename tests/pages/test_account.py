@@ -9,6 +9,9 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
+from annotation.views.people import LAST_MANAGER
+from tests.page import content, element, has, parse, refused
+
 PHRASE = "quite another phrase"
 
 
@@ -18,7 +21,7 @@ def annotator(sign_in):
 
 
 def test_name_leads_to_the_account(annotator):
-    assert re.search(r'<a class="person" href="/account"[^>]*>annotator</a>', annotator.get("/").content.decode())
+    assert parse(annotator.get("/")).one(tag="a", href="/account", class_="person").text == "annotator"
 
 
 def test_own_e_mail_is_saved(world: dict, annotator):
@@ -30,8 +33,8 @@ def test_own_e_mail_is_saved(world: dict, annotator):
 
 
 def test_settings_of_the_browser_are_closed_lists(annotator):
-    html = annotator.get("/account").content.decode()
-    assert re.findall(r'name="(theme|keys|view|pace)" value="(\w+)"', html) == [
+    radios = content(annotator.get("/account")).all(tag="input", type="radio")
+    assert [(one["name"], one["value"]) for one in radios] == [
         ("theme", "auto"),
         ("theme", "light"),
         ("theme", "dark"),
@@ -48,7 +51,7 @@ def test_settings_of_the_browser_are_closed_lists(annotator):
 def test_password_is_changed_and_other_sessions_end(world: dict, sign_in):
     here, there = sign_in("annotator"), sign_in("annotator")
     wrong = {"old_password": "wrong", "new_password1": PHRASE, "new_password2": PHRASE}
-    assert "entered incorrectly" in here.post("/account/password", wrong).content.decode()
+    assert refused(here.post("/account/password", wrong)) == {"old_password": ["password_incorrect"]}
     assert here.post("/account/password", wrong | {"old_password": "look around here"})["Location"] == "/account"
     assert here.get("/account").status_code == 200
     assert there.get("/account").status_code == 302
@@ -65,20 +68,20 @@ def test_own_data_are_a_file_of_ones_own(world: dict, annotator):
 
 
 def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
-    assert "What is erased" in annotator.get("/account/erase").content.decode()
+    assert has(annotator.get("/account/erase"), "erased")
     annotator.post("/account/erase", {"name": "someone"})
     assert User.objects.filter(username="annotator").exists()
     response = annotator.post("/account/erase", {"name": "annotator"})
-    assert "Your personal data are erased" in response.content.decode()
+    assert has(response, "erased") and not has(response, "kept")
     assert not User.objects.filter(username="annotator").exists()
     assert annotator.get("/account").status_code == 302
-    refused = Client().post("/login", {"username": "annotator", "password": "look around here"})
-    assert "do not fit" in refused.content.decode()
+    answer = Client().post("/login", {"username": "annotator", "password": "look around here"})
+    assert has(answer, "wrong")
 
 
 def test_the_last_manager_is_told_why_not(world: dict, sign_in):
     manager = sign_in("manager")
-    assert "is the last manager" in manager.get("/account/erase").content.decode()
+    assert element(manager.get("/account/erase"), "refused").text == LAST_MANAGER.format("manager")
     manager.post("/account/erase", {"name": "manager"})
     assert User.objects.filter(username="manager").exists()
 
@@ -86,8 +89,8 @@ def test_the_last_manager_is_told_why_not(world: dict, sign_in):
 def test_without_e_mail_the_page_says_whom_to_ask_and_nothing_is_sent(world: dict, client):
     User.objects.filter(username="annotator").update(email="a@example.org")
     for response in (client.get("/password/forgotten"), client.post("/password/forgotten", {"email": "a@example.org"})):
-        assert "This site sends no e-mail. Ask a manager" in response.content.decode()
-        assert "<form" not in response.content.decode().partition("<main")[2]
+        assert has(response, "no-mail")
+        assert not content(response).has(tag="form")
     assert mail.outbox == []
 
 

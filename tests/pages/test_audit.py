@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from annotation.enums import AnnotationAct
@@ -14,6 +12,7 @@ from core.people.audit_log import record
 from evaluation.enums import EvaluationJob
 from evaluation.models import Export
 from pooling.enums import PoolingAct, PoolingJob
+from tests.page import content
 from tests.pages.world import make_job, make_pool
 
 
@@ -35,18 +34,16 @@ def entries(world: dict):
     )
 
 
-def rows(html: str) -> list[list[str]]:
-    body = re.search(r"<tbody>.*?</tbody>", html, re.S)
-    found = re.findall(r"<tr>.*?</tr>", body.group(), re.S) if body else []
-    cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S) for row in found]
-    return [[re.sub(r"<[^>]+>", "", cell).strip() for cell in row][1:] for row in cells]
+def rows(page: object) -> list[list[str]]:
+    """Return the words of each entry, without its time."""
+    return [row[1:] for row in content(page).rows]
 
 
 def test_newest_first_with_who_what_whom_where(entries, sign_in):
-    assert rows(sign_in("manager").get("/audit").content.decode()) == [
-        ["annotator", "agreed to the use of personal data", "–", "annotator", "town-pool", "n: 3; kinds: a, b"],
-        ["server", "imported a graph", "town", "–", "–", "–"],
-        ["manager", "gave a role", "annotator", "annotator", "town-pool", "–"],
+    assert rows(sign_in("manager").get("/audit")) == [
+        ["annotator", AnnotationAct.CONSENTED.label, "–", "annotator", "town-pool", "n: 3; kinds: a, b"],
+        ["server", PoolingAct.GRAPH_IMPORTED.label, "town", "–", "–", "–"],
+        ["manager", AnnotationAct.ROLE_GIVEN.label, "annotator", "annotator", "town-pool", "–"],
     ]
 
 
@@ -69,7 +66,7 @@ def test_newest_first_with_who_what_whom_where(entries, sign_in):
 def test_filters(query: dict, count: int, entries, world: dict, sign_in):
     if query.get("person") in ("annotator", "manager"):
         query = {"person": str(world[query["person"]].pk)}
-    assert len(rows(sign_in("manager").get("/audit", query).content.decode())) == count
+    assert len(rows(sign_in("manager").get("/audit", query))) == count
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+from core.database.row_locks import gone
+from core.enums import JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
@@ -17,8 +19,10 @@ from evaluation.test_sets.content import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
 from evaluation.test_sets.zip_file import archive_name, options_of, request_export, write_archive
 from evaluation.views import exports as export
+from evaluation.views.exports import FROZEN, WRITTEN_ALREADY
 from pooling.models import Pool
 from tests.factories import make_pool
+from tests.page import element, fields, has, links, notices, parse, posts, refusal, refused
 
 PAGE, WRITE = "/pools/p/export", "/pools/p/export/v1/write"
 
@@ -56,7 +60,7 @@ def test_an_export_of_a_pool_that_is_deleted_at_that_moment_is_not_found(sign_in
     monkeypatch.setattr(export, "request_export", gone_meanwhile)
     answer = sign_in("researcher").post(WRITE)
     assert answer.status_code == 404
-    assert "Pool p was deleted in the meantime, so nothing was changed." in answer.content.decode()
+    assert element(answer, "problem").text == str(gone(labelled))
     assert Job.objects.count() == 0
 
 
@@ -72,37 +76,31 @@ def test_only_managers_freeze(sign_in, role, status, frozen):
 
 
 def test_researchers_are_not_offered_to_freeze(sign_in):
-    assert "Freeze qrels" in sign_in("manager").get(PAGE).content.decode()
-    assert "Freeze qrels" not in sign_in("researcher").get(PAGE).content.decode()
+    manager, researcher = (sign_in(role).get(PAGE) for role in ("manager", "researcher"))
+    assert "" in posts(manager) and {"name", "licence", "citation"} <= set(fields(manager))
+    assert "" not in posts(researcher) and "name" not in fields(researcher)
 
 
 def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, labelled: Pool):
     client = sign_in("manager")
-    html = client.get(PAGE).content.decode()
-    report = pool_report(labelled)
-    for key in ("positive", "negative", "assumed_negative", "unjudged"):
-        assert f"<dt>{key.replace('_', ' ')}</dt><dd>{report[key]}</dd>" in html
-    assert "Nothing is frozen yet" in html
-    html = client.post(PAGE, {"name": "v1"}, follow=True).content.decode()
+    page, report = client.get(PAGE), pool_report(labelled)
+    keys = ("positive", "negative", "assumed_negative", "unjudged")
+    assert element(page, "now").figures == {key: f"{report[key]:,}" for key in keys}
+    assert has(page, "empty")
+    page = client.post(PAGE, {"name": "v1"}, follow=True)
     qrels = Qrels.objects.get()
-    assert "Froze qrels v1." in html
-    assert f'<h3 id="qrels-{qrels.pk}">v1</h3>' in html and qrels.sha256[:12] in html
+    assert notices(page) == [FROZEN.format("v1")] and not has(page, "empty")
+    assert element(page, f"qrels-{qrels.pk}").text == "v1" and qrels.sha256[:12] in parse(page).text
     assert qrels.created_by is not None and qrels.created_by.username == "manager"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("v1", "has qrels &#x27;v1&#x27; already; frozen qrels never change: choose a new name."),
-        ("", "This field is required."),
-        ("a b", "Enter a valid “slug” consisting of letters, numbers, underscores or hyphens."),
-    ],
-)
-def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, message):
+@pytest.mark.parametrize(("name", "why"), [("v1", "taken"), ("", "required"), ("a b", "invalid")])
+def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, why):
     freeze_qrels(labelled, "v1")
+    told = refusal(lambda: freeze_qrels(labelled, "v1")) if why == "taken" else [why]
     answer = sign_in("manager").post(PAGE, {"name": name})
     assert answer.status_code == 200
-    assert message in answer.content.decode()
+    assert refused(answer) == {"name": told}
     assert Qrels.objects.count() == 1
 
 
@@ -118,19 +116,25 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     assert client.get(download).status_code == 404
     job = Job.objects.get(kind=EvaluationJob.EXPORT)
     assert (job.params, job.pool) == ({"qrels": "v1", "export": export.pk}, labelled)
-    html = client.get(PAGE).content.decode()
-    assert "being written" in html and 'hx-trigger="every 2s"' in html and 'class="messages"' not in html
-    assert "No worker is running" in html and f"/jobs/{job.pk}" not in html  # which a researcher may not see
+    html, part = client.get(PAGE).content.decode(), f"archives-{qrels.pk}"
+    assert element(html, "archive")["data-state"] == JobState.QUEUED
+    assert element(html, part)["hx-trigger"] == "every 2s" and notices(html) == []
+    assert has(html, "no-worker") and f"/jobs/{job.pk}" not in html  # which a researcher may not see
     Job.objects.update(state="failed", error="The disk is full.")
-    html = client.get(PAGE).content.decode()
-    assert '<span class="badge badge-failed">failed</span>' in html and 'hx-trigger="every 2s"' not in html
-    assert "The disk is full. Write it again below." in html
-    assert f'<a class="nowrap" href="/jobs/{job.pk}">Job {job.pk}</a>' in sign_in("manager").get(PAGE).content.decode()
+    page = client.get(PAGE)
+    archive = element(page, "archive")
+    assert (archive["data-state"], archive.texts(class_="badge badge-failed")) == (
+        "failed",
+        [JobState.FAILED.label.lower()],
+    )
+    assert "The disk is full." in archive.text and "hx-trigger" not in element(page, part)
+    assert f"/jobs/{job.pk}" in links(sign_in("manager").get(PAGE))
     Job.objects.update(state="done")
     path = write_archive(export)
-    html = client.get(PAGE).content.decode()
-    assert f'href="{download}"' in html and 'hx-trigger="every 2s"' not in html
-    assert "is written already" in client.post(WRITE, follow=True).content.decode()
+    page = client.get(PAGE)
+    assert element(page, "archive")["data-state"] == "written"
+    assert download in links(page) and "hx-trigger" not in element(page, part)
+    assert notices(client.post(WRITE, follow=True)) == [WRITTEN_ALREADY.format("v1")]
     answer = client.get(download)
     assert answer["Content-Disposition"] == 'attachment; filename="p-v1.zip"'
     content = b"".join(answer)
@@ -155,8 +159,8 @@ def test_what_is_ticked_is_what_is_written(sign_in, labelled: Pool, ticked, opti
     assert {k: getattr(export, k) for k in ExportOptions._fields} == ExportOptions(**options)._asdict()
     assert archive_name(export) == name
     _, download = written(qrels, **options)
-    html = client.post(WRITE, dict.fromkeys(ticked, "on"), follow=True).content.decode()
-    assert "with these options is written already: it is in the list." in html
+    page = client.post(WRITE, dict.fromkeys(ticked, "on"), follow=True)
+    assert notices(page) == [WRITTEN_ALREADY.format("v1")]
     assert (Export.objects.count(), Job.objects.filter(kind=EvaluationJob.EXPORT).count()) == (1, 1)
     assert client.get(download)["Content-Disposition"] == f'attachment; filename="{name}"'
 
@@ -176,7 +180,7 @@ def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
 @pytest.mark.parametrize("file", ["topics.tsv", "pool.txt", "qrels.txt"])
 def test_trec_files_of_this_moment_are_taken_away(sign_in, labelled: Pool, file: str):
     client = sign_in("researcher")
-    assert f'href="/pools/p/export/trec/{file}"' in client.get(PAGE).content.decode()
+    assert f"/pools/p/export/trec/{file}" in links(client.get(PAGE))
     answer = client.get(f"/pools/p/export/trec/{file}")
     assert answer["Content-Disposition"] == f'attachment; filename="p-{file}"'
     content = b"".join(answer.streaming_content).decode()

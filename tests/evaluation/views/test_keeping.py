@@ -5,11 +5,33 @@ from __future__ import annotations
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from config.pages import PAGES
+from evaluation.forms.keeping import NOT_TYPED, TypedNameForm
 from evaluation.keeping.archive import archive
+from evaluation.keeping.removal import USED_BY, preview, remove
 from evaluation.models import Qrels
+from evaluation.test_sets.imports import import_test_set
+from evaluation.views.keeping import DELETED
+from evaluation.views.test_sets import IMPORTED
 from pooling.graphs.opening import open_graph
-from pooling.models import Graph, Pool, System
+from pooling.models import Graph, Pool, PooledTriple, System
+from pooling.pools.build import check_name
 from tests.factories import make_person, names_of
+from tests.page import (
+    element,
+    elements,
+    fields,
+    has,
+    links,
+    notices,
+    numbers,
+    parse,
+    posts,
+    refusal,
+    refusals,
+    refused,
+    table,
+)
 from tests.pages.world import make_pool, make_system
 
 
@@ -19,62 +41,69 @@ def boss() -> Client:
     return client
 
 
-def text(client: Client, url: str) -> str:
-    return " ".join(client.get(url).content.decode().split())
+def shown(client: Client, url: str) -> dict[str, str]:
+    """Return the links of a page."""
+    return links(client.get(url))
+
+
+def heading(client: Client, url: str) -> str:
+    return parse(client.get(url)).one(tag="h1").text
 
 
 def test_what_is_archived_is_in_no_list_unless_asked_for(town: Graph):
     pool, client = make_pool(town, "old"), boss()
-    link, listed = 'href="/pools/old"', ("/pools", "/")
-    assert all(link in text(client, url) for url in listed)
-    assert link in text(client, "/graphs/town")
-    assert client.post("/pools/old/archive").headers["Location"] == "/pools/old"
+    link, listed = "/pools/old", ("/pools", "/", "/graphs/town")
+    assert all(link in shown(client, url) for url in listed)
+    assert client.post("/pools/old/archive").headers["Location"] == link
     assert Pool.objects.get().archived is True
-    assert not any(link in text(client, url) for url in (*listed, "/graphs/town"))
-    assert '<a href="?archived=yes">Archive (1)</a>' in text(client, "/pools")
-    assert link in text(client, "/pools?archived=yes")
-    assert "<h1>Archived pools</h1>" in text(client, "/pools?archived=yes")
-    page = text(client, "/pools/old")
-    assert "Archived: it is in no list." in page and ">Take back</button>" in page
+    assert not any(link in shown(client, url) for url in listed)
+    assert numbers(shown(client, "/pools")["?archived=yes"]) == ["1"]
+    assert link in shown(client, "/pools?archived=yes")
+    assert heading(client, "/pools?archived=yes") == PAGES["pools-archive"].heading
+    page = client.get(link)
+    assert has(page, "archived") and fields(page)["back"] == "yes" and "/pools/old/archive" in posts(page)
     client.post("/pools/old/archive", {"back": "yes"})
-    assert link in text(client, "/pools")
-    link = 'href="/graphs/town"'
+    assert link in shown(client, "/pools") and not has(client.get(link), "archived")
+    link = "/graphs/town"
     make_system(town, "transe", run=False)
     archive(pool.graph, None)
-    assert link not in text(client, "/graphs") and link in text(client, "/graphs?archived=yes")
-    assert "<h1>Archived graphs</h1>" in text(client, "/graphs?archived=yes")
-    assert "<h2>Every graph is in the archive</h2>" in text(client, "/graphs")
+    assert link not in shown(client, "/graphs") and link in shown(client, "/graphs?archived=yes")
+    assert heading(client, "/graphs?archived=yes") == PAGES["graphs-archive"].heading
+    assert has(client.get("/graphs"), "all-archived")
     System.objects.update(archived=True)
-    assert "<h2>Every system of town is in the archive</h2>" in text(client, "/graphs/town/systems")
-    assert "<h1>Archived systems</h1>" in text(client, "/graphs/town/systems?archived=yes")
-    assert "/graphs/town/systems/transe" not in text(client, "/systems")
-    assert "<option selected>town</option>" not in text(client, "/pools/new")
-    assert '<option value="town">' not in text(client, "/test-sets/import")
+    assert has(client.get("/graphs/town/systems"), "all-archived")
+    assert heading(client, "/graphs/town/systems?archived=yes") == PAGES["systems-archive"].heading
+    assert "/graphs/town/systems/transe" not in client.get("/systems").content.decode()
+    for url in ("/pools/new", "/test-sets/import"):
+        offered = [option.attrs.get("value", option.text) for option in parse(client.get(url)).all(tag="option")]
+        assert "town" not in offered
 
 
 def test_a_name_must_be_typed_to_delete(town: Graph):
-    make_pool(town, "old")
-    client = boss()
-    page = text(client, "/pools/old/delete")
-    assert '<tr><th scope="row">pooled triples</th><td class="number">7</td></tr>' in page
-    assert "To delete it for good, type its name: old" in page
-    for typed in ("", "Old", "old "):
-        shown = client.post("/pools/old/delete", {"name": f"x{typed}" if typed == "old " else typed})
-        assert "Type old to delete it; nothing was deleted." in shown.content.decode()
+    pool, client = make_pool(town, "old"), boss()
+    page = client.get("/pools/old/delete")
+    going = preview(pool)
+    assert table(page, "goes") == [[kind, f"{n:,}"] for kind, n in going.rows]
+    assert dict(going.rows)[str(PooledTriple._meta.verbose_name_plural)] == 7
+    asked = str(TypedNameForm(expected="old").fields["name"].label)
+    assert parse(page).one(tag="label", for_="id_name").text == asked and asked.endswith(" old")
+    for typed in ("", "Old", "xold "):
+        answer = client.post("/pools/old/delete", {"name": typed})
+        assert refused(answer) == {"name": [NOT_TYPED.format("old")]}
     assert Pool.objects.count() == 1
     assert client.post("/pools/old/delete", {"name": "old"}).headers["Location"] == "/pools"
     assert Pool.objects.count() == 0
-    assert "old is deleted." in text(client, "/pools")
+    assert notices(client.get("/pools")) == [DELETED.format("old")]
 
 
 def test_what_has_to_stay_says_why_and_cannot_be_posted(town: Graph):
     system = make_system(town, "transe", run=False)
     make_pool(town, "old", systems=[system])
     client, url = boss(), "/graphs/town/systems/transe/delete"
-    page = text(client, url)
-    assert "Pool old uses it: archive it instead." in page and "Delete for good" not in page
-    shown = client.post(url, {"name": "transe"}).content.decode()
-    assert "town/transe stays. Pool old uses it: archive it instead." in shown
+    page = client.get(url)
+    assert [one.text for one in elements(page, "stays")] == [USED_BY.format("old")] == preview(system).refused
+    assert "name" not in fields(page) and posts(page) == []
+    assert refusals(client.post(url, {"name": "transe"})) == refusal(lambda: remove(system, None))
     assert System.objects.count() == 1
 
 
@@ -90,9 +119,12 @@ def test_a_judged_test_set_is_imported_and_its_pool_shown(town: Graph):
         file = SimpleUploadedFile("t.tsv", content)
         return client.post("/test-sets/import", {"graph": "town", "name": name, "format": "tsv", "file": file})
 
-    shown = send(content.replace(b"\t0\n", b"\tmaybe\n")).content.decode()
-    assert "t.tsv:2: label &#x27;maybe&#x27; is none of" in shown and Pool.objects.count() == 0
+    wrong = content.replace(b"\t0\n", b"\tmaybe\n")
+    told = refusal(lambda: import_test_set(town, wrong, "t.tsv", name="theirs"))
+    assert element(send(wrong), "refused").text == " ".join(told) and told[0].startswith("t.tsv:2: ")
+    assert Pool.objects.count() == 0
     assert send(content).headers["Location"] == "/pools/theirs"
     assert (Qrels.objects.get().origin, Pool.objects.get().triples.count()) == ("imported", 2 - known)
-    assert "Imported theirs." in text(client, "/pools/theirs")
-    assert "There is a pool &#x27;theirs&#x27; already" in send(content).content.decode()
+    [told] = notices(client.get("/pools/theirs"))
+    assert told.startswith(IMPORTED.format("theirs"))
+    assert [element(send(content), "refused").text] == refusal(lambda: check_name("theirs"))
