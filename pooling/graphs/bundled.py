@@ -1,4 +1,4 @@
-"""Graphs that are not the user's own files: datasets that PyKEEN ships, and family trees that we draw."""
+"""Read datasets that PyKEEN ships, and draw family trees."""
 
 import json
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ SHIPPED = {"nations": "Nations", "umls": "UMLS", "kinships": "Kinships"}
 
 
 def read_pykeen(name: str) -> GraphSourceData:
-    """A dataset that PyKEEN ships, with its own names of entities and relations."""
+    """Read a dataset that PyKEEN ships, with its own names of entities and relations."""
     folder = name.lower().replace("-", "").replace("_", "")
     if folder not in SHIPPED:
         raise GraphError(_not_shipped(name, folder))
@@ -60,7 +60,7 @@ def _not_shipped(name: str, folder: str) -> str:
 
 @dataclass(frozen=True)
 class FamilyOptions:
-    """What the family generator is asked for; the defaults make about 300 people and 8,000 facts."""
+    """Hold the options of the family generator; the defaults make about 300 people and 8,000 facts."""
 
     families: int = 6
     people: int = 60  # most people of one family
@@ -70,7 +70,7 @@ class FamilyOptions:
     grown: bool = False  # at anybody, upwards and downwards (kernels/family_trees.py, Growth), not from one couple
 
     def check(self) -> None:
-        """GraphError names every value that makes no graph."""
+        """Raise GraphError that names every value that makes no graph."""
         problems = [
             text
             for bad, text in (
@@ -115,7 +115,10 @@ _NOUNS = {
 
 
 def family_template(relation: str) -> TemplateText:
-    """The questions of a family relation: Is … the mother of …? Whose mother is …? Who is the mother of …?"""
+    """Write the questions of a family relation.
+
+    Is … the mother of …? Whose mother is …? Who is the mother of …?
+    """
     noun, plural = _NOUNS[relation]
     bare = noun.split(" ", 1)[1]
     return TemplateText(
@@ -174,7 +177,7 @@ def _draw(options: FamilyOptions, rng: np.random.Generator) -> Families:
 
 
 def _facts(families: Families) -> Codes:
-    """All true facts int64[n, 3]: people 0..n-1, then relation i of RULES as n + i."""
+    """Return all true facts int64[n, 3]: people are 0..n-1, relation i of RULES is n + i."""
     relations = derive_relations(families.parents, families.female)
     people = len(families.female)
     return np.concatenate(
@@ -186,7 +189,7 @@ def _facts(families: Families) -> Codes:
 
 
 def draw_names(families: Families, rng: np.random.Generator) -> list[str]:
-    """A different readable name for everybody; children have their father's family name."""
+    """Draw a different readable name for everybody; children have their father's family name."""
     lists = json.loads((settings.BASE_DIR / "fixtures" / "names.json").read_text(encoding="utf-8"))
     surnames: list[str] = []
     taken: dict[str, int] = {}

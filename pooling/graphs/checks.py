@@ -1,4 +1,4 @@
-"""From rows of a source to a graph: what is dropped, what is only reported, and the ids."""
+"""Turn the rows of a source into a graph: drop or report faulty rows, and give ids."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Report = list[dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class CheckedGraph:
-    """What is stored of a graph."""
+    """Hold what is stored of a graph."""
 
     arrays: GraphArrays
     closed_world: Ids | None
@@ -78,7 +78,7 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
 
 
 def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[str], list[Ids]]:
-    """Entity keys, relation keys, and the triples as int32 ids, both in order of first appearance."""
+    """Return entity keys, relation keys, and the triples as int32 ids, in order of first appearance."""
     together = np.concatenate(triples)
     entity_ids, entities = pd.factorize(together[:, [0, 2]].ravel())
     relation_ids, relations = pd.factorize(together[:, 1])
@@ -93,7 +93,7 @@ def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[st
 
 
 def _places(source: GraphSourceData) -> Callable[[int], str]:
-    """'test.tsv:12' for a row number that counts through train, valid and test."""
+    """Return a function that names a row, counted through train, valid and test: 'test.tsv:12'."""
     parts = list(source.splits.values())
     starts = np.cumsum([0, *(len(part.rows) for part in parts)])
 
@@ -109,7 +109,7 @@ def _triple(source: GraphSourceData, row: npt.NDArray[np.int64]) -> str:
 
 
 def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
-    """The first of equal triples stays; others are duplicates inside its split, or leaks into a later one."""
+    """Keep the first of equal triples; report others as duplicates of their split or leaks into a later one."""
     parts = [source.splits[split].rows for split in Split]
     rows = np.concatenate(parts)
     split_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -163,7 +163,7 @@ def _unseen_entities(
 
 
 def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: Report) -> None:
-    """Relations that no training triple has: kept, without a category."""
+    """Report relations that no training triple has; they are kept, without a category."""
     seen = np.zeros(len(source.keys), bool)
     seen[source.splits[Split.TRAIN].rows[:, 1]] = True
     relations: set[int] = set()
@@ -180,7 +180,7 @@ def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: 
 
 
 def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tuple[int, ...]) -> list[str]:
-    """'test.tsv:12 key' of the first marked fields; `new` is bool[n, len(columns)]."""
+    """Return 'test.tsv:12 key' for the first marked fields; `new` is bool[n, len(columns)]."""
     rows = np.flatnonzero(new.any(axis=1))[:MAX_EXAMPLES]
     return [
         f"{part.file}:{row + 1} {source.keys[part.rows[row, column]]}"
@@ -194,7 +194,7 @@ def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tupl
 
 
 class _Tables:
-    """Side tables looked up by id; names that the graph lacks, and second lines on a name, are reported."""
+    """Look up side tables by id; report names that the graph lacks, and second lines on a name."""
 
     def __init__(self, report: Report, entities: list[str], relations: list[str]) -> None:
         self.report = report
@@ -204,7 +204,7 @@ class _Tables:
     def values(
         self, table: SideTable | None, index: dict[str, int], what: str, name: str, default: tuple[str, ...] = ("", "")
     ) -> list[tuple[str, ...]]:
-        """The columns after the name, by id; the first line on a name counts."""
+        """Return the columns after the name, by id; the first line on a name counts."""
         result = [default] * len(index)
         if table is None:
             return result
@@ -226,7 +226,7 @@ class _Tables:
         return result
 
     def types(self, table: SideTable | None) -> list[tuple[str, ...]]:
-        """All types of each entity id, in the order of the file, each once."""
+        """Return all types of each entity id, in the order of the file, each once."""
         found: list[dict[str, None]] = [{} for _ in self.entities]
         if table:
             for entity, type_name in table.rows:

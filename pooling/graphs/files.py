@@ -1,4 +1,4 @@
-"""The files of a graph in ARTIFACT_ROOT/graphs/<id> (spec/formats.md); the same bytes every time."""
+"""Write and read the files of a graph in ARTIFACT_ROOT/graphs/<id>; the same graph gives the same bytes."""
 
 import json
 import os
@@ -25,7 +25,7 @@ TEMPLATE_COLUMNS = "relation\tstatement\ttail question\thead question"
 
 @contextmanager
 def new_folder() -> Iterator[Path]:
-    """A folder beside the graphs to write to; whoever wants it renames it before the end."""
+    """Make a temporary folder beside the graphs; it is deleted at the end unless it was renamed."""
     aside = artifact_path("graphs") / f".{uuid.uuid4().hex}.part"
     try:
         aside.mkdir(parents=True)
@@ -87,20 +87,19 @@ def _write_templates(path: Path, relations: list[str], templates: dict[int, Temp
 
 
 def remove(folder: Path) -> None:
-    """Delete a graph's folder if it is there."""
     if folder.exists():
         shutil.rmtree(folder)
 
 
 def read_index(folder: Path, sha256: str) -> dict[str, Any]:
-    """graph.json, checked against the checksum that the row remembers."""
+    """Return graph.json, checked against `sha256`, which the graph's row holds."""
     check_sha256(folder / INDEX, sha256)
     index: dict[str, Any] = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     return index
 
 
 def checked_file(folder: Path, index: dict[str, Any], name: str) -> Path:
-    """The path of a file that graph.json lists, after its checksum was found right."""
+    """Return the path of a file that graph.json lists, after checking its checksum."""
     path = folder / name
     if name not in index["files"]:
         raise ArtifactError(f"{folder / INDEX} lists no {name}: import the graph again.")
@@ -109,7 +108,7 @@ def checked_file(folder: Path, index: dict[str, Any], name: str) -> Path:
 
 
 def read_graph(folder: Path, sha256: str) -> GraphArrays:
-    """All arrays and names of a graph; ArtifactError when a file is missing or not what was written."""
+    """Read all arrays and names of a graph; ArtifactError if a file is missing or changed."""
     index = read_index(folder, sha256)
     entities = pq.read_table(checked_file(folder, index, "entities.parquet"))
     relations = pq.read_table(checked_file(folder, index, "relations.parquet"))
@@ -133,7 +132,7 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def read_closed_world(folder: Path, sha256: str) -> Ids:
-    """int32[n, 3], read-only."""
+    """Read all true triples int32[n, 3], read-only."""
     with np.load(checked_file(folder, read_index(folder, sha256), "closed_world.npz")) as file:
         triples: Ids = file["triples"]
     triples.setflags(write=False)
@@ -141,7 +140,7 @@ def read_closed_world(folder: Path, sha256: str) -> Ids:
 
 
 def read_templates(folder: Path, sha256: str) -> dict[str, TemplateText]:
-    """Relation key to its texts; empty where the graph came without templates."""
+    """Return the texts of each relation key; empty where the graph came without templates."""
     index = read_index(folder, sha256)
     if "relation_templates.tsv" not in index["files"]:
         return {}

@@ -31,7 +31,7 @@ def import_graph(
     created_by: AbstractBaseUser | None = None,
     progress: TellStage | None = None,
 ) -> Graph:
-    """Check a source, write its files, add its rows; GraphError says what is wrong; nothing is left behind.
+    """Check a source, write its files and add its rows; GraphError says what is wrong, and leaves nothing behind.
 
     `unseen`: 'keep' or 'drop' valid and test triples with entities that train does not have.
     `progress` is called with a stage, what is done of it, and its whole.
@@ -69,7 +69,7 @@ def import_graph(
 
 
 def check_new_name(name: str) -> None:
-    """GraphError when a graph cannot be called this, before any work is done."""
+    """Raise GraphError if a graph cannot have this name, before any work is done."""
     try:
         validate_slug(name)
     except ValidationError:
@@ -81,7 +81,7 @@ def check_new_name(name: str) -> None:
 
 
 def _row(name: str, source: GraphSourceData, unseen: str, options: dict[str, Any], graph: CheckedGraph) -> Graph:
-    """The unsaved row; artifact and checksum follow when the files are there."""
+    """Return the unsaved row; artifact and checksum follow when the files exist."""
     arrays = graph.arrays
     return Graph(
         name=name,
@@ -99,7 +99,7 @@ def _row(name: str, source: GraphSourceData, unseen: str, options: dict[str, Any
 
 @transaction.atomic
 def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
-    """Rows and the renamed folder, or neither; short, so that SQLite's one writer is not kept."""
+    """Save the rows and rename the folder, or do neither; short, so that SQLite's one writer is not blocked."""
     row.save()
     row.artifact = f"graphs/{row.pk}"
     row.save(update_fields=["artifact"])

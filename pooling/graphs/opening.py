@@ -16,7 +16,7 @@ _opening = Lock()
 
 
 def get_graph(name: str) -> Graph:
-    """The graph of this name; GraphError names those that exist."""
+    """Return the graph of this name; GraphError names those that exist."""
     try:
         return Graph.objects.get(name=name)
     except Graph.DoesNotExist:
@@ -25,7 +25,7 @@ def get_graph(name: str) -> Graph:
 
 
 def open_graph(graph: Graph) -> GraphArrays:
-    """The graph's names and triples, read and checked (SHA-256) once per process, then shared."""
+    """Return the graph's names and triples, read and checked (SHA-256) once per process, then shared."""
     folder = artifact_path(graph.artifact)
     key = (str(folder), graph.sha256)
     with _opening:
@@ -41,7 +41,7 @@ def open_graph(graph: Graph) -> GraphArrays:
 
 
 def closed_world_triples(graph: Graph) -> Ids:
-    """All true triples int32[n, 3] of a graph whose truth is known; GraphError for any other."""
+    """Return all true triples int32[n, 3] of a graph with a closed world; GraphError for any other."""
     if not graph.has_closed_world:
         raise GraphError(f"Graph {graph.name} has no closed world: only the family generator knows all true triples.")
     try:
@@ -51,7 +51,7 @@ def closed_world_triples(graph: Graph) -> Ids:
 
 
 def given_templates(graph: Graph) -> dict[int, TemplateText]:
-    """Relation id to (statement, tail question, head question) for relations that came with templates."""
+    """Map the id of each relation that came with templates to its statement, tail question and head question."""
     try:
         texts = files.read_templates(artifact_path(graph.artifact), graph.sha256)
     except (ArtifactError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What a source hands to the importer, and how it complains."""
+"""Define what a source of a graph returns to the importer, and how it reports problems."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ Codes = npt.NDArray[np.int64]
 
 
 class GraphError(UserError):
-    """A graph that is not there, or cannot be imported: which file and line, what, and what to do."""
+    """Say why a graph is missing or cannot be imported: which file and line, what is wrong, what to do."""
 
 
 @dataclass(frozen=True)
 class SplitRows:
-    """The triples of one split as they stand in the source, repeats included."""
+    """Hold the triples of one split as the source has them, repeats included."""
 
     file: str  # as messages name it
     rows: Codes  # [n, 3]: head, relation, tail as indices into GraphSourceData.keys; row i is on line i + 1
@@ -30,7 +30,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class SideTable:
-    """A file that comes with the triples (labels, types, ...): its rows as text; row i is on line i + 1."""
+    """Hold a file that comes with the triples (labels, types, ...) as rows of text; row i is on line i + 1."""
 
     file: str
     rows: list[tuple[str, ...]]
@@ -38,7 +38,7 @@ class SideTable:
 
 @dataclass(frozen=True)
 class GraphSourceData:
-    """Everything that a source knows, unchecked but for what makes a row a row."""
+    """Hold everything that a source knows; only the number of columns of each row was checked."""
 
     source: GraphSource
     keys: list[str]  # the vocabulary of entities and relations together
@@ -52,12 +52,12 @@ class GraphSourceData:
 
 
 def report_entry(kind: str, count: int, message: str, examples: Iterable[str]) -> dict[str, Any]:
-    """One entry of Graph.report."""
+    """Return one entry of Graph.report."""
     return {"kind": kind, "count": count, "message": message, "examples": list(examples)}
 
 
 def raise_problems(problems: list[str]) -> None:
-    """Raise a GraphError of the first problems, one per line, if there are any."""
+    """Raise a GraphError with the first problems, one per line, if there are any."""
     if problems:
         more = len(problems) - MAX_PROBLEMS
         shown = problems[:MAX_PROBLEMS] + ([f"… and {more:,} more problems."] if more > 0 else [])
@@ -65,5 +65,5 @@ def raise_problems(problems: list[str]) -> None:
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """'1 triple', '2,000 triples'."""
+    """Return a count with its noun: '1 triple', '2,000 triples'."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

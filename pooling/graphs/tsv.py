@@ -1,4 +1,4 @@
-"""Reading a folder of TSV files: fast on millions of lines, exact about the line that is wrong."""
+"""Read a folder of TSV files: fast on millions of lines, exact about the line that is wrong."""
 
 import gzip
 import zlib
@@ -36,7 +36,10 @@ _TAB, _NEWLINE, _RETURN, _NUL = 9, 10, 13, 0
 
 
 def read_tsv(folder: str | Path) -> GraphSourceData:
-    """Read a graph folder (DESIGN §4); GraphError names up to 20 problems with file and line."""
+    """Read a folder of train, valid and test triples; GraphError names up to 20 problems with file and line.
+
+    The files of `SIDE_TABLES` are read where they are there.
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise GraphError(f"{folder} is not a folder: give the folder that holds train.tsv, valid.tsv and test.tsv.")
@@ -63,7 +66,7 @@ def read_tsv(folder: str | Path) -> GraphSourceData:
 
 
 def read_triple_files(source: GraphSource, paths: dict[Split, Path]) -> GraphSourceData:
-    """Triples only, from three files that are known to be there (a dataset that PyKEEN ships)."""
+    """Read triples only, from three files that exist (a dataset that PyKEEN ships)."""
     problems: list[str] = []
     fields = [_read_triples(paths[split], problems) for split in Split]
     raise_problems(problems)
@@ -73,7 +76,7 @@ def read_triple_files(source: GraphSource, paths: dict[Split, Path]) -> GraphSou
 
 
 def encode(fields: list[pa.LargeStringArray]) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
-    """Flat fields (h, r, t, h, r, t, ...) of several files as one vocabulary, and an int64[n, 3] per file."""
+    """Encode flat fields (h, r, t, h, r, t, ...) of several files as one vocabulary and an int64[n, 3] per file."""
     together = pa.concat_arrays(fields).dictionary_encode()
     codes = together.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     ends = np.cumsum([len(part) for part in fields])[:-1]
@@ -81,7 +84,7 @@ def encode(fields: list[pa.LargeStringArray]) -> tuple[list[str], list[npt.NDArr
 
 
 def _find(folder: Path, stem: str, problems: list[str], needed: bool = False) -> Path | None:
-    """The one file of this stem; a problem is added where there are several, or none of a needed one."""
+    """Return the one file of this stem; add a problem if there are several, or if a needed one is missing."""
     found = [folder / (stem + ending) for ending in ENDINGS if (folder / (stem + ending)).is_file()]
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
@@ -96,7 +99,7 @@ def _name(path: Path | None) -> str:
 
 
 def _read_triples(path: Path, problems: list[str]) -> pa.LargeStringArray:
-    """Flat fields of a file of triples; where there are problems they are added and no fields come back."""
+    """Return the flat fields of a file of triples; with problems, add them and return no fields."""
     before = len(problems)
     fields = split_fields(_bytes_of(path, problems), path.name, TRIPLE, frozenset(), problems)
     if not len(fields) and len(problems) == before:
@@ -127,7 +130,7 @@ def _bytes_of(path: Path, problems: list[str]) -> bytes:
 def split_fields(
     data: bytes, file: str, columns: tuple[str, ...], may_be_empty: frozenset[int], problems: list[str]
 ) -> pa.LargeStringArray:
-    """All fields of a TSV file in one flat array (row after row); problems are added with file and line.
+    """Return all fields of a TSV file in one flat array, row after row; add problems with file and line.
 
     Lines end with LF or CR LF; the last one may lack it. A byte order mark is skipped. With any problem the
     array is empty.
@@ -158,7 +161,7 @@ def split_fields(
 
 
 def _bad_bytes(data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[tuple[int, str]]:
-    """Lines that are not UTF-8, or hold a carriage return or NUL; `ends`: where lines end in `text`."""
+    """List lines that are not UTF-8, or hold a carriage return or NUL; `ends`: where lines end in `text`."""
     found: list[tuple[int, str]] = []
     try:
         data.decode()
@@ -207,7 +210,7 @@ def _check_templates(table: SideTable | None, problems: list[str]) -> None:
 
 
 def _check_lengths(keys: list[str], splits: dict[Split, SplitRows], problems: list[str]) -> None:
-    """Relation keys go into a column of the database."""
+    """Add a problem for each relation key that is too long for its database column."""
     too_long = np.array([len(key) > MAX_RELATION_LENGTH for key in keys], bool)
     for split in splits.values():
         for row in np.flatnonzero(too_long[split.rows[:, 1]]):
@@ -218,7 +221,7 @@ def _check_lengths(keys: list[str], splits: dict[Split, SplitRows], problems: li
 
 
 def _whitespace(keys: list[str], splits: dict[Split, SplitRows]) -> list[dict[str, object]]:
-    """White space around a field is part of the key, and mostly a mistake: kept, and reported."""
+    """Report fields with white space around them: it is part of the key, and mostly a mistake."""
     around = np.array([key != key.strip() for key in keys], bool)
     places = [
         (f"{split.file}:{row + 1}", keys[split.rows[row, column]])

@@ -1,4 +1,4 @@
-"""Batches of training rows and their loss: against all entities, or against some that are drawn.
+"""Draw batches of training rows and compute their loss, against all entities or against some that are drawn.
 
 Drawn entities are shared by the rows of a batch, and the answers of the other rows join them: one matrix product
 instead of a lookup per negative. Frequent answers would be pushed down too often, so every column is weighted by how
@@ -34,22 +34,22 @@ LOSSES: dict[str, Callable[[Cells, float], Tensor]] = {"cross-entropy": cross_en
 
 
 class Batches(Protocol):
-    """Training rows, drawn anew for every epoch, and the loss of some of them."""
+    """Draw training rows anew for every epoch, and compute the loss of some of them."""
 
     def __len__(self) -> int:
-        """Batches of an epoch."""
+        """Return the number of batches of an epoch."""
 
     def draw(self) -> Iterator[Tensor]:
         """Yield row numbers, shuffled."""
 
     def loss(self, spec: SystemSpec, model: ERModel, rows: Tensor) -> Tensor:
-        """Mean loss of the rows; differentiable."""
+        """Return the mean loss of the rows; differentiable."""
 
 
 def column_scores(
     spec: SystemSpec, model: ERModel, query: Tensor, columns: Tensor | None, shared: Any = None
 ) -> Tensor:
-    """Scores [B, C] of query vectors [B, q] against the entities `columns` [C], or all; differentiable.
+    """Score query vectors [B, q] against the entities `columns` [C], or all: [B, C]; differentiable.
 
     `shared` from `shared_of`, for systems that have it.
     """
@@ -60,7 +60,7 @@ def column_scores(
 def _scores(
     spec: SystemSpec, model: ERModel, query: Tensor, features: Tensor, bias: Tensor | None, entities: Tensor | None
 ) -> Tensor:
-    """Scores against entities [C] that all rows share (None: all), or against [B, n] of each row's own.
+    """Score against entities [C] that all rows share (None: all), or against [B, n] of each row's own.
 
     Under autocast only plain products are rounded to bfloat16: a distance is a small difference of large products, and
     8 bits would leave nothing of it.
@@ -80,7 +80,7 @@ def _wide(values: Tensor) -> Tensor:
 
 
 class _Rows(ABC):
-    """Rows with their right answers: how they are drawn, and their loss."""
+    """Hold rows with their right answers; draw them and compute their loss."""
 
     entity: Tensor  # [N]
     relation: Tensor  # [N], inverse-aware
@@ -93,11 +93,11 @@ class _Rows(ABC):
 
     @abstractmethod
     def right(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The right answers of some rows: their place in `rows` [A], and which entity [A]."""
+        """Return the right answers of some rows: their place in `rows` [A], and which entity [A]."""
 
     @abstractmethod
     def columns(self, row: Tensor, answer: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Entities [C], drawn ones and the answers of all rows; the right ones' places [A]; logarithms of weights.
+        """Return entities [C], drawn ones and all answers; the right ones' places [A]; logarithms of weights.
 
         The weight of a cell [size, C] says how many entities it stands for, as in `Cells`.
         """
@@ -111,7 +111,7 @@ class _Rows(ABC):
         yield from (rows for rows in order.split(self.settings["batch_size"]) if len(rows) > 1)
 
     def loss(self, spec: SystemSpec, model: ERModel, rows: Tensor) -> Tensor:
-        """Mean loss of the rows, as the settings define it."""
+        """Return the mean loss of the rows, as the settings define it."""
         settings, shared = self.settings, shared_of(spec, model)
         entity, relation = self.entity[rows], self.relation[rows]
         row, answer = self.right(rows)
@@ -127,7 +127,7 @@ class _Rows(ABC):
         return loss
 
     def draw_entities(self) -> Tensor:
-        """Entities [num_negatives], evenly."""
+        """Draw entities [num_negatives], evenly."""
         return torch.randint(self.num_entities, (self.settings["num_negatives"],), device=self.device)
 
     def _scaled(self, scores: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ class _Rows(ABC):
     def _cells(
         self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: Any
     ) -> Cells:
-        """Scores against all entities, or against the drawn ones and all answers of the batch."""
+        """Score all entities, or the drawn ones and all answers of the batch."""
         if not self.settings["num_negatives"]:
             scores = self._scaled(column_scores(spec, model, query, None, shared))
             return Cells(scores, row, answer, None, self.num_entities)
@@ -148,7 +148,7 @@ class _Rows(ABC):
     def _adversarial(
         self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: Any
     ) -> Tensor:
-        """Right answers by themselves, and drawn entities, without the row's own answers."""
+        """Return the self-adversarial loss: right answers by themselves, drawn entities without the row's own."""
         drawn = torch.unique(self.draw_entities())
         features, bias = features_of(spec, model, shared)
         asked = query if len(row) == len(query) else query[row]  # [A, q]
@@ -163,7 +163,7 @@ class _Rows(ABC):
 
 
 class TripleBatches(_Rows):
-    """Rows are triples in both directions, each with one right answer (1-vs-all)."""
+    """Take triples in both directions as rows, each with one right answer (1-vs-all)."""
 
     def __init__(self, triples: np.ndarray, num_entities: int, settings: CommonSettings, device: str) -> None:
         head, relation, tail = torch.as_tensor(np.asarray(triples, np.int64), device=device).T
@@ -172,11 +172,11 @@ class TripleBatches(_Rows):
         super().__init__(num_entities, settings, device)
 
     def right(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """One answer each."""
+        """Return one answer for each row."""
         return torch.arange(len(rows), device=self.device), self.answer[rows]
 
     def columns(self, row: Tensor, answer: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Each answer and each draw is a column, perhaps of an entity that has others.
+        """Make each answer and each draw a column, perhaps of an entity that has others.
 
         It stands for 1 / (how often the entity is expected in a batch) entities. To take each entity once is no better:
         ComplEx on FB15k-237, one epoch, three seeds: MRR .244 against .247.
@@ -193,7 +193,7 @@ class TripleBatches(_Rows):
 
 
 class QuestionBatches(_Rows):
-    """Rows are questions, each with all its training answers (k-vs-all).
+    """Take questions as rows, each with all its training answers (k-vs-all).
 
     FB15k-237 has 3.6 triples per question: a costly encoder such as ConvE's then runs 3.6 times less often.
     """
@@ -210,14 +210,14 @@ class QuestionBatches(_Rows):
         super().__init__(num_entities, settings, device)
 
     def right(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """All answers of a question, one after the other."""
+        """Return all answers of each question, one after the other."""
         start, count = self.start[rows], self.count[rows]
         row = torch.repeat_interleave(count)  # 0 count[0] times, 1 count[1] times, …
         first = torch.cumsum(count, 0) - count  # where the answers of each row begin in row
         return row, self.answer[torch.arange(len(row), device=self.device) + (start - first)[row]]
 
     def columns(self, row: Tensor, answer: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Each entity is one column, which stands for 1 / (its chance to be in a batch) entities."""
+        """Make each entity one column, which stands for 1 / (its chance to be in a batch) entities."""
         union, place = torch.unique(torch.cat([answer, self.draw_entities()]), return_inverse=True)
         place = place[: len(answer)]
         expected = self.settings["num_negatives"] / self.num_entities + size * self.frequency[union]

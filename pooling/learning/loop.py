@@ -1,4 +1,4 @@
-"""Train a system in a loop of our own. Resumable, seeded, with early stopping on the validation MRR.
+"""Train a system: resumable, seeded, with early stopping on the validation MRR.
 
 Every triple (h, r, t) is trained in both directions, (h, 2r, t) and (t, 2r + 1, h). `batches.py` says what a batch
 is, `losses.py` what is made small. With the setting precision=mixed, products are computed in bfloat16 on a GPU; its
@@ -34,12 +34,12 @@ OnEpoch = Callable[[int, Callable[[], Scorer]], None]  # an epoch that has ended
 
 
 class TrainingCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """Training was asked to stop; the checkpoint of the last whole epoch is kept."""
+    """Report that training was asked to stop; the checkpoint of the last whole epoch is kept."""
 
 
 @dataclass(frozen=True)
 class EpochReport:
-    """Where training stands. `fraction` is of the current epoch; times in seconds."""
+    """Tell where training is; `fraction` is of the current epoch, times are in seconds."""
 
     epoch: int  # being trained, from 1
     epochs: int
@@ -53,7 +53,10 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class TrainResult:
-    """What training gave. `seconds` span all sessions of a resumed training; `history`: a dict per epoch."""
+    """Hold the result of a training.
+
+    `seconds` span all sessions of a resumed training; `history` has a dict per epoch.
+    """
 
     epochs_done: int
     best_epoch: int
@@ -65,7 +68,10 @@ class TrainResult:
 
 
 class Diverged(ValueError):  # noqa: N818 - what happened, as TrainingCancelled
-    """The loss is no longer finite. `best_epoch` is the epoch whose weights are kept, 0: none; `result`: till then."""
+    """Report a loss that is no longer finite.
+
+    `best_epoch` is the epoch whose weights are kept, 0 for none; `result` is what training gave until then.
+    """
 
     def __init__(self, message: str, result: TrainResult) -> None:
         super().__init__(message)
@@ -88,7 +94,7 @@ def train_system(
     threads: int | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainResult:
-    """Train system `name` on triples int[n, 3]; the best epoch's weights stay in `directory`.
+    """Train system `name` on triples int[n, 3]; leave the best epoch's weights in `directory`.
 
     A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
     epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
@@ -116,7 +122,7 @@ def train_system(
 
 
 class _Run:
-    """The state of one training."""
+    """Hold the state of one training."""
 
     def __init__(
         self,
@@ -166,7 +172,7 @@ class _Run:
         self.reported = 0.0
 
     def resume(self) -> None:
-        """Go on from the checkpoint of the directory, if there is one."""
+        """Continue from the checkpoint of the directory, if there is one."""
         if not (path := self.directory / LATEST).exists():
             return
         state = read_checkpoint(path)
@@ -179,7 +185,7 @@ class _Run:
             setattr(self, key, state[key])
 
     def train(self) -> TrainResult:
-        """Train the epochs that are left."""
+        """Train the remaining epochs."""
         epochs = self.settings["epochs"]
         while self.epoch < epochs and not self.stopped_early:
             before = self.seconds
@@ -202,7 +208,7 @@ class _Run:
         return self.result()
 
     def validate_last(self) -> None:
-        """Training ended before its first validation was due: validate now, so that there are weights to keep."""
+        """Validate after the last epoch, if no validation was due before, so that there are weights to keep."""
         mrr = self.validate(self.epoch)
         self.best_epoch, self.best_mrr, self.seconds = self.epoch, mrr, time.monotonic() - self.started
         row = {**self.history[-1], "validation_mrr": mrr, "seconds": self.seconds}
@@ -211,13 +217,13 @@ class _Run:
         self.report(self.epoch, 1.0, row["loss"])
 
     def result(self) -> TrainResult:
-        """What training gave so far."""
+        """Return the result of the training so far."""
         return TrainResult(
             self.epoch, self.best_epoch, self.best_mrr, self.seconds, self.device, self.stopped_early, self.history
         )
 
     def is_over(self, epoch_seconds: float) -> bool:
-        """Whether patience has run out, or most of another epoch would lie behind the time limit."""
+        """Return whether patience has run out, or most of another epoch would lie behind the time limit."""
         limit, patience = self.settings["max_seconds"], self.settings["patience"]
         if limit and self.seconds + epoch_seconds / 2 > limit:
             return True
@@ -253,14 +259,14 @@ class _Run:
         return mean
 
     def finite(self, figure: torch.Tensor, epoch: int) -> float:
-        """Return the figure; Diverged where it is NaN or infinite."""
+        """Return the figure; raise Diverged if it is NaN or infinite."""
         value = figure.item()
         if not np.isfinite(value):
             raise self.diverged("loss", epoch)
         return value
 
     def diverged(self, what: str, epoch: int) -> Diverged:
-        """The error to raise; the best whole epoch is kept."""
+        """Return the error to raise; keep the best whole epoch."""
         if not self.best_epoch and 0 < self.epoch < epoch:  # none was validated: the last one is the best
             self.best_epoch = self.epoch
             state = read_checkpoint(self.directory / LATEST)
@@ -279,12 +285,12 @@ class _Run:
             group["lr"] = self.settings["learning_rate"] * self.settings["decay"] ** share
 
     def validates(self, epoch: int) -> bool:
-        """Whether the epoch ends with a validation; the last one always does, and what ends without any."""
+        """Return whether the epoch ends with a validation: when due, and at the end at the latest."""
         due = epoch % self.settings["validate_every"] == 0 or epoch in (self.settings["epochs"], self.epoch)
         return bool(len(self.valid_triples)) and due
 
     def validate(self, epoch: int) -> float | None:
-        """Return the MRR of the validation (`validation_mrr`); None: not now."""
+        """Return the validation MRR (`validation_mrr`); None if the epoch has no validation."""
         if not self.validates(epoch):
             return None
         try:
@@ -303,7 +309,7 @@ class _Run:
             raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}") from None
 
     def save(self, is_best: bool) -> None:
-        """Write the checkpoint of this epoch; the best weights first, so that it never names others."""
+        """Write the checkpoint of this epoch; the best weights first, so that the checkpoint never names others."""
         model = self.model.state_dict()
         if is_best:
             write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})
@@ -312,7 +318,7 @@ class _Run:
         write_checkpoint(self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state})
 
     def report(self, epoch: int, fraction: float, loss: float) -> None:
-        """Tell the caller where training stands."""
+        """Tell the caller where training is."""
         self.reported = time.monotonic()
         done = max(epoch - 1 + fraction, 1e-9)
         spent = self.reported - self.started

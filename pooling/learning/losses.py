@@ -1,4 +1,4 @@
-"""Losses of a batch of scores: cross-entropy, binary cross-entropy, self-adversarial negative sampling.
+"""Compute the loss of a batch of scores: cross-entropy, binary cross-entropy, self-adversarial.
 
 Label smoothing ε, for the first two: a right answer keeps 1 − ε of its label, and every entity gets ε / E.
 """
@@ -15,7 +15,7 @@ LOWEST = torch.finfo(torch.float32).min
 
 
 class Cells(NamedTuple):
-    """Scores of a batch, and which of them are right answers.
+    """Hold the scores of a batch, and which of them are right answers.
 
     scores [B, C]; row and place [A]: the cells of the right answers, at least one in each row; log_weight [B, C]:
     logarithm of how many entities a cell stands for, 0 at right answers, −inf where it does not count; None: all
@@ -30,7 +30,7 @@ class Cells(NamedTuple):
 
 
 def cross_entropy(cells: Cells, smoothing: float) -> Tensor:
-    """Mean over the right answers of −log softmax, each against all cells of its row.
+    """Return the mean over the right answers of −log softmax, each against all cells of its row.
 
     Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR.
     """
@@ -44,7 +44,7 @@ def cross_entropy(cells: Cells, smoothing: float) -> Tensor:
 
 
 def binary_cross_entropy(cells: Cells, smoothing: float) -> Tensor:
-    """Sum over the entities of the binary cross-entropy of each, mean over the rows.
+    """Return the binary cross-entropy, summed over the entities, mean over the rows.
 
     The source takes the mean over the entities too. The sum weighs as much against n3 and l2 on every graph, and its
     slopes stay far above what Adam takes for zero. Source: Dettmers et al. (2018), Convolutional 2D knowledge graph
@@ -60,7 +60,7 @@ def binary_cross_entropy(cells: Cells, smoothing: float) -> Tensor:
 
 
 def _mean_score(cells: Cells) -> Tensor:
-    """Mean score over all entities, estimated where some were drawn: [B]."""
+    """Return the mean score over all entities, estimated where some were drawn: [B]."""
     weight = cells.log_weight
     return (cells.scores if weight is None else cells.scores * weight.exp()).sum(1) / cells.num_entities
 
@@ -68,8 +68,9 @@ def _mean_score(cells: Cells) -> Tensor:
 def self_adversarial(
     right: Tensor, row: Tensor, wrong: Tensor, known: Tensor, margin: float, temperature: float
 ) -> Tensor:
-    """Mean over the right answers of −log σ(γ + s) − Σ p log σ(−s' − γ), p = softmax(α s') without gradient.
+    """Return the self-adversarial loss, mean over the right answers.
 
+    It is −log σ(γ + s) − Σ p log σ(−s' − γ), with p = softmax(α s') without gradient.
     right [A]: scores s of the right answers of the rows `row` [A]; wrong [B, n]: scores s' of the drawn entities;
     known [B, n]: drawn, but a right answer of the row, and left out. Source: Sun et al. (2019), RotatE, ICLR, eq. 5.
     """

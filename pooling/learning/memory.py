@@ -1,4 +1,4 @@
-"""Memory of a training: estimated before anything is built, and kept by the process from batch to batch."""
+"""Estimate the memory of a training before anything is built, and keep freed memory between batches."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ SMALL_GRAPH = (61, 7)  # entities and relations: two primes, so that shapes tell
 def estimate_bytes(
     spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], train: np.ndarray
 ) -> int:
-    """About the most bytes that training takes: weights, slopes, optimiser, graph, and a batch or a validation.
+    """Estimate the most bytes that training takes.
 
+    Adds weights, slopes, optimiser, graph, and a batch or a validation.
     Nothing is built: weights are counted on torch's meta device. Of a network's layers it knows what the system tells
     (`SystemSpec.activations`).
     """
@@ -55,7 +56,7 @@ def estimate_bytes(
 def _weights(
     spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], train: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Rows and width of each table of weights."""
+    """Return rows and width of each table of weights."""
     if not spec.needs_train:
         with torch.device("meta"):  # shapes without numbers
             model: Any = build_model(spec, num_entities, num_relations, settings, seed=0)
@@ -70,7 +71,7 @@ def _weights(
 
 
 def _size(weights: torch.Tensor) -> tuple[int, int]:
-    """Rows and width, in floats: a double or a complex number counts as two."""
+    """Return rows and width, in floats: a double or a complex number counts as two."""
     rows = weights.shape[0] if weights.dim() else 1
     return rows, weights.numel() * weights.element_size() // FLOAT // max(rows, 1)
 
@@ -83,7 +84,7 @@ def check_memory(
     train: np.ndarray,
     device: str,
 ) -> int:
-    """Return the estimate; ValueError with the figures where less is free on the device."""
+    """Return the estimate; ValueError with the figures if less is free on the device."""
     needed = estimate_bytes(spec, num_entities, num_relations, settings, train)
     free = free_bytes(device)
     if free is not None and needed > free:
@@ -95,7 +96,7 @@ def check_memory(
 
 
 def free_bytes(device: str) -> int | None:
-    """Bytes that a training may take on a GPU or of this machine's memory; None where the system does not say."""
+    """Return the bytes that a training may take on a GPU or of this machine's memory; None if unknown."""
     if device.startswith("cuda"):
         torch.cuda.empty_cache()  # what torch holds of freed blocks counts as taken
         return int(torch.cuda.mem_get_info(device)[0])
@@ -110,7 +111,10 @@ def free_bytes(device: str) -> int | None:
 
 
 def _left_in_groups() -> Iterator[int]:
-    """Bytes left in each control group (version 2) around this process that has a limit: a container, a service."""
+    """Yield the bytes left in each control group (version 2) around this process that has a limit.
+
+    Containers and services are such groups.
+    """
     own = "/"
     with contextlib.suppress(OSError):
         if line := re.search(r"^0::(/.*)$", OWN_GROUP.read_text(), re.M):
@@ -126,7 +130,7 @@ def _left_in_groups() -> Iterator[int]:
 
 
 def in_words(number: int) -> str:
-    """Bytes as people say them: 49 GB, 1.5 GB, 320 MB."""
+    """Return bytes as people say them: 49 GB, 1.5 GB, 320 MB."""
     if number < 1e9:
         return f"{max(number, 0) / 1e6:.0f} MB"
     return f"{number / 1e9:.1f} GB" if number < 1e10 else f"{number / 1e9:.0f} GB"

@@ -1,4 +1,4 @@
-"""Optimisers of a training: Adam, Adagrad, Adamax."""
+"""Make the optimiser of a training: Adam, Adagrad or Adamax."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATES = {"adam": 2, "adagrad": 1, "adamax": 2}
 
 
 def make_optimizer(model: Any, settings: CommonSettings, device: str) -> torch.optim.Optimizer:
-    """The optimiser that the settings name, over all weights; fused into one pass where torch can."""
+    """Return the optimiser that the settings name, over all weights; fused into one pass where torch can."""
     rate, parameters = settings["learning_rate"], model.parameters()
     if settings["optimizer"] == "adagrad":
         return torch.optim.Adagrad(parameters, lr=rate, fused=device == "cpu" or None)

@@ -1,4 +1,4 @@
-"""Regularisers: a weight on the size of the vectors that a batch used."""
+"""Compute regularisers: a weight on the size of the vectors that a batch used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def factors_of(spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """The vectors of questions and answers, [B, …] each, real or complex; ValueError where a system names none."""
+    """Return the vectors of questions and answers, [B, …] each; ValueError if a system names none.
+
+    They are real or complex.
+    """
     if spec.factors is not None:
         return spec.factors(model, entity, relation, answer)
     if not hasattr(model, "entity_representations"):
@@ -23,7 +26,7 @@ def factors_of(spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, a
 
 
 def penalty(factors: list[Tensor], n3: float, l2: float) -> Tensor | float:
-    """n3 · Σ modulus³ + l2 · Σ modulus² of all coordinates, mean over the rows.
+    """Return n3 · Σ modulus³ + l2 · Σ modulus² of all coordinates, mean over the rows.
 
     Source: Lacroix et al. (2018), Canonical tensor decomposition for knowledge base completion, ICML (N3).
     """

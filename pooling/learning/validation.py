@@ -1,4 +1,4 @@
-"""How good a system is while it is trained: its MRR on the validation triples."""
+"""Compute the MRR of a system on the validation triples while it is trained."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def validation_mrr(
     progress: Tell | None = None,
     should_stop: Stop | None = None,
 ) -> float | None:
-    """Return the MRR of both sides of `size` triples of valid int[n, 3], drawn by `seed`; 0: of all; None: n is 0.
+    """Return the MRR of both sides of `size` triples of valid int[n, 3], drawn by `seed`.
 
+    Size 0 takes all of them; None if there are no triples.
     Ranks are filtered by all of train and valid. Errors are those of `score_questions`.
     """
     sample = valid

@@ -1,4 +1,8 @@
-"""Orders of judging: which triples people get next. One file an order; ORDERS is the registry."""
+"""The registry of orders of judging: which triples people get next.
+
+To add an order, write one file here whose `pick` chooses triples (`base.Order` says how), and add its entry to
+`ORDERS`. `batch.pick_batch` chooses the next batch and `replay.replay` judges a labelled pool again.
+"""
 
 from pooling.orders.bandit import BANDIT_MM, BANDIT_THOMPSON
 from pooling.orders.base import Order

@@ -1,4 +1,4 @@
-"""Bandits (Losada, Parapar and Barreiro 2016, 2017): each run is an arm, shared over all questions."""
+"""Judge by bandits (Losada, Parapar and Barreiro 2016, 2017): each run is an arm, shared over all questions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pooling.orders.follow import first_run, follow, run_places
 
 
 def count_held(pool: OrderPool, triples: np.ndarray) -> np.ndarray:
-    """How many of some triples (bool [n]) each run holds, float64 [runs]."""
+    """Count how many of some triples (bool [n]) each run holds, float64 [runs]."""
     return np.count_nonzero(pool.ranks[:, triples], axis=1).astype(np.float64)
 
 
 def pick_mm(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
     """Follow the run with the largest mean of Beta(1 + yes, 1 + no) over the labelled triples that it holds.
 
-    What waits for its label, or stays undecided, counts as no: a batch would follow one run only otherwise.
+    Triples that wait for a label or stay undecided count as no: otherwise a batch would follow one run only.
     """
     yes = count_held(pool, state.label == YES)
     no = count_held(pool, (state.label == NO) | (state.released & (state.label == UNLABELLED)))
@@ -32,7 +32,7 @@ def pick_mm(pool: OrderPool, state: JudgingState, size: int, seed: int, settings
 
 
 def pick_thompson(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
-    """Follow the run with the largest draw from its Beta(1 + yes, 1 + no); a draw of each run for every choice.
+    """Follow the run with the largest draw from its Beta(1 + yes, 1 + no), drawn anew for every choice.
 
     The draws follow from the seed and the number of triples released before, so that they can be repeated.
     """

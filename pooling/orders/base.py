@@ -1,4 +1,4 @@
-"""What every order of judging sees, and what it gives back. Source: spec of pooling, "Orders"."""
+"""Define what every order of judging sees, and what it returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class OrderPool:
-    """n pooled triples that people may judge, and which of the runs hold them.
+    """Hold n pooled triples that people may judge, and which of the runs hold them.
 
     ranks int32 [runs, n]: smallest rank at which a run holds the triple, on either side; 0: it does not hold it
     depth int32 [n]: smallest rank at which any run found it, at least 1
@@ -43,14 +43,17 @@ class OrderPool:
         return len(self.ranks)
 
     def remember(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What follows from the pool alone, made once: orders are asked again and again for the same pool."""
+        """Return what follows from the pool alone, made once.
+
+        Orders are asked again and again for the same pool.
+        """
         if key not in self._kept:
             self._kept[key] = make()
         found: Made = self._kept[key]
         return found
 
     def place(self, seed: int) -> np.ndarray:
-        """Place of each triple in a seeded random order, int64 [n]; it breaks every tie between triples.
+        """Return the place of each triple in a seeded random order, int64 [n]; it breaks all ties of triples.
 
         Each triple has its own random number, so that the order of the old ones stays when triples come behind them.
         """
@@ -64,7 +67,7 @@ class OrderPool:
         return self.remember(("place", seed), make)
 
     def lists(self, seed: int) -> list[np.ndarray]:
-        """For each run the triples that it holds, best rank first, equal ranks in the seeded order; int64 [held]."""
+        """Return the triples that each run holds, best rank first, equal ranks in the seeded order; int64 [held]."""
 
         def make() -> list[np.ndarray]:
             sorted_ = (np.lexsort((self.place(seed), ranks)) for ranks in self.ranks)
@@ -72,13 +75,12 @@ class OrderPool:
 
         return self.remember(("lists", seed), make)
 
-    """A registry row. `pick(pool, state, size, seed, settings)` chooses `size` triples, or all that are left."""
-
 
 @dataclass(frozen=True)
 class JudgingState:
-    """How far judging is. All an order may know: it gives the same answer for the same state, seed and settings.
+    """Hold how far judging is: all that an order may know.
 
+    An order gives the same answer for the same state, seed and settings.
     released bool [n]: given to people; drawn bool [n]: chosen by the order itself, not only with its question
     label int8 [n]: UNLABELLED, NO or YES; arm int64 [n]: the run that the order followed when it chose it, -1: none
     """
@@ -94,9 +96,12 @@ class JudgingState:
 
 
 class Pick(NamedTuple):
-    """k chosen triples, the first one first: index int64 [k], chance of being drawn float64 [k] (NaN where the order is
-    no sample), run followed int64 [k] (-1: none). A sample names those again that came to people with their question:
-    from then on they are drawn too. It may name only such: ask again for triples that are new to people."""
+    """Hold k chosen triples, the first one first.
+
+    `triple` int64 [k]: their index; `probability` float64 [k]: the chance of being drawn (NaN where the order is no
+    sample); `arm` int64 [k]: the run followed (-1: none). A sample names those again that came to people with their
+    question: from then on they are drawn too. It may name only such: ask again for triples that are new to people.
+    """
 
     triple: np.ndarray
     probability: np.ndarray
@@ -104,13 +109,13 @@ class Pick(NamedTuple):
 
     @classmethod
     def of(cls, triple: np.ndarray, arm: np.ndarray | None = None) -> Pick:
-        """A pick that is no sample."""
+        """Make a pick that is no sample."""
         none = np.full(len(triple), -1, dtype=np.int64)
         return cls(triple, np.full(len(triple), np.nan), none if arm is None else arm)
 
 
 def best(score: np.ndarray, place: np.ndarray, choice: np.ndarray, size: int) -> np.ndarray:
-    """The `size` triples of `choice` (bool [n]) with the largest score float [n], ties by place; int64, best first."""
+    """Return the `size` triples of `choice` (bool [n]) with the largest score float [n], ties by place; int64."""
     found = np.flatnonzero(choice) if size else np.zeros(0, dtype=np.int64)
     if size < len(found):  # those below the last score that counts need no sorting
         least = np.partition(score[found], len(found) - size)[len(found) - size]
@@ -123,7 +128,7 @@ Settings = Mapping[str, float | list[float] | list[int]]
 
 @dataclass(frozen=True)
 class Order:
-    """A registry row. `pick(pool, state, size, seed, settings)` chooses `size` triples, or all that are left."""
+    """Register an order. `pick(pool, state, size, seed, settings)` chooses `size` triples, or all that are left."""
 
     name: str
     label: str

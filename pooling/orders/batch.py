@@ -1,4 +1,4 @@
-"""The next batch: what an order chooses, alone or with the rest of its questions."""
+"""Choose the next batch: what an order chooses, alone or with the rest of its questions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings
 def pick_batch(
     order: Order, pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings, *, whole: bool
 ) -> tuple[Pick, np.ndarray]:
-    """A batch of `size` triples, or of all that are left; `whole`: of whole questions, so it may be a little larger.
+    """Choose a batch of `size` triples, or of all that are left.
 
-    Whole questions are as few picks as make the size together with all that is left of their questions. Returns the
+    With `whole` it consists of whole questions, so it may be a little larger.
+    Then it takes as few picks as reach the size together with all that is left of their questions. Returns the
     pick, and bool [n]: what people get. A pick of a sample may name only what is released: then nobody gets anything,
     and the caller notes it and asks again.
     """

@@ -1,4 +1,4 @@
-"""By depth: rank 1 of every run, then rank 2, and so on, as TREC pools are judged."""
+"""Judge by depth: rank 1 of every run, then rank 2, and so on, as TREC pools are judged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, 
 
 
 def rest(pool: OrderPool, released: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """The next `size` triples that are not `released` (bool [n]), shallow first, random within a depth; int64 [k]."""
+    """Return the next `size` triples that are not `released` (bool [n]); int64 [k].
+
+    The shallow ones come first, in random order within a depth.
+    """
     return best(-pool.depth, pool.place(seed), ~released, size)
 
 

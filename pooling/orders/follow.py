@@ -1,4 +1,4 @@
-"""Following runs: choose a run, take the best of its triples that nobody has judged, choose again."""
+"""Follow runs: choose a run, take the best of its triples that nobody has judged, choose again."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pooling.orders.depth import rest
 
 
 def run_places(pool: OrderPool, seed: int) -> np.ndarray:
-    """Place of each run in a seeded order, int64 [runs]; it breaks every tie between runs."""
+    """Return the place of each run in a seeded order, int64 [runs]; it breaks every tie between runs."""
     return np.random.default_rng([seed, 1]).permutation(pool.runs)
 
 
 def first_run(score: np.ndarray, place: np.ndarray, able: np.ndarray) -> int:
-    """The run with the largest score float [runs] of those that are `able` (bool [runs]), ties by place."""
+    """Return the run with the largest score float [runs] among those `able` (bool [runs]), ties by place."""
     return int(np.lexsort((place, np.where(able, -score, np.inf)))[0])
 
 
@@ -28,9 +28,9 @@ def follow(
     choose: Callable[[np.ndarray, int], int],
     chosen: Callable[[int, int], None],
 ) -> Pick:
-    """`size` triples, one at a time from the run that `choose(able, n)` names, n of them being chosen already.
+    """Pick `size` triples, each from the run that `choose(able, n)` names, where n are already chosen.
 
-    `able` bool [runs]: runs with a triple left. `chosen(triple, run)` hears of each choice. When no run has any left,
+    `able` bool [runs]: runs with a triple left. `chosen(triple, run)` is told of each choice. When no run has any left,
     the others follow by depth.
     """
     taken = state.released.copy()

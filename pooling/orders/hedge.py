@@ -1,4 +1,4 @@
-"""Hedge (Aslam, Pavlu and Savell 2003): runs vote with weights that follow how often they were right."""
+"""Judge by Hedge (Aslam, Pavlu and Savell 2003): runs vote, with weights from how often they were right."""
 
 from __future__ import annotations
 
@@ -20,21 +20,29 @@ def beta_of(settings: Settings) -> float:
 
 
 def credits(ranks: np.ndarray) -> np.ndarray:
-    """½ ln(Z / rank), Z one more than the deepest rank of all, and 0 where a run does not hold the triple;
-    float64 [runs, n]."""
+    """Return ½ ln(Z / rank), float64 [runs, n]; 0 where a run does not hold the triple.
+
+    Z is one more than the deepest rank of all.
+    """
     deepest = int(ranks.max(initial=0)) + 1
     return np.where(ranks > 0, 0.5 * np.log(deepest / np.maximum(ranks, 1)), 0.0)
 
 
 def log_weights(credit: np.ndarray, state: JudgingState, beta: float) -> np.ndarray:
-    """ln of β^loss of each run, float64 [runs]; its loss less its credit for each positive, more for each negative."""
+    """Return ln of β^loss of each run, float64 [runs].
+
+    The loss falls by the run's credit for each positive, and rises by it for each negative.
+    """
     labelled = np.flatnonzero(state.label >= 0)
     sign = np.where(state.label[labelled] == YES, -1.0, 1.0)
     return math.log(beta) * (credit[:, labelled] * sign).sum(axis=1)
 
 
 def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
-    """Scores are compared by their logarithms: weights span hundreds of orders of magnitude."""
+    """Pick the triples with the most weighted votes.
+
+    Scores are compared by their logarithms: weights span hundreds of orders of magnitude.
+    """
     credit = pool.remember("credits", lambda: credits(pool.ranks))
     with np.errstate(divide="ignore"):
         log_credit = pool.remember("log credits", lambda: np.log(credit))

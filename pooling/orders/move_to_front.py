@@ -1,4 +1,4 @@
-"""Move-to-front (Cormack, Palmer and Clarke 1998): stay with a run while it finds positives."""
+"""Judge by move-to-front (Cormack, Palmer and Clarke 1998): stay with a run while it finds positives."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pooling.orders.follow import first_run, follow, run_places
 
 
 def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
-    """A run's priority: its depth less those chosen by following it that were not found positive.
+    """Follow the run with the highest priority: its depth less the triples it led to that were not found positive.
 
-    What waits for its label, or stays undecided, counts as no: a batch would follow one run only otherwise. A yes
+    Triples that wait for a label or stay undecided count as no: otherwise a batch would follow one run only. A yes
     changes no priority, so that the run which found it goes on.
     """
     failed = (state.arm >= 0) & (state.label != YES)

@@ -1,4 +1,4 @@
-"""In the manner of MTC (Carterette, Allan and Sitaraman 2006): judge what moves the comparison of systems most."""
+"""Judge what moves the comparison of systems most, like MTC (Carterette, Allan and Sitaraman 2006)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ DIGITS = 12  # of weights: equal ones must compare equal, whatever the order of 
 
 
 class Pairs(NamedTuple):
-    """Every two runs a < b, int [pairs] each; expected difference of a and b, its variance, and whether it decides."""
+    """Compare every two runs a < b, int [pairs] each.
+
+    Holds the expected difference of a and b, its variance, and whether it decides.
+    """
 
     a: np.ndarray
     b: np.ndarray
@@ -24,7 +27,10 @@ class Pairs(NamedTuple):
 
 
 def expected_label(pool: OrderPool, state: JudgingState) -> np.ndarray:
-    """1 or 0 where there is a label, else (yes + 1) / (labelled + 2) of the triple's band of depth; float64 [n]."""
+    """Return the expected label of each triple, float64 [n].
+
+    1 or 0 where there is a label, else (yes + 1) / (labelled + 2) of the triple's band of depth.
+    """
     band = stratum_of(pool.depth, BOUNDS)
     labelled, yes = state.label >= 0, state.label == YES
     count = [np.bincount(band[of], minlength=len(BOUNDS) + 1) for of in (yes, labelled)]
@@ -33,7 +39,7 @@ def expected_label(pool: OrderPool, state: JudgingState) -> np.ndarray:
 
 
 def gaps(pool: OrderPool) -> np.ndarray:
-    """Reciprocal rank of the triple in run a less that in run b, 0 where not held; float64 [pairs, n], a < b."""
+    """Return the reciprocal rank in run a less that in run b, 0 where not held; float64 [pairs, n], a < b."""
 
     def make() -> np.ndarray:
         use = np.where(pool.ranks > 0, 1.0 / np.maximum(pool.ranks, 1), 0.0)
@@ -44,7 +50,7 @@ def gaps(pool: OrderPool) -> np.ndarray:
 
 
 def compare(pool: OrderPool, state: JudgingState) -> Pairs:
-    """Where the comparison of each two runs by summed reciprocal ranks stands.
+    """Compare every two runs by their summed reciprocal ranks, as labels are expected to be.
 
     A pair is decided when its sign is sure to 95 % under the normal distribution; one that no label can change is too.
     """
@@ -57,7 +63,7 @@ def compare(pool: OrderPool, state: JudgingState) -> Pairs:
 
 
 def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: Settings) -> Pick:
-    """By the summed gaps of undecided pairs; of all pairs when every one is decided."""
+    """Pick by the summed gaps of undecided pairs, or of all pairs if every one is decided."""
     decided = compare(pool, state).decided
     gap = pool.remember("absolute gaps", lambda: np.abs(gaps(pool)))
     weight = gap[~decided if not decided.all() else slice(None)].sum(axis=0)

@@ -1,4 +1,4 @@
-"""Uniform over the pool: what was judged so far is a simple random sample of it."""
+"""Judge uniformly over the pool, so that what was judged so far is a simple random sample of it."""
 
 from __future__ import annotations
 

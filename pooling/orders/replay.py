@@ -1,4 +1,4 @@
-"""Judging a pool again whose labels are known: what an order would have asked for, and when."""
+"""Judge a pool again whose labels are known: what an order would have asked for, and when."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def replay(
     seed: int = 0,
     tell: Callable[[int], None] = lambda count: None,
 ) -> np.ndarray:
-    """All triples as people would get them when each batch is labelled before the next is chosen; int64 [n].
+    """Return all triples as people would get them if each batch were labelled before the next is chosen; int64 [n].
 
     label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);
-    those that come with a choice stand behind what the order chose. `tell` hears how many are judged.
+    those that come with a choice stand behind what the order chose. `tell` is called with the number judged.
     """
     state, given = JudgingState.start(pool.size), [np.zeros(0, dtype=np.int64)]
     while not state.released.all():

@@ -1,4 +1,4 @@
-"""A random sample within strata of depth, the shallow ones at a higher rate (Yilmaz, Kanoulas and Aslam 2008)."""
+"""Judge a random sample of strata of depth, shallow ones at a higher rate (Yilmaz, Kanoulas and Aslam 2008)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ BOUNDS, RATES = [2, 5], [1.0, 0.5, 0.25]
 
 
 class Strata(NamedTuple):
-    """Upper depth of every stratum but the last, and the share of each that is judged."""
+    """Hold the upper depth of every stratum but the last, and the share of each that is judged."""
 
     bounds: list[float]
     rates: list[float]
 
 
 def strata_of(settings: Settings) -> Strata:
-    """The strata that settings ask for; ValueError if they are none."""
+    """Return the strata of the settings; ValueError if they make no strata."""
     bounds, rates = settings.get("bounds", BOUNDS), settings.get("rates", RATES)
     if not isinstance(bounds, list) or not isinstance(rates, list) or len(rates) != len(bounds) + 1:
         raise ValueError(
@@ -35,12 +35,12 @@ def strata_of(settings: Settings) -> Strata:
 
 
 def stratum_of(depth: np.ndarray, bounds: Sequence[float]) -> np.ndarray:
-    """Stratum of each depth int [n], the shallowest 0; int64 [n]."""
+    """Return the stratum of each depth int [n], the shallowest 0; int64 [n]."""
     return np.searchsorted(np.array(bounds), depth).astype(np.int64)
 
 
 def turns(pool: OrderPool, strata: Strata, seed: int) -> np.ndarray:
-    """When each triple's turn comes: drawn before it in its stratum / (rate · size of the stratum), float64 [n].
+    """Return when each triple is due, float64 [n]: drawn before it in its stratum / (rate · size of the stratum).
 
     Whatever is done next is then of the stratum that is furthest behind its rate, and all strata reach their rates at
     the same time, at 1. The rest of the pool follows by the same rule.

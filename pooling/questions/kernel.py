@@ -1,4 +1,4 @@
-"""Questions about triples, and the entities that answer them, as arrays.
+"""Hold questions about triples, and the entities that answer them, as arrays.
 
 A question is one side of a triple masked: `(h, r, ?)`, side 0, or `(?, r, t)`, side 1.
 """
@@ -13,7 +13,7 @@ TAIL, HEAD = 0, 1  # side of a question: what is asked for
 
 
 class Questions(NamedTuple):
-    """n questions: `side` int8[n], given `entity` int32[n], original `relation` id int32[n]."""
+    """Hold n questions: `side` int8[n], given `entity` int32[n], original `relation` id int32[n]."""
 
     side: np.ndarray
     entity: np.ndarray
@@ -21,7 +21,10 @@ class Questions(NamedTuple):
 
 
 class Csr(NamedTuple):
-    """Entities of each question: `indices[indptr[i]:indptr[i + 1]]`, ascending; int64[n+1], int32[nnz]."""
+    """List the entities of each question.
+
+    Question i has `indices[indptr[i]:indptr[i + 1]]`, ascending; `indptr` int64[n + 1], `indices` int32[nnz].
+    """
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -39,13 +42,19 @@ def questions_of(triples: np.ndarray) -> tuple[Questions, np.ndarray, np.ndarray
 
 
 def distinct_questions(triples: np.ndarray) -> Questions:
-    """The first of what `questions_of` returns, in a fraction of its memory."""
+    """Return the distinct questions of triples int[m, 3], ordered by side, relation and entity.
+
+    Takes a fraction of the memory of `questions_of`, which also gives the places of the triples.
+    """
     keys, width, height = _sided(triples)
     return _questions(distinct(keys), width, height)
 
 
 def distinct(keys: np.ndarray) -> np.ndarray:
-    """Numbers int64[m] in order, once each; `keys` itself is sorted. np.unique would hash, ten times slower."""
+    """Sort the numbers int64[m] in `keys` in place; return each of them once.
+
+    Ten times faster than np.unique, which hashes.
+    """
     keys.sort()
     first = np.ones(len(keys), dtype=bool)
     first[1:] = keys[1:] != keys[:-1]
@@ -53,7 +62,7 @@ def distinct(keys: np.ndarray) -> np.ndarray:
 
 
 def _sided(triples: np.ndarray) -> tuple[np.ndarray, int, int]:
-    """A number for each triple's tail question, then for its head question, int64[2m]; E and R of the numbers."""
+    """Number each triple's tail question, then its head question: int64[2m], and the E and R of the numbers."""
     head, relation, tail = np.asarray(triples).reshape(-1, 3).T
     width = int(max(head.max(initial=0), tail.max(initial=0))) + 1
     height = int(relation.max(initial=0)) + 1
@@ -104,7 +113,10 @@ def without(csr: Csr, other: Csr, num_entities: int) -> Csr:
 
 
 def entries(csr: Csr, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For what the questions int[m] in `chosen` list: its row in `chosen`, and its place in `csr.indices`; int64."""
+    """Find what the questions int[m] in `chosen` list.
+
+    Returns for each entry its row in `chosen` and its place in `csr.indices`, int64 both.
+    """
     start = csr.indptr[chosen]
     count = csr.indptr[chosen + 1] - start
     row = np.repeat(np.arange(len(chosen)), count)
@@ -112,6 +124,6 @@ def entries(csr: Csr, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def name_of(questions: Questions, i: int) -> str:
-    """Question `i` in words, for messages."""
+    """Return question `i` in words, for messages."""
     side = "head" if questions.side[i] == HEAD else "tail"
     return f"{side} question of entity {questions.entity[i]}, relation {questions.relation[i]}"

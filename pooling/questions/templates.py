@@ -1,4 +1,4 @@
-"""The text of question templates: literal {subject} and {object}, nothing else in braces."""
+"""Check, fill and write question templates: texts with {subject} and {object}."""
 
 import re
 from typing import NamedTuple
@@ -11,7 +11,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class TemplateError(UserError):
-    """A template that cannot be asked; the message says which text is wrong and what to do."""
+    """Report a template that cannot be asked: which text is wrong and what to do."""
 
 
 class TemplateText(NamedTuple):
@@ -21,7 +21,7 @@ class TemplateText(NamedTuple):
 
 
 def check_template(statement: str, tail_question: str, head_question: str) -> None:
-    """Raise TemplateError, naming every text that breaks a rule."""
+    """Raise TemplateError that names every text that breaks a rule."""
     problems = [
         *_problems("the statement", statement, needs=("{subject}", "{object}")),
         *_problems("the tail question", tail_question, needs=("{subject}",), forbids="{object}"),
@@ -48,7 +48,7 @@ def _problems(name: str, text: str, needs: tuple[str, ...], forbids: str = "") -
 
 
 def fill(template: str, subject: str, object: str) -> str:
-    """The template with both names in place, in one pass: braces inside a name stay as they are."""
+    """Return the template with both names filled in, in one pass: braces inside a name stay as they are."""
     names = {"{subject}": subject, "{object}": object}
     return _SLOTS.sub(lambda slot: names[slot.group()], template)
 
@@ -77,7 +77,7 @@ _MAX_NAME = 100
 
 
 def default_template(relation_key: str, domain: str = "", range: str = "") -> TemplateText:
-    """Readable statement, tail question and head question for any relation.
+    """Write a readable statement, tail question and head question for any relation.
 
     `domain` and `range` are the relation's declared types ('' where unknown); they name what is asked for.
     The texts pass check_template for every key.
@@ -126,12 +126,12 @@ def default_template(relation_key: str, domain: str = "", range: str = "") -> Te
 
 
 def is_readable(relation_key: str) -> bool:
-    """Whether the name is made of words, so that questions made from it mean something to people."""
+    """Return whether the name consists of words, so that people understand questions made from it."""
     return _WORDS.fullmatch(_shorten(" ".join(_words_of(_CONTROL.sub(" ", relation_key))[1]))) is not None
 
 
 def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> TemplateText:
-    """mother of, located in: stands between subject and object."""
+    """Put a phrase such as "mother of" or "located in" between subject and object."""
     return TemplateText(
         f"Is {{subject}} {phrase} {{object}}{note}?",
         f"{which_tail} is {{subject}} {phrase}{note}?",
@@ -140,7 +140,7 @@ def _phrase(phrase: str, note: str, which_tail: str, which_head: str) -> Templat
 
 
 def _made_by(work: str, note: str, which_tail: str, which_head: str) -> TemplateText:
-    """story by: the object made that part of the subject."""
+    """Ask who made a part of the subject, for names such as "story by"."""
     article = "" if work in _MADE_BY else _article(work)
     return TemplateText(
         f"Is the {work} of {{subject}} by {{object}}{note}?",
@@ -150,7 +150,7 @@ def _made_by(work: str, note: str, which_tail: str, which_head: str) -> Template
 
 
 def _as(name: str, many: bool, note: str, which_tail: str, which_head: str) -> TemplateText:
-    """entity involved, languages spoken: names that no article and no "of" goes with."""
+    """Ask for the object "as" the name, for names without article or "of": entity involved, languages spoken."""
     its = "their" if which_head == "Who" else "its"
     place = f"among {its} {name}" if many else f"as {name}"
     return TemplateText(
@@ -161,7 +161,7 @@ def _as(name: str, many: bool, note: str, which_tail: str, which_head: str) -> T
 
 
 def _another(name: str, many: bool, context: str, which_tail: str, which_head: str) -> TemplateText:
-    """Two of the same kind that meet in something: spouses in a marriage, nominees of one award."""
+    """Ask for two of a kind that meet in something: spouses in a marriage, nominees of one award."""
     context = _shorten(context)
     one = "one of the other" if many else "another"
     if _same(which_tail, name):
@@ -175,7 +175,7 @@ def _another(name: str, many: bool, context: str, which_tail: str, which_head: s
 
 
 def _verb(words: list[str], note: str, which_tail: str, which_head: str, *, adverb: str = "") -> TemplateText:
-    """contains, interacts with: the subject does it to the object."""
+    """Ask with a verb what the subject does to the object: contains, interacts with."""
     first, rest = words[0], "".join(f" {word}" for word in words[1:])
     if first == "has" and rest:  # has part
         return TemplateText(
@@ -191,7 +191,7 @@ def _verb(words: list[str], note: str, which_tail: str, which_head: str, *, adve
 
 
 def _noun(name: str, many: bool, note: str, which_tail: str, which_head: str) -> TemplateText:
-    """nationality, languages: the object is a (or one of the) ... of the subject."""
+    """Ask whether the object is a (or one of the) ... of the subject: nationality, languages."""
     if _same(which_tail, name):  # not: Which language is a language of ...
         which_tail = "What"
     if many:
@@ -208,14 +208,14 @@ def _noun(name: str, many: bool, note: str, which_tail: str, which_head: str) ->
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether both end in the same noun, singular or plural."""
+    """Return whether both end in the same noun, singular or plural."""
     if not one or not other:
         return False
     return one.split()[-1].removesuffix("s") == other.split()[-1].removesuffix("s")
 
 
 def _words_of(relation_key: str) -> tuple[str, list[str]]:
-    """What the key is said inside of ('' mostly), and its own words.
+    """Split a key into its context ('' mostly) and its own words.
 
     /people/person/spouse_s./people/marriage/location_of_ceremony gives 'spouse', [location, of, ceremony].
     """
@@ -226,7 +226,7 @@ def _words_of(relation_key: str) -> tuple[str, list[str]]:
 
 
 def _spell(path: str) -> str:
-    """The last segment of a path, URI or name as separate words, in lower case where they are words."""
+    """Return the last segment of a path, URI or name as separate words; words of a language in lower case."""
     segment = re.split(r"[/#:]", path.rstrip("/#:. "))[-1]
     segment = re.sub(r"^isa$", "is_a", segment)
     segment = re.sub(r"_s$", "", segment)  # Freebase: spouse_s, release_date_s
@@ -237,13 +237,13 @@ def _spell(path: str) -> str:
 
 
 def _subject_type(relation_key: str, domain: str) -> str:
-    """The declared type of the head, else the one that a path of Freebase begins with."""
+    """Return the declared type of the head, else the one that a Freebase path begins with."""
     path = relation_key.split("./")[0] if "./" in relation_key else ""
     return _spell(domain or path.rpartition("/")[0])
 
 
 def _is_plural(words: list[str]) -> bool:
-    """By the noun that the name is about: notable people with this condition."""
+    """Return whether the noun that the name is about is plural: notable people with this condition."""
     before = next((at for at, word in enumerate(words) if at and word in _PREPOSITIONS), len(words))
     noun = words[before - 1]
     return noun == "people" or (noun.endswith("s") and not noun.endswith(("ss", "us", "is", "series")))
@@ -254,7 +254,7 @@ def _is_participle(word: str) -> bool:
 
 
 def _asked_for(type_name: str) -> str:
-    """How a question opens that asks for an entity of this type: Who, Which country, What."""
+    """Return how a question for an entity of this type begins: Who, Which country, What."""
     name = _spell(type_name)
     if name in ("person", "people", "female", "male", "woman", "man"):
         return "Who"
@@ -264,12 +264,12 @@ def _asked_for(type_name: str) -> str:
 
 
 def _is_verb_form(word: str) -> bool:
-    """works for, belongs to: third person singular."""
+    """Return whether the word is a third person singular: works for, belongs to."""
     return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def _base_form(verb: str) -> str:
-    """contains → contain, carries → carry, produces → produce, teaches → teach."""
+    """Return the infinitive: contains → contain, carries → carry, produces → produce, teaches → teach."""
     if verb == "has":
         return "have"
     if verb.endswith("ies"):

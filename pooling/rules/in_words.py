@@ -1,4 +1,4 @@
-"""Mined rules in words, as the system's page shows them, and as a TSV file."""
+"""Write mined rules in words, for the system's page and as a TSV file."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ VARIABLES = {1: "XY", 2: "XAY", 3: "XABY"}  # along the body, by its length
 
 
 class RuleRow(NamedTuple):
-    """A rule as people read it. `share` is below 1 where its cases were counted from some entities only."""
+    """Hold a rule as people read it; `share` is below 1 if its cases were counted from some entities only."""
 
     relation: str
     words: str
@@ -30,16 +30,16 @@ class RuleRow(NamedTuple):
 
 
 class RulesPage(NamedTuple):
-    """What a system's page shows: the first rules, of one relation or of all, and what else there is to choose."""
+    """Hold what a system's page shows of its rules: the first ones, and the relations to choose from."""
 
     rows: list[RuleRow]
-    total: int  # as many rules are there, shown or not
+    total: int  # number of rules, shown or not
     relations: list[tuple[int, str, int]]  # id, key and number of rules of each relation that has any
     chosen: int | None
 
 
 def has_rules(system: System) -> bool:
-    """Whether the system is of a kind that mines rules, and has."""
+    """Return whether the system is of a kind that mines rules, and has mined some."""
     from pooling.systems import SYSTEMS
     from pooling.systems.rules import RuleSpec
 
@@ -47,7 +47,10 @@ def has_rules(system: System) -> bool:
 
 
 def rules_page(system: System, relation: str | None) -> RulesPage | None:
-    """The rules of a system for its page; None where it has none. `relation`: the id asked for; else all."""
+    """Return the rules of a system for its page; None if it has none.
+
+    `relation` is the id whose rules are asked for; any other value shows all.
+    """
     if not has_rules(system):
         return None
     names = open_graph(system.graph).relations
@@ -63,7 +66,10 @@ def rules_page(system: System, relation: str | None) -> RulesPage | None:
 
 
 def rules_in_words(system: System, relation: int | None = None, limit: int | None = SHOWN) -> list[RuleRow]:
-    """The rules of a relation id, or of all, the most confident first; ArtifactError where the file is not whole."""
+    """Return the rules of a relation id, or of all, the most confident first.
+
+    ArtifactError if the file is damaged.
+    """
     rules, say, names = _read(system), _statements(system), open_graph(system.graph).relations
     chosen = np.arange(len(rules)) if relation is None else np.flatnonzero(rules.relation == relation)
     order = np.lexsort((-rules.support[chosen], -rules.confidence[chosen]))[:limit]
@@ -81,7 +87,7 @@ def rules_in_words(system: System, relation: int | None = None, limit: int | Non
 
 
 def rules_tsv(system: System) -> Iterator[str]:
-    """The lines of a TSV file of all rules, by relation and falling confidence; ArtifactError as above."""
+    """Return the lines of a TSV file of all rules, by relation and falling confidence; ArtifactError if damaged."""
     names = [" ".join(key.split()) for key in open_graph(system.graph).relations]
     return _tsv_lines(_read(system), names)  # which is read now, while an error can still be shown
 
@@ -105,7 +111,7 @@ def _read(system: System) -> "Rules":
 
 
 def _statements(system: System) -> list[str]:
-    """Each relation as a statement with places for subject and object: the graph's own words, where it has some."""
+    """Write each relation as a statement with {subject} and {object}, in the graph's own words if it has some."""
     graph, given = open_graph(system.graph), given_templates(system.graph)
     questions = [
         given[r] if r in given else default_template(key, graph.domains[r], graph.ranges[r])
@@ -115,13 +121,13 @@ def _statements(system: System) -> list[str]:
 
 
 def _in_words(statements: list[str], relation: int, body: tuple[int, ...]) -> str:
-    """If X is a parent of A and A is a brother of Y then X is an uncle of Y."""
+    """Write a rule: If X is a parent of A and A is a brother of Y then X is an uncle of Y."""
     said = " and ".join(fill(statements[s >> 1], a, b) for s, a, b in _atoms(body))
     return f"If {said} then {fill(statements[relation], 'X', 'Y')}."
 
 
 def _atoms(body: tuple[int, ...]) -> list[tuple[int, str, str]]:
-    """Inverse-aware relation, subject and object of each atom: an inverse one is written forwards."""
+    """Return relation, subject and object of each atom; an inverse one is written forwards."""
     names = VARIABLES[len(body)]
     return [(s, b, a) if s % 2 else (s, a, b) for s, a, b in zip(body, names, names[1:], strict=False)]
 
@@ -134,7 +140,7 @@ _DOES = re.compile(rf"Does {_NAME} (\w+ly )?([^\W\d]+)(.*)")
 
 
 def statement_of(question: str) -> str:
-    """What a template's yes/no question asks, as a statement: “{subject} is a parent of {object}”."""
+    """Turn a template's yes/no question into a statement: “{subject} is a parent of {object}”."""
     text = question.strip().rstrip("?").strip()
     if leads := _LEADS.fullmatch(text):
         return "{} leads from {} to {}".format(*leads.groups())
@@ -151,7 +157,7 @@ def statement_of(question: str) -> str:
 
 
 def _third_person(verb: str) -> str:
-    """contain → contains, carry → carries, have → has."""
+    """Return the third person singular: contain → contains, carry → carries, have → has."""
     if verb == "have":
         return "has"
     if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):

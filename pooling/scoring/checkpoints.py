@@ -1,4 +1,4 @@
-"""Checkpoints of a training: written aside, then renamed, so that a failed write leaves the old one whole."""
+"""Write and read checkpoints of a training; a failed write leaves the old one whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LATEST, BEST = "checkpoint.pt", "best.pt"
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write `state` (tensors and plain values) to `path`; OSError where the disk refuses."""
+    """Write `state` (tensors and plain values) to `path`; OSError if the disk refuses."""
     try:
         with written_aside(path) as aside, aside.open("wb") as file:
             torch.save(state, file)
@@ -25,6 +25,6 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """Read what `write_checkpoint` wrote, onto the CPU; runs no code from the file."""
+    """Read what `write_checkpoint` wrote, onto the CPU; run no code from the file."""
     state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     return state

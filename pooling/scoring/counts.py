@@ -1,4 +1,4 @@
-"""How many scores of its row lie above each wanted one, and how many equal it, chunk by chunk of the entities."""
+"""Count the scores of a row above each wanted one, and equal to it, chunk by chunk of the entities."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ FLOATS_CPU, FLOATS_GPU = 1 << 19, 1 << 24
 
 
 class RankCounts:
-    """Counts int64[w] for the w wanted entities of a batch, by row; `place` [E] is the tie order.
+    """Count, for the w wanted entities of a batch, the scores of its row that lie above or equal: int64[w].
 
+    `row` and `entity` int64[w] are the wanted ones, `own` [w] their scores, `place` [E] the tie order.
     Neighbouring rows that want equally many are compared in one block, uncopied: the batch is best sorted by that.
     """
 
@@ -27,7 +28,7 @@ class RankCounts:
         )
 
     def add(self, scores: Tensor, first: int) -> None:
-        """Compare with the scores [B, W] of entities first … first + W; −inf is no candidate."""
+        """Compare with the scores [B, W] of entities first … first + W; −inf marks entities that are no candidates."""
         above, at_least = torch.zeros_like(self.above), torch.zeros_like(self.above)
         limit = FLOATS_CPU if scores.device.type == "cpu" else FLOATS_GPU
         hits = scores.new_empty(max(limit, scores.shape[1]))
@@ -42,7 +43,7 @@ class RankCounts:
         self._break_ties(scores, first, at_least - above > inside.long())
 
     def _break_ties(self, scores: Tensor, first: int, tied: Tensor) -> None:
-        """Of the entities that score the same as a wanted one, count those that come first in the tie order."""
+        """Count the entities that score the same as a wanted one and come first in the tie order."""
         place = self.place[first : first + scores.shape[1]]
         for part in tied.nonzero().flatten().split(max(1, FLOATS_CPU // scores.shape[1])):
             same = scores.index_select(0, self.row[part]) == self.own[part, None]
@@ -51,7 +52,7 @@ class RankCounts:
 
 
 def _blocks(row: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
-    """Runs of rows that want equally many: first row, last row + 1, how many each, where their wanted begin."""
+    """Yield runs of rows that want equally many: first row, last row + 1, how many each, where their wanted begin."""
     each = np.bincount(row)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(each)) + 1, [len(each)]])
     offset = 0

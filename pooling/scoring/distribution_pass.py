@@ -1,5 +1,6 @@
-"""The predictive distribution of each question over all entities: p(y|q) ∝ exp(α·score), at eight α in one pass.
+"""Compute the predictive distribution of each question, p(y
 
+q) ∝ exp(α·score), at eight α in one pass.
 Nothing is masked: answers known from train count as others do. A pass keeps of each question its first entities, the
 log-normaliser and the total variation distance to the uniform distribution at every α, draws at one α, and the scores
 of its known answers.
@@ -45,8 +46,9 @@ def predict_questions(
     progress: Tell | None = None,
     should_stop: Stop | None = None,
 ) -> DistributionResult:
-    """Score every question and return its distribution; `keys` int64[n] name the questions, whatever else is asked.
+    """Score every question and return its distribution over all entities.
 
+    `keys` int64[n] name the questions, whatever else is asked.
     Draws are i.i.d. from p at `alpha`, one of ALPHAS, and follow from `seed` and the question's key alone. With
     `alpha` None neither tvd nor draws are made: both come back with no column. `seed` is also that of the
     tie permutation. The other arguments are those of `score_questions`, InterruptedError and NotFinite as well.
@@ -68,7 +70,7 @@ def predict_questions(
 
 
 class _Pass:
-    """What all batches of a pass share."""
+    """Hold what all batches of a pass share, and write their results."""
 
     def __init__(
         self,
@@ -140,7 +142,7 @@ class _Pass:
         scores: Tensor,
         stop_if_asked: Callable[[], None],
     ) -> None:
-        """Second look at the scores, for what needs the normalisers: draws and tvd."""
+        """Look at the scores a second time and write what needs the normalisers: draws and tvd."""
         assert self.drawn is not None
         draws = Draws(_uniforms(self.seed, self.keys[here]), masses, self.drawn)
         for first, end in self._chunks():
@@ -165,12 +167,12 @@ class _Pass:
         return torch.empty((rows, self.tiles, TILE // GROUP), dtype=torch.float64, device=self.device)
 
     def _chunks(self) -> Iterator[tuple[int, int]]:
-        """First entity and last + 1 of each chunk."""
+        """Yield the first entity and last + 1 of each chunk."""
         for first in range(0, self.num_entities, self.tiles * TILE):
             yield first, min(first + self.tiles * TILE, self.num_entities)
 
     def _scores(self, part: Questions, first: int, end: int) -> Tensor:
-        """Scores [B, T, TILE] of the entities first..end, in the buffer; −inf behind the last."""
+        """Score the entities first..end in the buffer: [B, T, TILE], −inf behind the last."""
         if first not in self.columns:
             self.columns[first] = self.scorer.in_order(np.arange(first, end))
         tiles = -(-(end - first) // TILE)
@@ -180,7 +182,7 @@ class _Pass:
         return scores.unflatten(1, (tiles, TILE))
 
     def _blocks(self, scores: Tensor, first: int) -> Iterator[tuple[slice, slice, Tensor]]:
-        """Some rows at a time: the rows, the tiles, and where their powers go, float64 [A + 1, R, T, TILE]."""
+        """Yield some rows at a time: the rows, the tiles, and where their powers go, float64 [A + 1, R, T, TILE]."""
         tiles = scores.shape[1]
         for row in range(0, len(scores), self.rows):
             rows = min(self.rows, len(scores) - row)
@@ -188,7 +190,7 @@ class _Pass:
             yield slice(row, row + rows), slice(first // TILE, first // TILE + tiles), out
 
     def _read_answers(self, scores: Tensor, start: int, stop: int, first: int, end: int) -> None:
-        """Scores of those known answers that are in the chunk."""
+        """Write the scores of those known answers that are in the chunk."""
         row, at = entries(self.answers, np.arange(start, stop))
         column = self.answers.indices[at].astype(np.int64) - first
         inside = (column >= 0) & (column < end - first)
@@ -196,7 +198,7 @@ class _Pass:
         self.result.answer_score[at[inside]] = scores[tuple(places)].cpu().numpy()
 
     def _write_normaliser(self, here: slice, masses: Masses) -> None:
-        """NaN or infinite scores make a normaliser that is not finite."""
+        """Write the log-normalisers; raise NotFinite where a score is NaN or infinite."""
         found = masses.log_normaliser.cpu().numpy().T
         if len(bad := np.flatnonzero(~np.isfinite(found).all(1))):
             of = getattr(self.scorer, "label", "")
@@ -206,5 +208,5 @@ class _Pass:
 
 
 def _uniforms(seed: int, keys: np.ndarray) -> np.ndarray:
-    """DRAWS numbers in [0, 1) of each question, by the seed and its key; float64 [n, DRAWS]."""
+    """Draw DRAWS numbers in [0, 1) for each question, from the seed and its key; float64 [n, DRAWS]."""
     return np.stack([np.random.default_rng([seed, key]).random(DRAWS) for key in keys.tolist()])

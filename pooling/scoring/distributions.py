@@ -1,4 +1,4 @@
-"""What a predictive pass returns, and the Greedy protocol on it: numpy alone, as in `scored.py`."""
+"""Define the result of a predictive pass, and the Greedy protocol on it; needs numpy alone, not torch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DRAWS = 100  # i.i.d. draws of a question
 
 
 class DistributionResult(NamedTuple):
-    """Result of a pass over n questions with w known answers (CSR order); A = len(ALPHAS)."""
+    """Hold the result of a pass over n questions with w known answers (CSR order); A = len(ALPHAS)."""
 
     top_entity: np.ndarray  # int32 [n, TOP], best first, ties by the tie permutation; -1 where |E| < TOP
     top_score: np.ndarray  # float32 [n, TOP], -inf there
@@ -25,7 +25,7 @@ class DistributionResult(NamedTuple):
 
 
 def greedy_sizes(top_probabilities: np.ndarray, k: int) -> np.ndarray:
-    """How many entities the Greedy protocol returns of each question; int64[n], at most k.
+    """Return how many entities the Greedy protocol returns for each question; int64[n], at most k.
 
     `top_probabilities` float64[n, K] descend, the first of all entities (0 behind the last): K ≥ k, or all of them.
     k̂ is the number of p ≥ 1/k, and the size k̂ + the nearest integer of k·(1 − their sum).
@@ -41,7 +41,7 @@ def greedy_sizes(top_probabilities: np.ndarray, k: int) -> np.ndarray:
 def greedy_f1(
     top_entity: np.ndarray, top_probabilities: np.ndarray, answers: Csr, num_entities: int, k: int
 ) -> np.ndarray:
-    """F1@k of each question under Greedy, float64[n]; an entity that is none of its `answers` is wrong.
+    """Return F1@k of each question under Greedy, float64[n]; an entity outside its `answers` is wrong.
 
     `top_entity` int[n, K] and `top_probabilities` float64[n, K] as `greedy_sizes` has them. 0 without any hit.
     """
@@ -55,7 +55,7 @@ def greedy_f1(
 
 
 def best_alpha(predicted: DistributionResult, answers: Csr, num_entities: int, k: int = 10) -> float:
-    """The α of ALPHAS whose mean F1@k under Greedy is highest, the smallest of equals; 1 without questions."""
+    """Return the α of ALPHAS with the highest mean F1@k under Greedy, the smallest of equals; 1 without questions."""
     if not len(predicted.top_entity):
         return 1.0
     mean = []

@@ -1,6 +1,6 @@
-"""Scoring forms: how query vectors and entity features become scores, in training, ranking and top-k alike.
+"""Turn query vectors and entity features into scores, in training, ranking and top-k alike.
 
-A system names one (`SystemSpec.form`):
+A system names its scoring form (`SystemSpec.form`):
 
 - dot: query · feature
 - euclidean: −‖query − feature‖₂
@@ -33,10 +33,10 @@ Compare = Callable[..., Tensor]
 
 
 class Form(Protocol):
-    """Scores of B queries [B, q]; differentiable unless `out` is given, a buffer that is written and returned."""
+    """Score B queries [B, q]; differentiable unless `out` is given, a buffer that is written and returned."""
 
     def prepare(self, features: Tensor) -> Tensor | None:
-        """What is needed of features [C, f] for every batch; None: nothing."""
+        """Return what every batch needs of features [C, f]; None: nothing."""
 
     def columns(
         self,
@@ -46,19 +46,19 @@ class Form(Protocol):
         prepared: Tensor | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """Against the same C entities, features [C, f], bias [C]: scores [B, C]."""
+        """Score against the same C entities for all queries, features [C, f], bias [C]: [B, C]."""
 
     def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
-        """Against n entities of each query's own, features [B, n, f], bias [B, n]: scores [B, n]."""
+        """Score against n entities of each query's own, features [B, n, f], bias [B, n]: [B, n]."""
 
 
 def _products(query: Tensor, features: Tensor) -> Tensor:
-    """query [B, f] · features [B, n, f] -> [B, n]."""
+    """Multiply query [B, f] · features [B, n, f] -> [B, n]."""
     return torch.einsum("bf,bnf->bn", query, features)
 
 
 class Dot:
-    """query · feature + bias."""
+    """Score by query · feature + bias."""
 
     def prepare(self, features: Tensor) -> Tensor | None:
         return None
@@ -83,7 +83,7 @@ class Dot:
 
 
 class Link:
-    """`compare(products, query, squares)` + bias.
+    """Score by `compare(products, query, squares)` + bias.
 
     products [B, n] of the first f numbers of each query with the features, query [B, q] whole (q ≥ f: the rest is the
     link's own), squares = ‖feature‖² [C] or [B, n]. `compare` may write into products where it needs no gradient.
@@ -117,14 +117,17 @@ class Link:
 
 
 def _euclidean(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
-    """−‖q − f‖ by ‖q‖² + ‖f‖² − 2 q·f, which rounding may push below zero."""
+    """Return −‖q − f‖, from ‖q‖² + ‖f‖² − 2 q·f, which rounding may push below zero."""
     own = (query * query).sum(1, keepdim=True)
     smallest = SMALLEST if torch.is_grad_enabled() and products.requires_grad else 0
     return -(squares - 2 * products + own).clamp_min(smallest).sqrt()
 
 
 class Euclidean(Link):
-    """−‖query − feature‖ + bias; without a gradient the squares are in the matrix product, which saves two passes."""
+    """Score by −‖query − feature‖ + bias.
+
+    Without a gradient the squares are in the matrix product, which saves two passes.
+    """
 
     def __init__(self) -> None:
         super().__init__(_euclidean)
@@ -146,7 +149,7 @@ class Euclidean(Link):
 
 
 class Pointwise:
-    """`compare(query [B, 1, q], features [1 or B, n, f]) -> [B, n]` + bias, block by block of the entities."""
+    """Score by `compare(query [B, 1, q], features [1 or B, n, f]) -> [B, n]` + bias, in blocks of entities."""
 
     def __init__(self, compare: Compare) -> None:
         self.compare = compare
@@ -184,7 +187,7 @@ class Pointwise:
 
 
 def form_of(spec: SystemSpec, model: Any = None) -> Form:
-    """The form that a system names; of its `model`, where the form is model."""
+    """Return the form that a system names; the form model also needs the `model`."""
     if spec.form == "dot":
         return Dot()
     if spec.form == "euclidean":

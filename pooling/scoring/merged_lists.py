@@ -1,4 +1,4 @@
-"""Ranked lists from what a run knows exactly and the first candidates that it stored, many questions at once."""
+"""Merge the known positions of a run with the first candidates that it stored, for many questions at once."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,16 @@ from pooling.scoring.rank_rows import find
 
 
 class Merged(NamedTuple):
-    """Lists of n questions: the entities int32 of question i, best first, are entity[indptr[i]:indptr[i + 1]]."""
+    """Hold the lists of n questions: `entity[indptr[i]:indptr[i + 1]]` is the list of question i, best first."""
 
-    entity: np.ndarray
+    entity: np.ndarray  # int32
     indptr: np.ndarray  # int64[n + 1]
 
 
 def merge(
     question: np.ndarray, entity: np.ndarray, position: np.ndarray, candidates: np.ndarray, num_entities: int
 ) -> Merged:
-    """Entities of each of n questions in strict order, up to the first position that the run does not hold.
+    """List the entities of each of n questions in strict order, up to the first position that the run does not hold.
 
     question, entity, position int[m]: entities whose position is known, 0 where the run did not return one; no entity
     and no position but 0 twice in a question. candidates int32[n, K]: the stored first ones, best first, -1 where

@@ -1,4 +1,4 @@
-"""Products in full float32, as exact ranks need them, whatever else the process has allowed."""
+"""Compute products in full float32, as exact ranks need them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 @contextlib.contextmanager
 def full_precision() -> Iterator[None]:
-    """Turn TF32 (GPU) and bfloat16 (CPU) products off within; put back what was set."""
+    """Turn TF32 (GPU) and bfloat16 (CPU) products off within; restore the settings afterwards."""
     matmul, cudnn = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False

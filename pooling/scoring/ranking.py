@@ -75,7 +75,7 @@ def score_questions(
 
 
 def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: int) -> None:
-    """Refuse a wanted entity that is no candidate."""
+    """Raise ValueError if a wanted entity is masked."""
     every = np.arange(len(questions.side))
     keys = [row * num_entities + csr.indices for csr in (wanted, masked) for row, _ in [entries(csr, every)]]
     if (bad := np.isin(*keys)).any():
@@ -84,7 +84,7 @@ def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: 
 
 
 class _Pass:
-    """What all batches of a pass share."""
+    """Hold what all batches of a pass share, and write their results."""
 
     def __init__(
         self,
@@ -119,14 +119,14 @@ class _Pass:
         )
 
     def chunks(self) -> Iterator[tuple[int, int]]:
-        """First entity and last + 1 of each chunk."""
+        """Yield the first entity and last + 1 of each chunk."""
         for first in range(0, self.num_entities, self.chunk):
             yield first, min(first + self.chunk, self.num_entities)
 
     def score(self, start: int, stop: int, stop_if_asked: Callable[[], None]) -> None:
         """Write the results of questions start..stop."""
         counts = np.diff(self.wanted.indptr[start : stop + 1])
-        chosen = start + np.argsort(-counts, kind="stable")  # as RankCounts likes them
+        chosen = start + np.argsort(-counts, kind="stable")  # RankCounts is fastest on rows sorted by this
         part = Questions(*(x[chosen] for x in self.questions))
         row, at = entries(self.wanted, chosen)
         entity = self.wanted.indices[at].astype(np.int64)
@@ -156,7 +156,7 @@ class _Pass:
             self.result.pessimistic[at] = at_least
 
     def _scores(self, part: Questions, first: int, end: int) -> Tensor:
-        """Scores [B, end - first] of entities first..end, in the buffer."""
+        """Score the entities first..end in the buffer: [B, end - first]."""
         if (first, end) not in self.columns:
             self.columns[first, end] = self.scorer.in_order(np.arange(first, end))
         return self.columns[first, end](*part, out=self.buffer[: len(part.side), : end - first])
@@ -164,7 +164,7 @@ class _Pass:
     def _own_scores(
         self, part: Questions, row: np.ndarray, entity: np.ndarray, stop_if_asked: Callable[[], None]
     ) -> Tensor:
-        """Scores [w] of the wanted entities, each from its tile."""
+        """Return the scores [w] of the wanted entities, each from its tile."""
         own = torch.empty(len(row), device=self.buffer.device)
         tiles = entity // TILE
         for tile in np.unique(tiles).tolist():
@@ -176,14 +176,14 @@ class _Pass:
         return own
 
     def _places(self, row: np.ndarray, column: np.ndarray) -> Tensor:
-        """Where rows and columns are in the flat buffer."""
+        """Return where rows and columns are in the flat buffer."""
         return torch.as_tensor(row * self.buffer.shape[1] + column, device=self.buffer.device)
 
     def _read(self, row: np.ndarray, column: np.ndarray) -> Tensor:
         return self.buffer.view(-1)[self._places(row, column)]
 
     def _mask(self, csr: Csr, chosen: np.ndarray, first: int, end: int) -> None:
-        """Make what `csr` lists of entities first..end no candidates."""
+        """Set the scores of what `csr` lists of entities first..end to −inf, so that they are no candidates."""
         row, at = entries(csr, chosen)
         entity = csr.indices[at]
         inside = (entity >= first) & (entity < end)
@@ -191,7 +191,7 @@ class _Pass:
         self.buffer.view(-1).index_fill_(0, places, -torch.inf)
 
     def _check_finite(self, scores: Tensor, part: Questions, chosen: np.ndarray) -> None:
-        """Fail on a score that is not, and name its question, the first of the batch."""
+        """Raise NotFinite if a score is NaN or infinite, and name its question, the first of the batch."""
         suspect = ~torch.isfinite(scores.sum(1))  # one read of the rows; a sum that overflows is looked at again
         if suspect.any():
             rows = suspect.nonzero().flatten().tolist()
@@ -247,7 +247,7 @@ def rank_of_triples(
 
 
 def _before(row: np.ndarray, rank: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
-    """How many of the same row have a smaller rank ("left"), or an equal or smaller one ("right")."""
+    """Count the wanted ones of the same row with a smaller rank ("left"), or an equal or smaller one ("right")."""
     key = row.astype(np.int64) << 32 | rank.astype(np.int64)
     ordered = np.sort(key)
     start = np.searchsorted(ordered, row.astype(np.int64) << 32)

@@ -1,4 +1,4 @@
-"""What a ranking pass returns, and the order of ties: numpy alone, so that who reads ranks need not load torch."""
+"""Define ranks, the result of a ranking pass, and the order of ties; needs numpy alone, not torch."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 class NotFinite(ValueError):  # noqa: N818 - says what is wrong
-    """A score is NaN or infinite: it would pass as a good rank (PyKEEN turns NaN into an MRR of 2)."""
+    """Report a score that is NaN or infinite: it would pass as a good rank (PyKEEN turns NaN into an MRR of 2)."""
 
 
 class RankingResult(NamedTuple):
-    """Result of a pass: n questions × K candidates; three ranks for each of w wanted pairs (CSR order)."""
+    """Hold n questions × K candidates, and three ranks for each of w wanted pairs (CSR order)."""
 
     top_entity: np.ndarray  # int32 [n, K], -1 where there are fewer candidates
     top_score: np.ndarray  # float32 [n, K], -inf there
@@ -22,7 +22,7 @@ class RankingResult(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """Ranks of m triples, each int32[2m]: all their tail questions, then all their head questions."""
+    """Hold the ranks of m triples, each int32[2m]: all their tail questions, then all their head questions."""
 
     strict: np.ndarray
     optimistic: np.ndarray
@@ -30,12 +30,12 @@ class Ranks(NamedTuple):
 
     @property
     def realistic(self) -> np.ndarray:
-        """Mean of the optimistic and the pessimistic rank, float64[2m]."""
+        """Return the mean of the optimistic and the pessimistic rank, float64[2m]."""
         return (self.optimistic.astype(np.float64) + self.pessimistic) / 2
 
     @property
     def mrr(self) -> float:
-        """Mean reciprocal realistic rank over both sides of all triples."""
+        """Return the mean reciprocal realistic rank over both sides of all triples."""
         return float(np.mean(1.0 / self.realistic))
 
 

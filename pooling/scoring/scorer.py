@@ -1,4 +1,4 @@
-"""A trained model as a function from questions to the scores of entities, by matrix products of one fixed shape."""
+"""Score questions with a trained model, by matrix products of one fixed shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEIGHT, TILE = 256, 1024  # questions and entities of one product
 
 
 def resolve_device(device: str = "auto") -> str:
-    """Return "cuda" where there is one, if `device` is "auto"."""
+    """Return `device`; "auto" becomes "cuda" where there is one, else "cpu"."""
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return device
@@ -38,7 +38,7 @@ def build_model(
     seed: int,
     train: np.ndarray | None = None,
 ) -> ERModel:
-    """Build the model; the same seed gives the same weights. Leaves torch's global seed as it was.
+    """Build the model; the same seed gives the same weights. Leave torch's global seed as it was.
 
     `train` int[n, 3] are the training triples, for systems that read them (`needs_train`).
     """
@@ -58,7 +58,7 @@ def build_model(
 
 
 class Scores(Protocol):
-    """What `score_questions` needs of a model."""
+    """Say what `score_questions` needs of a model."""
 
     num_entities: int
     device: torch.device
@@ -72,7 +72,7 @@ class Scores(Protocol):
 
 
 class Scorer:
-    """Scores of a trained model, tile by tile; the model is put into eval mode.
+    """Score questions with a trained model, tile by tile; the model is put into eval mode.
 
     A tile is always scored by the same call: HEIGHT questions (the last one repeated where there are fewer) against
     TILE entities. The bits of a matrix product depend on its shape, so those of a score then depend on nothing else.
@@ -129,7 +129,7 @@ class Scorer:
         return scores
 
     def _queries(self, side: Ids, entity: Ids, relation: Ids) -> Tensor:
-        """Query vectors [B, q], B rounded up to a multiple of HEIGHT; those of the last call are kept."""
+        """Return query vectors [B, q], B rounded up to a multiple of HEIGHT; those of the last call are kept."""
         side, entity, relation = (torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation))
         asked = torch.stack([entity, 2 * relation + side])  # [2, B]
         asked = torch.cat([asked, asked[:, -1:].expand(2, -len(side) % HEIGHT)], 1)

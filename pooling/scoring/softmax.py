@@ -1,4 +1,4 @@
-"""Softmax of scores over all entities at eight scales α at once, tile by tile: normalisers, distance, draws.
+"""Compute the softmax of scores over all entities at eight scales α at once: normalisers, distance, draws.
 
 Every sum is over one tile of TILE entities, relative to the best score of the tile, and the tiles are added in their
 order, all in float64: the bits depend on nothing else that is asked, and no α can overflow.
@@ -36,7 +36,7 @@ def powers_of(scores: Tensor, best: Tensor, out: Tensor) -> Tensor:
 
 
 class Masses:
-    """Sums of B questions over T tiles at A α: `add` every tile, `close`, then `exceed` every tile."""
+    """Sum up B questions over T tiles at A α: `add` every tile, `close`, then `exceed` every tile."""
 
     def __init__(self, rows: int, num_entities: int, device: torch.device) -> None:
         self.num_entities = num_entities
@@ -55,11 +55,11 @@ class Masses:
         return powers
 
     def powers(self, rows: slice, tiles: slice, scores: Tensor, out: Tensor) -> Tensor:
-        """The powers [A, R, T, TILE] of tiles that have been added."""
+        """Return the powers [A, R, T, TILE] of tiles that have been added."""
         return powers_of(scores, self.best[rows, tiles, None], out)
 
     def close(self, rows: slice) -> None:
-        """Every tile of these rows has been added: their normalisers."""
+        """Compute the normalisers of these rows; every tile of them has been added."""
         best = self.best[rows].amax(1, keepdim=True)
         weight = self.mass[:, rows] * torch.exp(self.alphas * (self.best[rows] - best))
         self.log_normaliser[:, rows] = (self.alphas * best)[..., 0] + weight.cumsum(2)[..., -1].log()
@@ -74,21 +74,28 @@ class Masses:
         self.excess[:, rows, tiles] -= TILE * even
 
     def tvd(self) -> Tensor:
-        """½ Σ|p − 1/|E||, which is Σ max(p − 1/|E|, 0); float64 [A, B]."""
+        """Return ½ Σ
+
+        p − 1/
+        E
+        , which is Σ max(p − 1/
+        E
+        , 0); float64 [A, B].
+        """
         scale = torch.exp(self.alphas * self.best - self.log_normaliser[..., None])
         return (self.excess * scale).cumsum(2)[..., -1].clamp(0, 1)
 
     def weight(self, alpha: int) -> Tensor:
-        """Mass [B, T] of each tile at one α, in the scale of the best of all."""
+        """Return the mass [B, T] of each tile at one α, in the scale of the best of all."""
         best = self.best.amax(1, keepdim=True)
         return self.mass[alpha] * torch.exp(ALPHAS[alpha] * (self.best - best))
 
 
 class Draws:
-    """D draws of each of B questions at ALPHAS[alpha]: a tile by its mass, a group of it, an entity of that."""
+    """Draw D entities for each of B questions at ALPHAS[alpha]: a tile by its mass, then a group, then an entity."""
 
     def __init__(self, uniform: np.ndarray, masses: Masses, alpha: int) -> None:
-        """`uniform` float64 [B, D] in [0, 1); the masses are closed."""
+        """Take `uniform` float64 [B, D] in [0, 1), and closed masses."""
         self.alpha, self.best = alpha, masses.best
         numbers = torch.as_tensor(uniform, device=self.best.device)
         self.tile, self.rest = _split(masses.weight(alpha), numbers)
@@ -110,12 +117,12 @@ class Draws:
 
 
 def sums_of_groups(power: Tensor) -> Tensor:
-    """Sums [R, T, TILE / GROUP] over GROUP entities each, of [R, T, TILE]."""
+    """Return the sums [R, T, TILE / GROUP] over GROUP entities each, of [R, T, TILE]."""
     return power.unflatten(2, (-1, GROUP)).sum(3)
 
 
 def _split(mass: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
-    """Where uniform numbers [m, d] in [0, 1] fall among masses [m, w], and where within that one, in [0, 1].
+    """Find where uniform numbers [m, d] in [0, 1] fall among masses [m, w], and where within that one, in [0, 1].
 
     A mass of 0 is never hit, not even by a number that rounding has made 1.
     """

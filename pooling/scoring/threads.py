@@ -1,4 +1,4 @@
-"""CPU threads of torch, for as long as something runs."""
+"""Set the number of CPU threads of torch for a while."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best entities of each question, chunk by chunk of the entities.
+"""Find the best entities of each question, chunk by chunk of the entities.
 
 A threshold that at least k scores of a row reach leaves few of them: the k-th best so far, or the k-th largest maximum
 of 2k to 4k groups of columns, which takes one read and a small top-k (torch.topk over whole rows takes three times as
@@ -19,14 +19,17 @@ NONE = -0x7F800001 << 32  # the key of no candidate: its score is −inf
 
 
 class TopCandidates:
-    """The k best of each of `rows` questions so far. `place` int64[E] is where each entity stands in the tie order."""
+    """Keep the k best entities of each of `rows` questions so far.
+
+    `place` int64[E] is the place of each entity in the tie order.
+    """
 
     def __init__(self, rows: int, k: int, place: Tensor) -> None:
         self.k, self.place = k, place
         self.best = torch.full((rows, k), NONE, device=place.device)  # keys, descending
 
     def add(self, scores: Tensor, first: int) -> None:
-        """Take in scores [B, W] of entities first … first + W; −inf is no candidate."""
+        """Take in scores [B, W] of entities first … first + W; −inf marks entities that are no candidates."""
         for start in range(0, scores.shape[1], PIECE):
             self._add_piece(scores[:, start : start + PIECE], first + start)
 
@@ -44,35 +47,44 @@ class TopCandidates:
         self.best = torch.topk(torch.cat([self.best, keys], 1), self.k, dim=1).values
 
     def result(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Entities int[B, k] (−1: none) and scores float32[B, k] (−inf there); `order` inverts `place`."""
+        """Return entities int[B, k] (−1: none) and scores float32[B, k] (−inf there).
+
+        `order` inverts `place`.
+        """
         best = self.best.cpu()
         place = np.where(best == NONE, 0, LAST - (best & LAST))
         return np.where(best == NONE, -1, order[place]), _score(best).numpy()
 
 
 def _pick(scores: Tensor, row: Tensor, column: Tensor) -> Tensor:
-    """The scores at row and column. From flat memory this takes a tenth of the time of scores[row, column] on a CPU."""
+    """Return the scores at row and column.
+
+    On a CPU, reading flat memory takes a tenth of the time of scores[row, column].
+    """
     down, along = scores.stride()
     span = 1 + (scores.shape[0] - 1) * down + (scores.shape[1] - 1) * along
     return scores.as_strided((span,), (1,)).index_select(0, row * down + column * along)
 
 
 def _key(score: Tensor, place: Tensor) -> Tensor:
-    """One int64 each that ascends with the score and, where scores are equal, descends with the place."""
+    """Return an int64 that ascends with the score and, among equal scores, descends with the place."""
     bits = (score + 0.0).view(torch.int32)  # a float's bits ascend with it; −0 and 0 are the same score
     ascending = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # … and descend where it is negative
     return (ascending.long() << 32) | (LAST - place)
 
 
 def _score(key: Tensor) -> Tensor:
-    """The score float32 of each key."""
+    """Return the score float32 of each key."""
     ascending = (key >> 32).int()
     bits = torch.where(ascending < 0, ascending ^ 0x7FFFFFFF, ascending)
     return bits.view(torch.float32)
 
 
 def _reached(scores: Tensor, k: int) -> Tensor:
-    """A score [B] that at least k of each row reach: the k-th largest maximum of groups of columns; else −inf."""
+    """Return a score [B] that at least k of each row reach, or −inf.
+
+    It is the k-th largest maximum of groups of columns.
+    """
     while (width := scores.shape[1]) >= 4 * k:
         size = min(16, width // (2 * k))  # of a group: columns far apart, so that a read takes whole lines
         # Last columns that fill no group are left out: the bound holds without them.
@@ -83,7 +95,7 @@ def _reached(scores: Tensor, k: int) -> Tensor:
 
 
 def _at_least(scores: Tensor, threshold: Tensor) -> tuple[Tensor, Tensor]:
-    """Row and column of the scores [B, W] that reach the threshold [B, 1], row by row."""
+    """Return row and column of the scores [B, W] that reach the threshold [B, 1], row by row."""
     if scores.device.type != "cpu":
         row, column = torch.nonzero(scores >= threshold, as_tuple=True)
         return row, column

@@ -1,5 +1,8 @@
-"""The systems that TriplePool trains: one registry row each, one file each.
+"""The registry of systems: the models that TriplePool trains.
 
+To add a system, write one file here that ends with its `SystemSpec` (`spec.py` says what it holds), and add it to
+`SYSTEMS`. Others use `get_system`, `get_model` and `resolve_settings`. All systems are trained with reciprocal
+relations, so that every question is a tail question over 2R relations.
 All are trained with reciprocal relations, so that every question is a tail question over 2R relations.
 """
 
@@ -107,7 +110,7 @@ def get_system(name: str) -> Entry:
 
 
 def find_system(name: str) -> Entry | None:
-    """`get_system`, or None where this installation does not know the name of a row. Imports no torch."""
+    """Return the system called `name`, or None if this installation does not know it. Import no torch."""
     try:
         return get_system(name)
     except ValueError:
@@ -115,25 +118,25 @@ def find_system(name: str) -> Entry | None:
 
 
 def get_by_slug(slug: str) -> Entry:
-    """Return the system whose addresses have `slug` (transe, pykeen-PairRE); ValueError as of `get_system`."""
+    """Return the system with this `slug` in its addresses (transe, pykeen-PairRE); ValueError as of `get_system`."""
     of_pykeen = PREFIX.replace(":", "-")
     return get_system(PREFIX + slug.removeprefix(of_pykeen) if slug.startswith(of_pykeen) else slug)
 
 
 def family_of_kind(name: str) -> str:
-    """The family of a system; empty where this installation does not know its kind."""
+    """Return the family of a system; empty if this installation does not know its kind."""
     spec = find_system(name)
     return spec.family if spec else ""
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """What may have been meant by an unknown name, in brackets; empty where nothing is like it."""
+    """Return what an unknown name may have meant, in brackets; empty if nothing is like it."""
     found = get_close_matches(name.lower(), known, n=1)
     return f" (did you mean {found[0]}?)" if found else ""
 
 
 def get_model(name: str) -> SystemSpec:
-    """The system called `name`, which learns vectors; ValueError where it does not."""
+    """Return the system called `name`, which learns vectors; ValueError if it learns none."""
     spec = get_system(name)
     if not isinstance(spec, SystemSpec):
         raise ValueError(f"{spec.label} learns no vectors")
@@ -143,7 +146,7 @@ def get_model(name: str) -> SystemSpec:
 def resolve_settings(
     name: str, num_entities: int, num_train: int, overrides: Mapping[str, Any] | None = None
 ) -> dict[str, Value]:
-    """Return the preset for a graph of this size with `overrides` (strings or numbers) put in.
+    """Return the preset for a graph of this size, changed by `overrides` (strings or numbers).
 
     ValueError names the setting, the value that was given and what is allowed.
     """

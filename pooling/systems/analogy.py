@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Real numbers, then real parts, then imaginary parts: d / 2, d / 4 and d / 4 of them."""
+    """Build tables of d / 2 real numbers, then d / 4 real parts and d / 4 imaginary parts."""
     import torch
 
     size, std = int(settings["embedding_dim"]), float(settings["init_std"])
@@ -24,13 +24,13 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def parts(vector: Tensor) -> tuple[Tensor, ...]:
-    """[B, d] cut into real numbers, real parts and imaginary parts."""
+    """Cut [B, d] into real numbers, real parts and imaginary parts."""
     size = vector.shape[1]
     return vector.split([size // 2, size // 4, size // 4], 1)
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """h ∘ r of the real half, and of the complex one, real and imaginary parts, [B, d]."""
+    """Return h ∘ r of the real half, and of the complex one, real and imaginary parts, [B, d]."""
     import torch
 
     h, h_real, h_imag = parts(model.vectors["entity"][entity])
@@ -39,12 +39,12 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """Entity vectors [E, d], no bias."""
+    """Return entity vectors [E, d], no bias."""
     return model.vectors["entity"], None
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Real and complex coordinates of head, relation and answer."""
+    """Return real and complex coordinates of head, relation and answer."""
     import torch
 
     entities = model.vectors["entity"]
@@ -56,7 +56,7 @@ def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> lis
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """Half of the numbers are real, a quarter real and a quarter imaginary parts."""
+    """Raise ValueError if embedding_dim has no quarters: half of the numbers are real, half belong to complex ones."""
     multiple_of(4, "ANALOGY", settings)
 
 

@@ -17,7 +17,7 @@ FIRST_STD = 1e-3  # of entities and translations, as in the paper
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Tables of entities, biases, and of what belongs to a relation: angles, translation, attention."""
+    """Build tables of entities, biases, and of what belongs to a relation: angles, translation, attention."""
     import torch
 
     size, entities, relations = int(settings["embedding_dim"]), info.num_entities, info.num_relations
@@ -57,7 +57,7 @@ def reflect(vector: Tensor, angle: Tensor) -> Tensor:
 
 
 def moved(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """q = attention over rotation and reflection of h, plus r; [B, d]."""
+    """Return q, attention over rotation and reflection of h, plus r; [B, d]."""
     import torch
 
     v = model.vectors
@@ -68,7 +68,7 @@ def moved(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """2q and b_h − ‖q‖², [B, d + 1]: with the features the product is −‖q − t‖² + b_h + b_t."""
+    """Return 2q and b_h − ‖q‖², [B, d + 1]: with the features the product is −‖q − t‖² + b_h + b_t."""
     import torch
 
     q = moved(model, entity, relation)
@@ -77,7 +77,7 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, Tensor]:
-    """t and a one, [E, d + 1]; bias b_t − ‖t‖²."""
+    """Return t and a one, [E, d + 1]; bias b_t − ‖t‖²."""
     import torch
 
     t = model.vectors["entity"]
@@ -85,13 +85,13 @@ def features(model: Any) -> tuple[Tensor, Tensor]:
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Head, translation and answer, [B, d] each: angles have no size to keep small."""
+    """Return head, translation and answer, [B, d] each: angles have no size to keep small."""
     v = model.vectors
     return [v["entity"][entity], v["translation"][relation], v["entity"][answer]]
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """Coordinates are turned in pairs, and the last of the query is none."""
+    """Raise ValueError if coordinates make no pairs, or dropout would hit the last number of the query."""
     multiple_of(2, "AttE", settings)
     no_dropout("AttE", settings)
 

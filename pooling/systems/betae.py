@@ -17,7 +17,10 @@ LEAST = 0.05  # of α and β: the density of smaller ones has poles that ruin th
 
 
 def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
-    """Entities hold α and β of d distributions before `positive`; a network reads (h, r) and returns the question's."""
+    """Build tables and the network that reads (h, r) and returns the distributions of the question.
+
+    Entities hold α and β of d distributions before `positive`.
+    """
     from torch import empty, nn
 
     width, hidden = 2 * settings["embedding_dim"], settings["hidden"]
@@ -35,7 +38,7 @@ def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
 
 
 def positive(raw: Tensor) -> tuple[Tensor, Tensor]:
-    """α and β, [·, d] each, of raw numbers [·, 2d]."""
+    """Return α and β, [·, d] each, of raw numbers [·, 2d]."""
     from torch.nn.functional import softplus
 
     alpha, beta = (softplus(raw) + LEAST).chunk(2, -1)
@@ -43,12 +46,12 @@ def positive(raw: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def log_beta(alpha: Tensor, beta: Tensor) -> Tensor:
-    """Logarithm of the beta function B(α, β)."""
+    """Return the logarithm of the beta function B(α, β)."""
     return alpha.lgamma() + beta.lgamma() - (alpha + beta).lgamma()
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """α_q, β_q and −Σ log B(α_q, β_q), [B, 2d + 1]."""
+    """Return α_q, β_q and −Σ log B(α_q, β_q), [B, 2d + 1]."""
     import torch
 
     read = torch.cat([*positive(model.vectors["entity"][entity]), model.vectors["relation"][relation]], 1)
@@ -57,7 +60,7 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, Tensor]:
-    """What −Σ KL(t‖q) multiplies with α_q, β_q and −Σ log B(q), [E, 2d + 1]; what is of t alone [E]."""
+    """Return the factors of α_q, β_q and −Σ log B(q) in −Σ KL(t‖q), [E, 2d + 1], and the part of t alone [E]."""
     import torch
 
     alpha, beta = positive(model.vectors["entity"])
@@ -68,7 +71,7 @@ def features(model: Any) -> tuple[Tensor, Tensor]:
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """The question's numbers are parameters of distributions, of which none can be left out."""
+    """Raise ValueError if dropout is on: the question's numbers are parameters, and none can be left out."""
     no_dropout("BetaE", settings)
 
 

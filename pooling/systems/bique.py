@@ -16,7 +16,7 @@ PARTS = 8  # reals of a biquaternion: complex numbers w, x, y, z of w + xi + yj 
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Tables of d / 8 biquaternions; factors start as random as entities do."""
+    """Build tables of d / 8 biquaternions; factors start as random as entities do."""
     import torch
 
     size, std = int(settings["embedding_dim"]), float(settings["init_std"])
@@ -30,13 +30,13 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """(h + r₊) ⊗ r×, [B, d]."""
+    """Return (h + r₊) ⊗ r×, [B, d]."""
     v = model.vectors
     return hamilton(v["entity"][entity] + v["shift"][relation], v["factor"][relation])
 
 
 def hamilton(a: Tensor, b: Tensor) -> Tensor:
-    """Products of biquaternions [B, d]: Hamilton's, with complex coefficients (their root of −1 commutes)."""
+    """Multiply biquaternions [B, d]: Hamilton's product, with complex coefficients (their root of −1 commutes)."""
     import torch
 
     def coefficients(x: Tensor) -> tuple[Tensor, ...]:
@@ -52,19 +52,19 @@ def hamilton(a: Tensor, b: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """Entity vectors [E, d], no bias."""
+    """Return entity vectors [E, d], no bias."""
     return model.vectors["entity"], None
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Lengths of the biquaternions of head, relation and answer, [B, d / 8] each."""
+    """Return the lengths of the biquaternions of head, relation and answer, [B, d / 8] each."""
     v = model.vectors
     vectors = (v["entity"][entity], v["shift"][relation], v["factor"][relation], v["entity"][answer])
     return [x.unflatten(1, (-1, PARTS)).norm(dim=2) for x in vectors]
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """A biquaternion has eight real numbers."""
+    """Raise ValueError unless embedding_dim is a multiple of 8, the real numbers of a biquaternion."""
     multiple_of(PARTS, "BiQUE", settings)
 
 

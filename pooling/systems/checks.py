@@ -1,4 +1,4 @@
-"""Checks of settings that several systems share."""
+"""Check settings that several systems share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def multiple_of(number: int, label: str, settings: Mapping[str, Value]) -> None:
-    """ValueError where `embedding_dim` cannot be cut into parts of `number`."""
+    """Raise ValueError if `embedding_dim` cannot be cut into parts of `number`."""
     size = int(settings["embedding_dim"])
     if size % number:
         what = "an even number" if number == 2 else f"a multiple of {number}"
@@ -18,13 +18,13 @@ def multiple_of(number: int, label: str, settings: Mapping[str, Value]) -> None:
 
 
 def no_dropout(label: str, settings: Mapping[str, Value]) -> None:
-    """ValueError where coordinates of the query would be dropped: some of them are no coordinates of a vector."""
+    """Raise ValueError if dropout is on: some numbers of the query are no coordinates of a vector."""
     if settings["dropout"]:
         raise ValueError(f"dropout is {settings['dropout']}: {label} drops nothing, leave it at 0")
 
 
 def no_penalty(label: str, settings: Mapping[str, Value]) -> None:
-    """ValueError where vectors would be kept small that have no size, such as angles."""
+    """Raise ValueError if n3 or l2 would keep vectors small that have no size, such as angles."""
     for key in ("n3", "l2"):
         if settings[key]:
             raise ValueError(f"{key} is {settings[key]}: {label} has no vectors to keep small, leave it at 0")

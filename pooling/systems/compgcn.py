@@ -19,7 +19,7 @@ DROPOUTS = ("input_dropout", "feature_map_dropout", "output_dropout")  # of Conv
 
 
 def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> ERModel:
-    """PyKEEN's CompGCN layers over all training triples, and its ConvE (with a bias per entity) or DistMult."""
+    """Build PyKEEN's CompGCN layers over all training triples, and its ConvE (with a bias per entity) or DistMult."""
     from pykeen.models import ERModel
     from pykeen.nn.init import xavier_normal_
     from pykeen.nn.modules import ConvEInteraction, DistMultInteraction
@@ -48,7 +48,7 @@ def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> E
 
 
 def encode(model: Any) -> SimpleNamespace:
-    """What a decoder sees of the model: the same interaction, and tables of what the layers make of the graph."""
+    """Return what a decoder sees of the model: its interaction, and tables of what the layers make of the graph."""
     combined = model.entity_representations[0].combined
     entities, relations = combined.entity_representations(None), combined.relation_representations(None)
     weight = edge_weights(combined.edge_index, len(entities))
@@ -67,7 +67,7 @@ def encode(model: Any) -> SimpleNamespace:
 
 
 def edge_weights(edge_index: Tensor, num_entities: int) -> Tensor:
-    """1 / √(edges from the head · edges to the tail) of each edge, as PyKEEN weighs them, [edges, 1]."""
+    """Return 1 / √(edges from the head · edges to the tail) of each edge, as PyKEEN does, [edges, 1]."""
     source, target = edge_index
     from_head, to_tail = source.bincount(minlength=num_entities), target.bincount(minlength=num_entities)
     return (from_head[source] * to_tail[target]).rsqrt()[:, None]
@@ -76,8 +76,10 @@ def edge_weights(edge_index: Tensor, num_entities: int) -> Tensor:
 def convolve(
     layer: Any, entities: Tensor, relations: Tensor, edge_index: Tensor, edge_type: Tensor, weight: Tensor
 ) -> Tensor:
-    """One layer: [E, d] -> [E, d]. PyKEEN's own multiplies the message of every edge by the layer's matrix; here the
-    messages of an entity are added up before, which is the same and needs far fewer products.
+    """Apply one layer, [E, d] -> [E, d].
+
+    PyKEEN's own multiplies the message of every edge by the layer's matrix; here the messages of an entity are added up
+    before, which is the same and needs far fewer products.
     """
 
     def received(source: Tensor, target: Tensor, kind: Tensor, matrix: Tensor) -> Tensor:
@@ -92,24 +94,24 @@ def convolve(
 
 
 def query(model: Any, entity: Tensor, relation: Tensor, encoded: SimpleNamespace) -> Tensor:
-    """The decoder's query vectors of encoded heads and relations, [B, d]."""
+    """Return the decoder's query vectors of encoded heads and relations, [B, d]."""
     return decoder(encoded).query(encoded, entity, relation)
 
 
 def features(model: Any, encoded: SimpleNamespace) -> tuple[Tensor, Tensor | None]:
-    """Encoded entities [E, d] and, with ConvE, the bias of each [E]."""
+    """Return encoded entities [E, d] and, with ConvE, the bias of each [E]."""
     return decoder(encoded).features(encoded)
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Vectors of head, relation and answer before the graph is read, [B, d] each."""
+    """Return the vectors of head, relation and answer before the graph is read, [B, d] each."""
     combined = model.entity_representations[0].combined
     entities = combined.entity_representations
     return [entities(entity), combined.relation_representations(relation), entities(answer)]
 
 
 def decoder(encoded: SimpleNamespace) -> SystemSpec:
-    """ConvE where entities have a bias, else DistMult."""
+    """Return ConvE if entities have a bias, else DistMult."""
     return conve.SPEC if len(encoded.entity_representations) > 1 else distmult.SPEC
 
 

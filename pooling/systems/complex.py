@@ -7,7 +7,7 @@ from pooling.systems.spec import SystemSpec, init_std, normal_init
 
 
 def build(info, settings, seed):
-    """PyKEEN's ComplEx without its regulariser: dropout on the query, or N3, does that work."""
+    """Build PyKEEN's ComplEx without its regulariser: dropout on the query, or N3, does that work."""
     from pykeen.models import ComplEx
 
     return ComplEx(

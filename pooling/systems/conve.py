@@ -6,7 +6,7 @@ from pooling.systems.spec import Setting, SystemSpec, pair
 
 
 def build(info, settings, seed):
-    """PyKEEN's ConvE with batch normalisation; it is trained on logits, so no sigmoid is applied."""
+    """Build PyKEEN's ConvE with batch normalisation; it is trained on logits, so no sigmoid is applied."""
     from pykeen.models import ConvE
 
     return ConvE(
@@ -21,7 +21,7 @@ def build(info, settings, seed):
 
 
 def query(model, entity, relation):
-    """The encoded image of head and relation, [B, d]."""
+    """Return the encoded image of head and relation, [B, d]."""
     import torch
 
     net = model.interaction
@@ -33,7 +33,7 @@ def query(model, entity, relation):
 
 
 def features(model):
-    """Entity vectors [E, d] and the bias of each entity [E]."""
+    """Return entity vectors [E, d] and the bias of each entity [E]."""
     vectors, bias = model.entity_representations
     return vectors(None), bias(None).flatten()
 

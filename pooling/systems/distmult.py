@@ -7,7 +7,7 @@ from pooling.systems.transe import features
 
 
 def build(info, settings, seed):
-    """PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout, or N3, does that work."""
+    """Build PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout, or N3, does that work."""
     from pykeen.models import DistMult
 
     return DistMult(
@@ -22,7 +22,7 @@ def build(info, settings, seed):
 
 
 def query(model, entity, relation):
-    """h ∘ r, [B, d]."""
+    """Return h ∘ r, [B, d]."""
     h, r = pair(model, entity, relation)
     return h * r
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Phases from the whole circle, small moduli of either sign; relations start as the identity of moduli."""
+    """Build phases from the whole circle and small moduli of either sign; relations start as the identity of moduli."""
     import torch
 
     size = int(settings["embedding_dim"])
@@ -37,7 +37,7 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """(h_p + r_p) / 2, λ₁ h_m ∘ (r_m + r'_m), λ₁ (1 − r'_m) and λ₂: [B, 3d + 1]."""
+    """Return (h_p + r_p) / 2, λ₁ h_m ∘ (r_m + r'_m), λ₁ (1 − r'_m) and λ₂: [B, 3d + 1]."""
     import torch
 
     v = model.vectors
@@ -50,14 +50,18 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """t_p / 2 and t_m, [E, 2d], no bias."""
+    """Return t_p / 2 and t_m, [E, 2d], no bias."""
     import torch
 
     return torch.cat([model.vectors["entity_phase"] / 2, model.vectors["entity_modulus"]], 1), None
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:
-    """−λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ Σ |sin((h_p + r_p − t_p) / 2)|."""
+    """Return −λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ Σ
+
+    sin((h_p + r_p − t_p) / 2)
+    .
+    """
     import torch
 
     half, moved, weight = query[..., :-1].chunk(3, -1)
@@ -68,7 +72,7 @@ def compare(query: Tensor, features: Tensor) -> Tensor:
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """The last number of the query is no coordinate, and angles have no size."""
+    """Raise ValueError if dropout would hit the last number of the query, or n3 or l2 angles, which have no size."""
     no_dropout("HAKE", settings)
     no_penalty("HAKE", settings)
 

@@ -19,7 +19,7 @@ ENTITY, RELATION, SOURCE, NEIGHBOUR = range(4)
 
 
 def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> Any:
-    """Tables of entities (and their biases) and relations, special tokens, two transformers, and the edges."""
+    """Build tables of entities (and their biases) and relations, special tokens, two transformers, and the edges."""
     from torch import empty, nn, zeros
 
     dim = settings["embedding_dim"]
@@ -40,7 +40,7 @@ def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> A
 
 
 def transformer(settings: Mapping[str, Any], layers: int) -> Module:
-    """Pre-norm encoder layers with GELU, four times as wide inside, and a last normalisation."""
+    """Build pre-norm encoder layers with GELU, four times as wide inside, and a last normalisation."""
     from torch import nn
 
     dim = settings["embedding_dim"]
@@ -51,7 +51,7 @@ def transformer(settings: Mapping[str, Any], layers: int) -> Module:
 
 
 def edges(info: CoreTriplesFactory, most: int) -> dict[str, Tensor]:
-    """The edges of all entities, one after the other: `start` and `count` [E], `near` and `via` [edges].
+    """List the edges of all entities, one after the other: `start` and `count` [E], `near` and `via` [edges].
 
     The edge (n, v) of e says that n stands in the inverse-aware relation v to e. An entity's edges are shuffled once,
     for every seed alike; ranking reads the first `most`. The last edge belongs to nobody: a graph may have none.
@@ -75,7 +75,7 @@ def edges(info: CoreTriplesFactory, most: int) -> dict[str, Tensor]:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """What the second transformer makes of the question among its neighbours, [B, d]."""
+    """Return what the second transformer makes of the question among its neighbours, [B, d]."""
     import torch
 
     table, kinds = model.vectors, model.others["kinds"]
@@ -91,7 +91,7 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def neighbours(model: Any, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Neighbours of each entity, their relations to it, and which are there, [B, n] each.
+    """Return neighbours of each entity, their relations to it, and which of them exist, [B, n] each.
 
     Where an entity has more than n, training draws n of them anew and ranking takes the first. Those that answer the
     question itself are left out: in training one of them is the answer.
@@ -111,7 +111,7 @@ def neighbours(model: Any, entity: Tensor, relation: Tensor) -> tuple[Tensor, Te
 
 
 def read_pair(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """What the first transformer makes of entity vectors [N, d] and relation ids [N], [N, d]."""
+    """Return what the first transformer makes of entity vectors [N, d] and relation ids [N], [N, d]."""
     import torch
 
     table, kinds = model.vectors, model.others["kinds"]
@@ -124,7 +124,7 @@ def read_pair(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def activations(settings: Mapping[str, Any], triples: int) -> float:
-    """About 34 vectors for each token and layer, and its attention thrice, as if all neighbours were there.
+    """Estimate about 34 vectors for each token and layer, and its attention thrice, with all neighbours.
 
     Where every entity has its 50 neighbours, a batch of the large preset keeps 25 MB a row for the way back; with what
     passes between, a process on a CPU was measured at 36 MB a row for 32 rows and 33 MB for 64. On a GPU FB15k-237,
@@ -138,7 +138,7 @@ def activations(settings: Mapping[str, Any], triples: int) -> float:
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Refuse heads that do not share a vector evenly."""
+    """Raise ValueError if heads do not share a vector evenly."""
     if settings["embedding_dim"] % settings["heads"]:
         raise ValueError(
             f"embedding_dim is {settings['embedding_dim']}: HittER's {settings['heads']} heads cannot share it evenly; "

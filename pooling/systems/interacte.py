@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
-    """Tables of entities (and their biases) and relations, filters, and the layers before and after them."""
+    """Build tables of entities (and their biases) and relations, filters, and the layers before and after them."""
     from torch import empty, nn, zeros
 
     dim, images, size = settings["embedding_dim"], settings["permutations"], settings["kernel"]
@@ -42,7 +42,7 @@ def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
 
 
 def chequer(dim: int, rows: int, images: int) -> Tensor:
-    """Which coordinate of (h, r) is in which cell, [images, rows, 2 · dim / rows]; r's are numbered from dim.
+    """Return which coordinate of (h, r) is in which cell, [images, rows, 2 · dim / rows]; r is numbered from dim.
 
     Each image has a permutation of h and one of r, drawn once for every seed, and lays them out in turns: a cell
     of h has neighbours of r only.
@@ -59,7 +59,7 @@ def chequer(dim: int, rows: int, images: int) -> Tensor:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """The encoded images of head and relation, [B, d]."""
+    """Return the encoded images of head and relation, [B, d]."""
     import torch
     from torch.nn.functional import conv2d, pad
 
@@ -73,18 +73,18 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, Tensor]:
-    """Entity vectors [E, d] and the bias of each entity [E]."""
+    """Return entity vectors [E, d] and the bias of each entity [E]."""
     return model.vectors["entity"], model.vectors["bias"]
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Vectors of head, relation and answer, [B, d] each."""
+    """Return the vectors of head, relation and answer, [B, d] each."""
     entities = model.vectors["entity"]
     return [entities[entity], model.vectors["relation"][relation], entities[answer]]
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Refuse images that do not come out even, and kernels that have no middle or do not fit."""
+    """Raise ValueError for images that do not come out even, and kernels that have no middle or do not fit."""
     dim, rows, kernel = settings["embedding_dim"], settings["rows"], settings["kernel"]
     if dim % rows:
         raise ValueError(

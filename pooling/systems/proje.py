@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> ERModel:
-    """PyKEEN's ProjE; it is trained on logits, so no sigmoid is applied."""
+    """Build PyKEEN's ProjE; it is trained on logits, so no sigmoid is applied."""
     from pykeen.models import ProjE
 
     return ProjE(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """tanh(d_h∘h + d_r∘r + b), [B, d]."""
+    """Return tanh(d_h∘h + d_r∘r + b), [B, d]."""
     net = model.interaction
     h, r = pair(model, entity, relation)
     return net.inner_activation(net.d_e * h + net.d_r * r + net.b_c)
 
 
 def features(model: Any) -> tuple[Tensor, Tensor]:
-    """Entity vectors [E, d] and the one bias of all of them [E]."""
+    """Return entity vectors [E, d] and the one bias of all of them [E]."""
     vectors = model.entity_representations[0](None)
     return vectors, model.interaction.b_p.expand(len(vectors))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Phases drawn from the whole circle, and the modulus that all entities share."""
+    """Build phases from the whole circle, and the modulus that all entities share."""
     import torch
 
     size = int(settings["embedding_dim"])
@@ -30,7 +30,7 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """θ_h + θ_r and m, [B, d + 1]."""
+    """Return θ_h + θ_r and m, [B, d + 1]."""
     import torch
 
     v = model.vectors
@@ -39,12 +39,16 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """Angles θ_t [E, d], no bias."""
+    """Return angles θ_t [E, d], no bias."""
     return model.vectors["entity"], None
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:
-    """−m Σ |sin(θ_h + θ_r − θ_t)|."""
+    """Return −m Σ
+
+    sin(θ_h + θ_r − θ_t)
+    .
+    """
     import torch
 
     sine = torch.sin(query[..., :-1] - features)
@@ -52,7 +56,7 @@ def compare(query: Tensor, features: Tensor) -> Tensor:
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """The last number of the query is no coordinate, and angles have no size."""
+    """Raise ValueError if dropout would hit the last number of the query, or n3 or l2 angles, which have no size."""
     no_dropout("pRotatE", settings)
     no_penalty("pRotatE", settings)
 

@@ -1,4 +1,4 @@
-"""Any other model of PyKEEN by its class name (`pykeen:PairRE`), scored by its own interaction: slow, but it works.
+"""Train any other model of PyKEEN by its class name (`pykeen:PairRE`), scored by its own interaction, slowly.
 
 Query and feature are the model's representations of head and relation, and of the tail, laid out flat; the interaction
 compares them block by block, as `score_t` does with all at once. Relations are reciprocal, as for all systems.
@@ -25,7 +25,7 @@ MODELS = (
 
 
 def pykeen_model(name: str) -> SystemSpec:
-    """The system `pykeen:CLASS`, in whatever case; ValueError names near classes where there is none that fits."""
+    """Return the system `pykeen:CLASS`, in whatever case; ValueError names near classes if none fits."""
     label = _class_called(name.removeprefix(PREFIX))
 
     def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
@@ -59,20 +59,20 @@ def pykeen_model(name: str) -> SystemSpec:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """Representations of head and relation, flat, [B, q]."""
+    """Return the representations of head and relation, flat, [B, q]."""
     heads = [model.entity_representations[i] for i in model.interaction.head_indices]
     parts = [table(entity) for table in heads] + [table(relation) for table in model.relation_representations]
     return _flat(parts)
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """Representations of the tails, flat, [E, f], no bias of ours."""
+    """Return the representations of the tails, flat, [E, f], and no bias."""
     tails = [model.entity_representations[i] for i in model.interaction.tail_indices]
     return _flat([table(None) for table in tails]), None
 
 
 def compare(model: Any, query: Tensor, features: Tensor) -> Tensor:
-    """Scores [B, n] by the interaction, of queries [B, 1, q] and features [1 or B, n, f]."""
+    """Score queries [B, 1, q] and features [1 or B, n, f] by the interaction: [B, n]."""
     entities, net = model.entity_representations, model.interaction
     heads = [entities[i] for i in net.head_indices]
     both = _parts(query, [*heads, *model.relation_representations])
@@ -83,14 +83,14 @@ def compare(model: Any, query: Tensor, features: Tensor) -> Tensor:
 
 
 def _flat(parts: Sequence[Tensor]) -> Tensor:
-    """Tensors [B, *shape], real or complex, as one [B, q]."""
+    """Lay out tensors [B, *shape], real or complex, as one [B, q]."""
     import torch
 
     return torch.cat([(torch.view_as_real(x) if x.is_complex() else x).reshape(len(x), -1) for x in parts], 1)
 
 
 def _parts(flat: Tensor, tables: Sequence[Any]) -> list[Tensor]:
-    """What `_flat` laid out, [*, *, q], as tensors [*, *, *shape] of the tables."""
+    """Take apart what `_flat` laid out, [*, *, q], into tensors [*, *, *shape] of the tables."""
     import torch
 
     parts, start = [], 0

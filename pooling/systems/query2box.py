@@ -17,7 +17,7 @@ INSIDE = 0.02  # α: how much distance within the box counts, against 1 outside 
 
 
 def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
-    """Entities are points; a relation moves a box (centers) and widens it (offsets)."""
+    """Build tables: entities are points; a relation moves a box (centers) and widens it (offsets)."""
     import torch
 
     dim = settings["embedding_dim"]
@@ -29,7 +29,7 @@ def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """Center of the box and its offset times 1 − α, [B, 2d]; the box of the entity itself has no extent."""
+    """Return the center of the box and its offset times 1 − α, [B, 2d]; the entity's own box has no extent."""
     import torch
 
     table = model.vectors
@@ -38,12 +38,16 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """Entity points [E, d], no bias."""
+    """Return entity points [E, d], no bias."""
     return model.vectors["entity"], None
 
 
 def compare(query: Tensor, points: Tensor) -> Tensor:
-    """−Σ relu(δ − o) + α min(δ, o) with δ = |t − c|, written as −Σ max(αδ, δ − (1 − α)o): [B, n]."""
+    """Return −Σ relu(δ − o) + α min(δ, o) with δ =
+
+    t − c
+    , written as −Σ max(αδ, δ − (1 − α)o): [B, n].
+    """
     import torch
 
     center, offset = query.chunk(2, -1)
@@ -52,13 +56,13 @@ def compare(query: Tensor, points: Tensor) -> Tensor:
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Points of head and answer, center and offset of the relation, [B, d] each."""
+    """Return the points of head and answer, center and offset of the relation, [B, d] each."""
     points, v = model.vectors["entity"], model.vectors
     return [points[entity], v["center"][relation], v["offset"][relation], points[answer]]
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """A box without some of its sides is another question."""
+    """Raise ValueError if dropout is on: a box without some of its sides is another question."""
     no_dropout("Query2Box", settings)
 
 

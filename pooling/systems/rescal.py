@@ -7,7 +7,7 @@ from pooling.systems.transe import features
 
 
 def build(info, settings, seed):
-    """PyKEEN's RESCAL without its regulariser: dropout does that work."""
+    """Build PyKEEN's RESCAL without its regulariser: dropout does that work."""
     from pykeen.models import RESCAL
     from pykeen.regularizers import NoRegularizer
 
@@ -22,7 +22,7 @@ def build(info, settings, seed):
 
 
 def query(model, entity, relation):
-    """hᵀ R, [B, d]."""
+    """Return hᵀ R, [B, d]."""
     h, r = pair(model, entity, relation)
     return (h.unsqueeze(1) @ r).squeeze(1)  # [B, 1, d] @ [B, d, d] -> [B, d]
 

@@ -6,14 +6,14 @@ from pooling.systems.spec import SystemSpec, pair
 
 
 def build(info, settings, seed):
-    """PyKEEN's RotatE; after every step its constrainer puts the relations back on the unit circle."""
+    """Build PyKEEN's RotatE; after every step its constrainer puts the relations back on the unit circle."""
     from pykeen.models import RotatE
 
     return RotatE(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
 
 
 def query(model, entity, relation):
-    """h ∘ r, real and imaginary parts interleaved, [B, 2d]."""
+    """Return h ∘ r, real and imaginary parts interleaved, [B, 2d]."""
     import torch
 
     h, r = pair(model, entity, relation)
@@ -21,7 +21,7 @@ def query(model, entity, relation):
 
 
 def features(model):
-    """Entity vectors as reals, interleaved in the same way, [E, 2d], no bias."""
+    """Return entity vectors as reals, interleaved in the same way, [E, 2d], no bias."""
     import torch
 
     return torch.view_as_real(model.entity_representations[0](None)).flatten(1), None

@@ -31,7 +31,7 @@ BLOCK_FLOATS = 1 << 18  # scores that are computed at once while ranking: they s
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Tables of entities, biases, and of what belongs to a relation: two translations, angles, curvature."""
+    """Build tables of entities, biases, and of what belongs to a relation: two translations, angles, curvature."""
     import torch
 
     size, entities, relations = int(settings["embedding_dim"]), info.num_entities, info.num_relations
@@ -49,18 +49,18 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def norm(vector: Tensor) -> Tensor:
-    """‖v‖ of [..., d], kept as a column; its slope stays finite at zero."""
+    """Return ‖v‖ of [..., d], kept as a column; its slope stays finite at zero."""
     return (vector * vector).sum(-1, keepdim=True).clamp_min(SMALLEST).sqrt()
 
 
 def to_ball(vector: Tensor, k: Tensor) -> Tensor:
-    """The point of the ball of radius 1 / k that a tangent vector at its centre leads to."""
+    """Return the point of the ball of radius 1 / k that a tangent vector at its centre leads to."""
     length = k * norm(vector)
     return vector * (length.tanh().clamp(max=EDGE) / length)
 
 
 def to_tangent(point: Tensor, k: Tensor) -> Tensor:
-    """The tangent vector at the centre that leads to a point; what lies beyond the edge is pulled back."""
+    """Return the tangent vector at the centre that leads to a point; pull back what lies beyond the edge."""
     import torch
 
     length = k * norm(point)
@@ -68,7 +68,7 @@ def to_tangent(point: Tensor, k: Tensor) -> Tensor:
 
 
 def add(x: Tensor, y: Tensor, k: Tensor) -> Tensor:
-    """Möbius sum x ⊕ y in the ball of radius 1 / k."""
+    """Return the Möbius sum x ⊕ y in the ball of radius 1 / k."""
     c = k * k
     xy, x2, y2 = ((u * v).sum(-1, keepdim=True) for u, v in ((x, y), (x, x), (y, y)))
     above = (1 + 2 * c * xy + c * y2) * x + (1 - c * x2) * y
@@ -76,7 +76,7 @@ def add(x: Tensor, y: Tensor, k: Tensor) -> Tensor:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """q as a tangent vector, then b_h and k, [B, d + 2]."""
+    """Return q as a tangent vector, then b_h and k, [B, d + 2]."""
     import torch
 
     def rows(name: str, ids: Tensor) -> Tensor:
@@ -90,12 +90,12 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def features(model: Any) -> tuple[Tensor, Tensor]:
-    """Tangent vectors t [E, d] and b_t."""
+    """Return tangent vectors t [E, d] and b_t."""
     return model.vectors["entity"], model.vectors["tail_bias"]
 
 
 def compare(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
-    """−d² + b_h from products [B, n] of q and t, query [B, d + 2] and squares ‖t‖² [n] or [B, n]."""
+    """Return −d² + b_h of products [B, n] of q and t, query [B, d + 2] and squares ‖t‖² [n] or [B, n]."""
     import torch
 
     if torch.is_grad_enabled() or squares.ndim > 1:
@@ -118,13 +118,13 @@ def _scores(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Head, both translations and answer, [B, d] each, as tangent vectors."""
+    """Return head, both translations and answer, [B, d] each, as tangent vectors."""
     v = model.vectors
     return [v["entity"][entity], v["before"][relation], v["after"][relation], v["entity"][answer]]
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """Coordinates are turned in pairs, and the last two of the query are none."""
+    """Raise ValueError if coordinates make no pairs, or dropout would hit the last two numbers of the query."""
     multiple_of(2, "RotH", settings)
     no_dropout("RotH", settings)
 

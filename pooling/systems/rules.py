@@ -29,17 +29,17 @@ RULE_SETTINGS: dict[str, Setting] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RuleSpec(Entry):
-    """A system that mines rules (`pooling/rules/kernels/mining.py`) instead of learning vectors."""
+    """Describe a system that mines rules (`pooling/rules/kernels/mining.py`) instead of learning vectors."""
 
     weights: ClassVar[str] = "rules.npz"
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """Every setting that the system knows, by name: none of those that train vectors."""
+        """Return every setting of the system by name: none of those that train vectors."""
         return {**RULE_SETTINGS, **self.extra_settings}
 
     def preset(self, num_entities: int, num_train: int) -> dict[str, Value]:
-        """The settings for a graph of this size (`num_train` triples)."""
+        """Return the settings for a graph of this size (`num_train` triples)."""
         large = 2.0 * num_train * num_entities > LARGE_EPOCH_SCORES
         return dict(self.large if large else self.small)
 

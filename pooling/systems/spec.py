@@ -1,4 +1,4 @@
-"""What a system is to the rest of the program: a model with one scoring form, its settings and its presets.
+"""Define a system for the rest of the program: a model with one scoring form, its settings and its presets.
 
 PyKEEN and torch are imported inside functions only: pages, forms and commands list the systems, and should
 not wait seconds for a deep-learning library to load.
@@ -33,7 +33,7 @@ LARGE_EPOCH_SCORES = 5e8
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that a user may change: its type, its bounds (inclusive) or choices, and what it does."""
+    """Describe a setting that a user may change: its type, its bounds (inclusive) or choices, and what it does."""
 
     type: type
     help: str
@@ -43,7 +43,7 @@ class Setting:
 
     @property
     def allowed(self) -> str:
-        """The allowed values, in words, as forms and errors print them."""
+        """Return the allowed values in words, as forms and errors print them."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.type is int:
@@ -102,7 +102,7 @@ COMMON_SETTINGS: dict[str, Setting] = {
 
 
 class CommonSettings(TypedDict):
-    """The values of COMMON_SETTINGS, for those who compute with them."""
+    """Type the values of COMMON_SETTINGS, for code that computes with them."""
 
     embedding_dim: int
     learning_rate: float
@@ -140,17 +140,17 @@ NEUTRAL: dict[str, Value] = {
 
 
 def with_neutral(settings: Mapping[str, Value]) -> dict[str, Value]:
-    """Settings, and what was meant where an older row says nothing."""
+    """Return the settings, completed with what was meant where an older row says nothing."""
     return {**NEUTRAL, **settings}
 
 
 def common_settings(settings: Mapping[str, Value]) -> CommonSettings:
-    """Resolved settings with the types that `Setting.parse` gave them; those of one system alone stay in."""
+    """Return resolved settings with the types of `Setting.parse`; those of one system alone stay in."""
     return cast(CommonSettings, with_neutral(settings))
 
 
 def check_settings(settings: Mapping[str, Value]) -> None:
-    """ValueError where common settings do not go together: which, and what to change."""
+    """Raise ValueError if common settings do not go together: which, and what to change."""
     common = common_settings(settings)
     if common["loss"] != "self-adversarial":
         return
@@ -168,7 +168,7 @@ def check_settings(settings: Mapping[str, Value]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What pages, forms and commands know of a system, however it is trained."""
+    """Describe a system to pages, forms and commands, however it is trained."""
 
     name: str
     label: str
@@ -185,7 +185,7 @@ class Entry:
 
     @property
     def slug(self) -> str:
-        """The name as a system's row and its addresses can have it: pykeen-PairRE."""
+        """Return the name as rows and addresses can have it: pykeen-PairRE."""
         return self.name.replace(":", "-")
 
     def __post_init__(self) -> None:
@@ -194,11 +194,11 @@ class Entry:
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """Every setting that the system knows, by name."""
+        """Return every setting of the system by name."""
         return {**COMMON_SETTINGS, **self.extra_settings}
 
     def preset(self, num_entities: int, num_train: int) -> dict[str, Value]:
-        """The settings for a graph of this size (`num_train` triples, without their inverses)."""
+        """Return the settings for a graph of this size (`num_train` triples, without their inverses)."""
         if 2.0 * num_train * num_entities > LARGE_EPOCH_SCORES:
             return {**LARGE, **self.large}
         return {**SMALL, **self.small}
@@ -206,7 +206,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemSpec(Entry):
-    """One registry row of a model that learns vectors: how it is built, and its one scoring form.
+    """Describe a model that learns vectors: how it is built, and its one scoring form.
 
     `query(model, entity[B], relation[B]) -> [B, d]` and `features(model) -> ([E, f], bias [E] or None)`;
     relation ids are inverse-aware (2r asks for the tail of r, 2r + 1 for its head), as PyKEEN numbers them.
@@ -238,7 +238,7 @@ class SystemSpec(Entry):
             raise ValueError(f"{self.name}: the forms are {', '.join(FORMS)}; the last three need compare")
 
 
-# 1-vs-all cross-entropy with Adam (spec/systems §3, small graphs).
+# Small graphs: cross-entropy over all entities (1-vs-all) with Adam.
 SMALL: dict[str, Value] = {
     "embedding_dim": 64,
     "learning_rate": 0.02,
@@ -257,7 +257,7 @@ SMALL: dict[str, Value] = {
     "max_seconds": 0.0,
 }
 
-# Shared negatives (spec/systems §3): drawn once per batch, plus the answers of the other rows.
+# Large graphs: shared negatives, drawn once per batch, plus the answers of the other rows.
 LARGE: dict[str, Value] = {
     "embedding_dim": 256,
     "learning_rate": 0.18,
@@ -278,7 +278,7 @@ LARGE: dict[str, Value] = {
 
 
 def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
-    """Representations of a batch of entities and relations: one lookup each in PyKEEN's own tables."""
+    """Look up a batch of entities and relations in PyKEEN's own tables: one representation each."""
     return model.entity_representations[0](entity), model.relation_representations[0](relation)
 
 
@@ -286,7 +286,7 @@ init_std = Setting(float, "standard deviation of the first weights", 1e-5, 10)
 
 
 def normal_init(settings: Mapping[str, Value]) -> Callable[[Tensor], Tensor]:
-    """An initialiser for PyKEEN: normal with the standard deviation `init_std` of the settings.
+    """Return an initialiser for PyKEEN: normal with the standard deviation `init_std` of the settings.
 
     PyKEEN's own (unit normal, uniform on [0, 1]) give first scores so large that cross-entropy crawls.
     """

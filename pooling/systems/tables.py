@@ -1,4 +1,4 @@
-"""Models of our own: named tables of vectors and small networks, with what the rest of the program asks of a model."""
+"""Make models of our own from named tables of vectors and small networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def tables(
     constants: Mapping[str, Tensor] | None = None,
     others: Mapping[str, Tensor] | None = None,
 ) -> Any:
-    """A model of learned tensors, networks and fixed tensors, by name.
+    """Make a model of learned tensors, networks and fixed tensors, by name.
 
     `model.vectors[name]` are parameters with a row for each entity or each inverse-aware relation, which people take
     away as embeddings; `model.others[name]` parameters of any other kind, `model.nets[name]` modules,

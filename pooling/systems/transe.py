@@ -6,7 +6,7 @@ from pooling.systems.spec import SystemSpec, pair
 
 
 def build(info, settings, seed):
-    """PyKEEN's TransE with the 2-norm, which has a matrix-product form, and no unit-norm constraint."""
+    """Build PyKEEN's TransE with the 2-norm, which has a matrix-product form, and no unit-norm constraint."""
     from pykeen.models import TransE
 
     return TransE(
@@ -19,13 +19,13 @@ def build(info, settings, seed):
 
 
 def query(model, entity, relation):
-    """h + r, [B, d]."""
+    """Return h + r, [B, d]."""
     h, r = pair(model, entity, relation)
     return h + r
 
 
 def features(model):
-    """Entity vectors [E, d], no bias."""
+    """Return entity vectors [E, d], no bias."""
     return model.entity_representations[0](None), None
 
 

@@ -1,4 +1,4 @@
-"""TransE with the 1-norm: the same translation, distances measured along the coordinates."""
+"""TransE with the 1-norm: distances are added up coordinate by coordinate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """PyKEEN's TransE with the 1-norm and no unit-norm constraint."""
+    """Build PyKEEN's TransE with the 1-norm and no unit-norm constraint."""
     from pykeen.models import TransE
 
     return TransE(
@@ -26,7 +26,7 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:
-    """−‖q − t‖₁."""
+    """Return −‖q − t‖₁."""
     import torch
 
     if len(features) == 1:  # the same entities for all: twice as fast as the difference of each pair

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """PyKEEN's TuckER with batch normalisation; it is trained on logits, so no sigmoid is applied."""
+    """Build PyKEEN's TuckER with batch normalisation; it is trained on logits, so no sigmoid is applied."""
     from pykeen.models import TuckER
 
     return TuckER(
@@ -28,7 +28,7 @@ def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """Core ×₁ h ×₂ r with normalisation and dropout between, [B, d]."""
+    """Return core ×₁ h ×₂ r with normalisation and dropout between, [B, d]."""
     net = model.interaction
     h, r = pair(model, entity, relation)
     h = net.head_dropout(net.head_batch_norm(h))
@@ -40,7 +40,10 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
 
 
 def activations(settings: Mapping[str, Value], triples: int) -> float:
-    """A matrix [d, d] of each row, what dropout leaves of it, and slopes; 3 were measured on a CPU."""
+    """Estimate the floats of a step: a matrix [d, d] of each row, what dropout leaves of it, and slopes.
+
+    3 matrices were measured on a CPU.
+    """
     return 4.0 * min(int(settings["batch_size"]), 2 * triples) * int(settings["embedding_dim"]) ** 2
 
 

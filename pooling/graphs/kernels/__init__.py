@@ -1,0 +1,1 @@
+"""Arithmetic on graphs: `graph_arrays.GraphArrays`, relation categories, degrees and family trees."""

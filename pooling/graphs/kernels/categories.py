@@ -1,4 +1,4 @@
-"""Relation categories (1-1, 1-N, N-1, N-N) from the training triples (spec/metrics.md §1-2)."""
+"""Compute relation categories (1-1, 1-N, N-1, N-N) from the training triples."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def relation_counts(train: npt.NDArray[np.int32], num_relations: int) -> tuple[Ints, Ints, Ints]:
-    """Distinct (h, r, t), (h, r) and (r, t) of each relation: three int64[num_relations].
+    """Count the distinct (h, r, t), (h, r) and (r, t) of each relation: three int64[num_relations].
 
     `train` is int32[n, 3]; tails per head are the first divided by the second, heads per tail by the third.
     """
@@ -15,7 +15,7 @@ def relation_counts(train: npt.NDArray[np.int32], num_relations: int) -> tuple[I
     size = int(train[:, [0, 2]].max(initial=0)) + 1
 
     def per_relation(entities: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
-        """Distinct (relation, entity) per relation, and the number of the pair in every row."""
+        """Count the distinct (relation, entity) per relation; number the pair of every row."""
         pairs, number = np.unique(relation * size + entities, return_inverse=True)
         return np.bincount(pairs // size, minlength=num_relations), number
 
@@ -26,9 +26,10 @@ def relation_counts(train: npt.NDArray[np.int32], num_relations: int) -> tuple[I
 
 
 def relation_categories(train: npt.NDArray[np.int32], num_relations: int) -> list[str]:
-    """The category of each relation id; '' for a relation that has no training triple.
+    """Return the category of each relation id; '' for a relation that has no training triple.
 
-    "Many" means more than 1.5 on average, compared in integers: exactly 1.5 is "1".
+    "Many" means more than 1.5 on average, compared in integers: exactly 1.5 is "1". Source: Bordes et al. (2013),
+    Translating embeddings for modeling multi-relational data, NeurIPS.
     """
     triples, heads, tails = relation_counts(train, num_relations)
     many_tails, many_heads = 2 * triples > 3 * heads, 2 * triples > 3 * tails

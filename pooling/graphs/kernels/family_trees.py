@@ -1,4 +1,4 @@
-"""Family trees: who is whose parent is drawn, everything else follows by rules (spec/metrics.md §6)."""
+"""Draw family trees: parents are drawn, all other relations follow by rules."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ RULES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Families:
-    """People 0..n-1 in order of birth or marriage, tree after tree: parents come before their children."""
+    """Hold people 0..n-1 in order of birth or marriage, tree after tree: parents come before their children."""
 
     parents: Parents  # [n, 2]: mother, father; -1, -1 for founders and those who married in
     female: Flags  # [n]
@@ -50,7 +50,7 @@ class Families:
 
 @dataclass(frozen=True)
 class Shape:
-    """How trees grow."""
+    """Say how trees grow from one couple, generation by generation."""
 
     people: int = 60  # most people of one tree
     generations: int = 4  # founders included
@@ -90,7 +90,7 @@ def draw_families(families: int, shape: Shape, rng: np.random.Generator) -> Fami
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees grow at anybody, upwards and downwards: the paper's family trees (open world, appendix A.3)."""
+    """Say how trees grow at anybody, upwards and downwards: the paper's family trees (open world, appendix A.3)."""
 
     people: int = 300  # most people of one tree
     depth: int = 3  # generations between the oldest and the youngest
@@ -98,9 +98,9 @@ class Growth:
 
 
 def grow_families(families: int, growth: Growth, rng: np.random.Generator) -> Families:
-    """Draw `families` unrelated trees; each begins with one person and grows at people who are drawn in turn.
+    """Draw `families` unrelated trees; each starts from one person and grows at people drawn in turn.
 
-    Who is drawn gets parents or a child (and with it a spouse), as the tree has room for it. So most people have
+    A drawn person gets parents or a child (and with it a spouse), if the tree has room. So most people have
     ancestors of their own, and few have many cousins. Source: the generator of Hohenecker and Lukasiewicz (2020),
     Ontology reasoning with deep neural networks, as the paper describes its use.
     """
@@ -116,7 +116,7 @@ def grow_families(families: int, growth: Growth, rng: np.random.Generator) -> Fa
 
 
 class _Tree:
-    """One tree as it grows; lists by person."""
+    """Grow one tree; its lists are by person."""
 
     def __init__(self, growth: Growth, rng: np.random.Generator) -> None:
         self.growth, self.rng = growth, rng
@@ -145,13 +145,13 @@ class _Tree:
         return len(self.level) - 1
 
     def anybody(self) -> int | None:
-        """Somebody for whose parents or child there is room, all with the same chance; None: the tree is full."""
+        """Return a random person with room for parents or a child, all equally likely; None: the tree is full."""
         return next(
             (person for person in self.rng.permutation(len(self.level)).tolist() if any(self.room(person))), None
         )
 
     def room(self, person: int) -> tuple[bool, bool]:
-        """Whether there is room for parents of a person, and for a child."""
+        """Return whether there is room for parents of a person, and for a child."""
         free = self.growth.people - len(self.level)
         level = self.level[person]
         deeper = self.high - self.low < self.growth.depth
@@ -178,7 +178,7 @@ class _Tree:
         self.children[father] += 1
 
     def by_generation(self) -> tuple[Parents, Flags]:
-        """Parents [n, 2] and who is female [n], the oldest generation first."""
+        """Return parents [n, 2] and who is female [n], the oldest generation first."""
         order = np.argsort(self.level, kind="stable")
         place = np.argsort(order)
         parents = np.array(self.parents)[order]
@@ -186,7 +186,7 @@ class _Tree:
 
 
 def derive_relations(parents: Parents, female: Flags) -> dict[str, Pairs]:
-    """All facts of each relation of RULES: int32[m, 2] of (head, tail), sorted.
+    """Return all facts of each relation of RULES: int32[m, 2] of (head, tail), sorted.
 
     Siblings share both parents; couples are those who have a child together; aunts, uncles and cousins are by
     blood; nobody is anything to themselves.
@@ -202,7 +202,7 @@ def derive_relations(parents: Parents, female: Flags) -> dict[str, Pairs]:
 
 
 def _kinship(parents: Parents) -> dict[str, Pairs]:
-    """Pairs (a, b), a is b's ..., whatever the gender."""
+    """Return the pairs (a, b) of each kinship, where a is b's ..., whatever the gender."""
     n = len(parents)
     child_id = np.flatnonzero((parents >= 0).all(axis=1))
     mother, father = parents[child_id].T
@@ -237,7 +237,7 @@ def _without_self(kin: sparse.csr_array) -> sparse.csr_array:
 
 
 def _pairs(kin: sparse.csr_array | sparse.csc_array) -> Pairs:
-    """(row, column) of what is not zero, without the diagonal, sorted by row, then column."""
+    """Return (row, column) of all entries but zeros and the diagonal, sorted by row, then column."""
     coo = kin.tocoo()
     found = (coo.data != 0) & (coo.row != coo.col)
     pairs = np.stack([coo.row[found], coo.col[found]], axis=1).astype(np.int32)
@@ -246,7 +246,7 @@ def _pairs(kin: sparse.csr_array | sparse.csc_array) -> Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """The split of each fact: exactly one of four is true."""
+    """Mark the split of each fact: exactly one of four is true."""
 
     train: Flags
     valid: Flags
@@ -255,9 +255,9 @@ class Division:
 
 
 def divide_facts(num_facts: int, density: float, train_share: float, rng: np.random.Generator) -> Division:
-    """Each fact is missing with probability 1 − d, test with d(1 − η), else train; valid is 5 % of those.
+    """Divide facts into missing, with probability 1 − d, test, with d(1 − η), and train; 5 % of that is valid.
 
-    `density` is d and `train_share` η (spec/metrics.md §6); valid takes at least one fact if train has two.
+    `density` is d and `train_share` η; valid takes at least one fact if train has two.
     """
     draw = rng.random(num_facts)
     missing = draw >= density

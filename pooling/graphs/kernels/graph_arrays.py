@@ -1,4 +1,4 @@
-"""What a graph is to everything that computes: names by id, and three arrays of triples."""
+"""Hold a graph in memory: names by id, and three arrays of triples."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ Ids = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class GraphArrays:
-    """A graph in memory; shared by all readers of a process, so the arrays are read-only.
+    """Hold a graph in memory; all readers of a process share it, so the arrays are read-only.
 
     Lists are indexed by entity id or relation id (int32, in order of first appearance in train, valid, test);
     train, valid, test are int32[n, 3] with columns head, relation, tail, in the order of the source.
@@ -41,15 +41,15 @@ class GraphArrays:
         return len(self.relations)
 
     def label(self, entity: int) -> str:
-        """The readable label of an entity id, or its key where it has none."""
+        """Return the readable label of an entity id, or its key where it has none."""
         return self.labels[entity] or self.entities[entity]
 
     @cached_property
     def entity_index(self) -> dict[str, int]:
-        """Entity key to id."""
+        """Map each entity key to its id."""
         return {key: entity for entity, key in enumerate(self.entities)}
 
     @cached_property
     def relation_index(self) -> dict[str, int]:
-        """Relation key to id."""
+        """Map each relation key to its id."""
         return {key: relation for relation, key in enumerate(self.relations)}

@@ -1,0 +1,1 @@
+"""Mining, counting, storing and applying rules, as arrays and sparse matrices."""

@@ -1,4 +1,4 @@
-"""How often a body holds, and its head with it: exact, or exact for a seeded draw of the entities it starts from."""
+"""Count how often a body holds, and its head with it: exact, or for a seeded draw of the first entities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pooling.rules.kernels.signed_graph import Body, SignedGraph, Walker
 
 
 class Count(NamedTuple):
-    """What was counted of one body: pairs it connects, those of them that each head connects, share of the starts."""
+    """Hold the counts of a body: pairs it connects, those of them that each head connects, share of the starts."""
 
     covered: int
     support: list[int]
@@ -19,7 +19,7 @@ class Count(NamedTuple):
 
 
 class BodyCounter:
-    """Counts one body after another; sorted ones share the walks of their common beginning.
+    """Count one body after another; sorted ones share the walks of their common beginning.
 
     Where the walks along a body take more than `max_steps` steps, they are made from some entities only: in `order`
     (a permutation) until the steps are used up, at least one. Body and head are counted from the same entities, so that
@@ -44,7 +44,7 @@ class BodyCounter:
         return Count(len(connected), [self._shared(head, walker, connected) for head in heads], share)
 
     def _shared(self, head: int, walker: Walker, connected: np.ndarray) -> int:
-        """Pairs of relation `head`, from the walker's starts, that are among the ascending keys `connected`."""
+        """Count the pairs of relation `head`, from the walker's starts, that are among the keys `connected`."""
         if not len(connected):
             return 0
         keys = self._keys(walker, walker.rows(self.graph.matrices[head]))

@@ -21,7 +21,7 @@ from pooling.systems import Value
 
 
 class _Rule(NamedTuple):
-    """A counted rule; sorts as the rules of a relation stand: best first."""
+    """Hold a counted rule; rules of a relation sort from best to worst."""
 
     relation: int
     unlikely: float  # 1 - confidence
@@ -33,7 +33,7 @@ class _Rule(NamedTuple):
 
 
 def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tell: TellStage) -> Rules:
-    """The rules of all relations, at most `max_rules` each; the same settings and seed give the same rules."""
+    """Return the rules of all relations, at most `max_rules` each; the same settings and seed give the same."""
     heads = _heads_of_bodies(graph, settings, np.random.default_rng([seed, 0]), tell)
     order = np.random.default_rng([seed, 1]).permutation(graph.num_entities)
     counter = BodyCounter(graph, order, int(settings["max_steps"]))
@@ -54,7 +54,7 @@ def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tel
 def _heads_of_bodies(
     graph: SignedGraph, settings: Mapping[str, Value], rng: np.random.Generator, tell: TellStage
 ) -> dict[Body, list[int]]:
-    """The bodies to count, each in one of its two directions, with the inverse-aware relations it may explain."""
+    """Return the bodies to count, in one direction each, with the inverse-aware relations they may explain."""
     heads: dict[Body, set[int]] = {}
     for relation in range(graph.num_relations):
         tell("looking for paths", relation, graph.num_relations)
@@ -73,7 +73,7 @@ def _heads_of_bodies(
 
 
 def _best(rules: list[_Rule], limit: int) -> list[_Rule]:
-    """The first `limit` rules of each relation."""
+    """Return the first `limit` rules of each relation."""
     kept: list[_Rule] = []
     number = 0
     for rule in sorted(rules):

@@ -1,4 +1,4 @@
-"""Bodies worth counting: closed paths around training triples, drawn as AnyBURL draws them.
+"""Find bodies worth counting: closed paths around training triples, drawn as AnyBURL draws them.
 
 For a triple r(x, y) every path from x to y of one or two edges is taken, and of those with three edges the ones
 whose first and last edge are among `paths` pairs of edges that are drawn at x and y: all, where there are no more.
@@ -23,7 +23,7 @@ def candidate_bodies(
     limit: int,
     rng: np.random.Generator,
 ) -> list[Body]:
-    """Bodies of rules for `relation`, found around at most `samples` of its triples, int ids inverse-aware.
+    """Return bodies for `relation`, found around at most `samples` of its triples, ids inverse-aware.
 
     Of each length the `limit` that close the most of these triples are kept.
     """
@@ -43,7 +43,7 @@ def candidate_bodies(
 def _bodies_around(
     graph: SignedGraph, signed: int, x: int, y: int, max_length: int, paths: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Codes of the distinct bodies that lead from x to y on paths of distinct entities."""
+    """Return codes of the distinct bodies that lead from x to y on paths of distinct entities."""
     near_x, near_y = (slice(graph.start[e], graph.start[e + 1]) for e in (x, y))
     first, a = graph.relation[near_x], graph.target[near_x]
     last, b = graph.relation[near_y] ^ 1, graph.target[near_y]  # last: from b to y
@@ -63,14 +63,14 @@ def _bodies_around(
 
 
 def _combinations(m: int, n: int, limit: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of an index below m and one below n, or `limit` that are drawn."""
+    """Return all pairs of an index below m and one below n, or `limit` that are drawn."""
     if m * n <= limit:
         return np.repeat(np.arange(m), n), np.tile(np.arange(n), m)
     return rng.integers(m, size=limit), rng.integers(n, size=limit)
 
 
 def _edges_between(graph: SignedGraph, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the edges from a[i] to b[i] begin and end among those of the graph; empty where there are none."""
+    """Return where the edges from a[i] to b[i] begin and end in the graph; equal where there are none."""
     keys = graph.keys(a, b)
     place = np.minimum(np.searchsorted(graph.pairs, keys), len(graph.pairs) - 1)
     begin = graph.pair_start[place]
@@ -78,7 +78,7 @@ def _edges_between(graph: SignedGraph, a: np.ndarray, b: np.ndarray) -> tuple[np
 
 
 def _ranges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(i, j) for every j from begin[i] to end[i] - 1."""
+    """Return (i, j) for every j from begin[i] to end[i] - 1."""
     size = end - begin
     before = np.cumsum(size) - size
     i = np.repeat(np.arange(len(size)), size)
@@ -86,7 +86,7 @@ def _ranges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def _encode(graph: SignedGraph, *relations: np.ndarray) -> np.ndarray:
-    """One int64 for each body: its relations, plus one, as digits; 0 behind its end."""
+    """Return one int64 for each body: its relations, plus one, as digits; 0 behind its end."""
     base, code = 2 * graph.num_relations + 1, np.zeros(len(relations[0]), np.int64)
     for place in range(MAX_LENGTH):
         code = code * base + (relations[place].astype(np.int64) + 1 if place < len(relations) else 0)
@@ -100,6 +100,6 @@ def _decode(codes: np.ndarray, num_relations: int) -> list[Body]:
 
 
 def canonical(body: Body, signed: int) -> tuple[Body, int]:
-    """The one of a rule and its reverse that is counted: the same path, walked from its other end."""
+    """Return the one of a rule and its reverse that is counted: the same path, walked from its other end."""
     back = reverse(body)
     return (back, signed ^ 1) if back < body else (body, signed)

@@ -1,4 +1,4 @@
-"""Rules r(X, Y) ← b1(X, A), b2(A, B), b3(B, Y), with what speaks for them, as arrays and as a file."""
+"""Hold rules r(X, Y) ← b1(X, A), b2(A, B), b3(B, Y) with their evidence, as arrays and as a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_LENGTH = 3
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """n rules, by relation and falling confidence.
+    """Hold n rules, by relation and falling confidence.
 
     `share` is the share of the entities with a path on which `support` and `covered` were counted: 1 is all.
     """
@@ -32,11 +32,11 @@ class Rules:
         return len(self.relation)
 
     def body_of(self, i: int) -> Body:
-        """The path of rule i."""
+        """Return the path of rule i."""
         return tuple(int(s) for s in self.body[i] if s >= 0)
 
     def of_question(self, signed: int) -> list[tuple[Body, float]]:
-        """Paths from the entity of a question to its answers, sorted, with their confidence.
+        """Return paths from the entity of a question to its answers, sorted, with their confidence.
 
         `signed` is 2r for tails of r and 2r + 1 for heads, which are found by walking backwards.
         """
@@ -46,12 +46,12 @@ class Rules:
 
 
 def write_rules(path: Path, rules: Rules) -> None:
-    """Write plain arrays; OSError where the disk refuses."""
+    """Write plain arrays; OSError if the disk refuses."""
     with written_aside(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, **{f.name: getattr(rules, f.name) for f in fields(rules)})
 
 
 def read_rules(path: Path) -> Rules:
-    """Read what `write_rules` wrote; runs no code from the file."""
+    """Read what `write_rules` wrote; run no code from the file."""
     with np.load(path, allow_pickle=False) as arrays:
         return Rules(**{f.name: arrays[f.name] for f in fields(Rules)})

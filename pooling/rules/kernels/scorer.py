@@ -1,4 +1,4 @@
-"""Rules as a system: each question is answered by the rules of its relation that lead from its entity.
+"""Score questions by the rules of their relation that lead from their entity.
 
 Two ways to bring the rules together that propose the same entity:
 
@@ -33,7 +33,7 @@ KEPT = 1 << 27  # bytes of answers that are kept for the other entities
 
 
 class _Answers(NamedTuple):
-    """Scores of some questions of one inverse-aware relation: those of proposed entities [b, E]."""
+    """Hold scores of some questions of one inverse-aware relation: those of proposed entities [b, E]."""
 
     relation: int
     rows: np.ndarray  # of the batch, int64[b]
@@ -42,13 +42,13 @@ class _Answers(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes, most of them of the proposed entities."""
+        """Return the bytes, most of them of the proposed entities."""
         matrix = self.proposed
         return int(self.rows.nbytes + matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
 class RuleScorer:
-    """Scores of questions by mined rules, on the CPU."""
+    """Score questions by mined rules, on the CPU."""
 
     def __init__(self, rules: Rules, graph: SignedGraph, aggregation: str, label: str = "Rule miner") -> None:
         self.rules, self.graph, self.label = rules, graph, label
@@ -81,7 +81,7 @@ class RuleScorer:
         return scores
 
     def _answers(self, asked: np.ndarray) -> Iterator[_Answers]:
-        """Answers to questions int64[3, B]: side, entity, relation."""
+        """Yield answers to questions int64[3, B]: side, entity, relation."""
         if self._asked is None or not np.array_equal(self._asked, asked):
             self._asked, self._kept = asked, {}
         kept, room = self._kept, KEPT - sum(answers.nbytes for answers in self._kept.values())
@@ -93,14 +93,14 @@ class RuleScorer:
             yield answers
 
     def _parts(self, signed: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Relations, and rows of each, as many as are answered at once."""
+        """Yield relations, and as many rows of each as are answered at once."""
         size = max(1, BLOCK // self.num_entities)
         for relation in np.unique(signed).tolist():
             rows = np.flatnonzero(signed == relation)
             yield from ((relation, rows[i : i + size]) for i in range(0, len(rows), size))
 
     def _of_relation(self, signed: int, rows: np.ndarray, entity: np.ndarray) -> _Answers:
-        """Answers to questions of one inverse-aware relation."""
+        """Return the answers to questions of one inverse-aware relation."""
         if signed not in self._paths:
             self._paths[signed] = self.rules.of_question(signed)
         paths, walker = self._paths[signed], Walker(self.graph, entity)
@@ -112,13 +112,13 @@ class RuleScorer:
         return _Answers(signed, rows, proposed, least)
 
     def popularity(self, signed: int, entities: np.ndarray) -> np.ndarray:
-        """Share of the relation's training triples that have each of the entities as the answer, below 1."""
+        """Return the share of the relation's training triples with each entity as the answer, below 1."""
         matrix = self.graph.matrices[signed ^ 1]  # rows are answers
         return (matrix.indptr[entities + 1] - matrix.indptr[entities]) / (matrix.nnz + 1)
 
 
 def _places(ends: sparse.csr_array) -> np.ndarray:
-    """Row · E + entity of what a matrix [b, E] of paths has."""
+    """Return row · E + entity of the entries of a matrix [b, E] of paths."""
     rows = np.repeat(np.arange(ends.shape[0], dtype=np.int64), np.diff(ends.indptr))
     return rows * ends.shape[1] + ends.indices
 
@@ -129,7 +129,7 @@ Aggregated = tuple[np.ndarray, np.ndarray, float]
 
 
 def _best_two(hits: Hits, confidences: Sequence[float], popularity: np.ndarray, shape: tuple[int, int]) -> Aggregated:
-    """The best rule, then the next best, then popularity."""
+    """Score by the best rule, then the next best, then popularity."""
     level = {c: i for i, c in enumerate(sorted(set(confidences)), 1)}  # 0: no rule
     best, second = (np.zeros(shape[0] * shape[1], np.int32) for _ in range(2))
     for places, confidence in hits:
@@ -143,7 +143,7 @@ def _best_two(hits: Hits, confidences: Sequence[float], popularity: np.ndarray, 
 
 
 def _noisy_or(hits: Hits, confidences: Sequence[float], popularity: np.ndarray, shape: tuple[int, int]) -> Aggregated:
-    """The sum of -log(1 - c) over the rules, and of less than the least of these for popularity."""
+    """Score by the sum of -log(1 - c) over the rules, plus less than the least of these for popularity."""
     total = np.zeros(shape[0] * shape[1])
     for places, confidence in hits:
         total[places] -= np.log1p(-confidence)

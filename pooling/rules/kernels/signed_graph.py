@@ -1,4 +1,4 @@
-"""Training triples as one sparse matrix per direction of a relation, and the paths that lead through them.
+"""Hold training triples as one sparse matrix per direction of a relation, and follow paths through them.
 
 Relation ids are inverse-aware, as elsewhere: 2r leads from the head of r to its tail, 2r + 1 back. Paths visit
 distinct entities only ("object identity"): so no path uses the triple that its ends would make, and none goes
@@ -21,18 +21,18 @@ Body = tuple[int, ...]  # one to three inverse-aware relation ids, from X to Y
 
 
 def reverse(body: Body) -> Body:
-    """The same path, walked from its end."""
+    """Return the same path, walked from its end."""
     return tuple(relation ^ 1 for relation in reversed(body))
 
 
 def graph_bytes(num_entities: int, num_relations: int, num_triples: int) -> int:
-    """About the memory that a SignedGraph takes: every matrix has a row for each entity."""
+    """Estimate the memory that a SignedGraph takes: every matrix has a row for each entity."""
     matrices = 2 * num_relations * ROW_BYTES * num_entities
     return matrices + 2 * num_triples * EDGE_BYTES + KEPT_BYTES
 
 
 class SignedGraph:
-    """The distinct triples of a graph, without loops, in both directions.
+    """Hold the distinct triples of a graph, without loops, in both directions.
 
     `source`, `relation`, `target` are int32[m], sorted by source and target; `start[e]:start[e + 1]` are the edges of
     entity e. `matrices[s]` is int32 CSR [E, E], 1 where relation s leads from row to column.
@@ -55,7 +55,7 @@ class SignedGraph:
         self._apart: set[tuple[int, int]] = set()
 
     def keys(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """One int64 for each pair of entities."""
+        """Return one int64 for each pair of entities."""
         return source.astype(np.int64) * self.num_entities + target
 
     def _matrices(self) -> list[sparse.csr_array]:
@@ -68,7 +68,7 @@ class SignedGraph:
         ]
 
     def common(self, first: int, second: int) -> sparse.csr_array | None:
-        """Pairs that both relations connect, as a matrix; None where there are none."""
+        """Return the pairs that both relations connect, as a matrix; None if there are none."""
         key = (first, second)
         if key in self._common:
             return self._common[key]
@@ -82,7 +82,7 @@ class SignedGraph:
         return found
 
     def walks(self, body: Body) -> np.ndarray:
-        """Steps that lead along the body from each entity, degenerate ones included; float64[E]."""
+        """Count the steps along the body from each entity, degenerate ones included; float64[E]."""
         total: npt.NDArray[np.float64] = np.zeros(self.num_entities)
         for relation in reversed(body):
             total = self.matrices[relation] @ (total + 1)
@@ -90,7 +90,7 @@ class SignedGraph:
 
 
 class Walker:
-    """Paths from the same entities along one body after another; those with the same beginning share it.
+    """Follow paths from the same entities along one body after another; a common beginning is walked once.
 
     `starts` int[b], with repeats or without; None: every entity of the graph.
     """
@@ -101,11 +101,11 @@ class Walker:
         self._steps: list[tuple[Body, sparse.csr_array]] = []
 
     def rows(self, matrix: sparse.csr_array) -> sparse.csr_array:
-        """The rows of the starts in a matrix [E, E]; not a copy where that is all."""
+        """Return the rows of the starts in a matrix [E, E]; not a copy if these are all."""
         return matrix if self.all else matrix[self.starts]
 
     def along(self, body: Body) -> sparse.csr_array:
-        """Numbers of paths of distinct entities from each start to each entity, [b, E]."""
+        """Count the paths of distinct entities from each start to each entity, [b, E]."""
         while self._steps and self._steps[-1][0] != body[: len(self._steps)]:
             self._steps.pop()
         for length in range(len(self._steps) + 1, len(body) + 1):
@@ -125,7 +125,7 @@ class Walker:
         return ends
 
     def _second_again(self, body: Body) -> sparse.csr_array | None:
-        """Walks X A B A, with B other than X: as many as there are B between A and A, for each A next to X."""
+        """Count walks X A B A, with B other than X: for each A next to X, the B between A and A."""
         forth_and_back = self.graph.common(body[1], body[2] ^ 1)  # [A, B]
         if forth_and_back is None:
             return None

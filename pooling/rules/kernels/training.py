@@ -1,4 +1,4 @@
-"""Mining as training: from triples to a file of rules and a validation MRR, with progress and a way to stop."""
+"""Train the rule miner: from triples to a file of rules and a validation MRR, with progress and a way to stop."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def mine_system(
 
 
 def _check_memory(num_entities: int, num_relations: int, num_triples: int) -> None:
-    """Refuse before anything is built; ValueError with the figures."""
+    """Raise ValueError with the figures if memory will not do, before anything is built."""
     needed = graph_bytes(num_entities, num_relations, num_triples) + 4 * FLOAT_BYTES * BLOCK
     free = free_bytes("cpu")
     if free is not None and needed > free:
@@ -76,7 +76,7 @@ def _check_memory(num_entities: int, num_relations: int, num_triples: int) -> No
 
 
 class _Reporter:
-    """Reports a few times a second, and stops where it is asked to."""
+    """Report a few times a second, and stop when asked to."""
 
     def __init__(self, name: str, on_progress: Callable[[EpochReport], None] | None, should_stop: Stop | None) -> None:
         self.name = name
@@ -86,7 +86,10 @@ class _Reporter:
         self.reported, self.stage = 0.0, ""
 
     def tell(self, stage: str, done: int, total: int) -> None:
-        """Called often. The time left is that of the stage: how long the next takes shows when it begins."""
+        """Report the stage; called often.
+
+        The time left is that of the stage: how long the next takes shows when it begins.
+        """
         if self.should_stop():
             raise TrainingCancelled(f"mining of {self.name} was stopped while {stage}")
         now = time.monotonic()
@@ -101,7 +104,7 @@ class _Reporter:
             self._report(fraction, None, left, f"{stage}, {done:,} of {total:,}")
 
     def done(self, mrr: float | None) -> None:
-        """Tell the end."""
+        """Report the end."""
         self._report(1.0, mrr, 0.0, "mined")
 
     def _report(self, fraction: float, mrr: float | None, left: float, words: str) -> None:
@@ -117,7 +120,7 @@ def load_rules(
     device: str = "auto",
     train: np.ndarray | None = None,
 ) -> RuleScorer:
-    """The scorer of the rules that `mine_system` left in `directory`; arguments are those of `load_scorer`.
+    """Return the scorer of the rules that `mine_system` left in `directory`; arguments as in `load_scorer`.
 
     Rules lead through the training triples int[n, 3]: without these they propose nothing.
     """

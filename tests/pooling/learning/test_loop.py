@@ -422,7 +422,7 @@ def test_write_checkpoint_full_disk_leaves_old_one(tmp_path):
 
 @pytest.mark.slow
 def test_umls_figures(tmp_path):
-    """The six on UMLS: no worse than spec/systems §3 by more than what a seed moves."""
+    """Train the six on UMLS: no worse than the reference figures by more than what a seed moves."""
     import pykeen.datasets
 
     data = pykeen.datasets.UMLS()

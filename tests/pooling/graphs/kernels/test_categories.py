@@ -9,7 +9,7 @@ from pooling.graphs.kernels.categories import relation_categories, relation_coun
 
 
 def literal_categories(triples: list[tuple[int, int, int]], num_relations: int) -> list[str]:
-    """As spec/metrics.md §2 says it: averages over the heads and over the tails of a relation."""
+    """Compute the category from averages over the heads and over the tails of a relation."""
     result = []
     for relation in range(num_relations):
         facts = {(h, t) for h, r, t in triples if r == relation}

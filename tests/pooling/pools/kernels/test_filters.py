@@ -19,7 +19,7 @@ NOTHING = np.zeros((0, 3), np.int32)
 
 
 def literal_reason(found: FilterInput, i: int, names: list[str]) -> str:
-    """The first of the filters that takes triple i, from the words of spec/metrics.md §3."""
+    """Return the first of the filters that takes triple i, written from their definitions."""
     head, relation, tail = found.triples[i].tolist()
     category, domain, range_ = found.category[relation], found.domains[relation], found.ranges[relation]
     train = found.train.tolist()
