@@ -243,7 +243,7 @@ class Study:
         return [*sections, self._shares(), self._taus(), *self._analyses()]
 
     def _shares(self) -> str:
-        from evaluation.overview.dashboard import overview
+        from evaluation.overview.rankings import overview
 
         content = overview(self.found, "micro_mrr")["shares"]
         kinds = ["original", "new", "negative", "assumed_negative", "unjudged", "not_pooled"]

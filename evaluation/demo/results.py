@@ -9,7 +9,7 @@ from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels, get_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.values import values
-from evaluation.overview import dashboard
+from evaluation.overview import rankings
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set
@@ -27,25 +27,25 @@ def figures_kept(demo: Demo) -> bool:
 
 def keep_figures(demo: Demo) -> None:
     """Compute and keep every figure, so that its page opens at once."""
-    dashboard.overview(demo.pool, MEASURE)
+    rankings.overview(demo.pool, MEASURE)
     for i, (analysis, part) in enumerate(PARTS):
         demo.tell("figures", i, len(PARTS))
         part_figure(demo.pool, analysis, part, Settings())
 
 
 def rankings_in_words(demo: Demo) -> list[str]:
-    overview = dashboard.overview(demo.pool, MEASURE)
+    overview = rankings.overview(demo.pool, MEASURE)
     truth = true_values(demo.pool, MEASURE)
     order = sorted(truth.values(), reverse=True)
     lines = [f"{overview['measure'].label:12}{'seeds only':>14}{'current labels':>18}{'closed world':>16}"]
-    for place in sorted((line.place for line in overview["lines"]), key=lambda place: place.sparse):
+    for place in sorted((line.change for line in overview["lines"]), key=lambda place: place.sparse):
         value = truth[place.system]
         cells = (
             (place.sparse, place.sparse_value, 14),
             (place.completed, place.completed_value, 18),
             (1 + order.index(value), value, 16),
         )
-        row = "".join(f"{dashboard.ordinal(at) + f'  {score:.3f}':>{width}}" for at, score, width in cells)
+        row = "".join(f"{rankings.ordinal(at) + f'  {score:.3f}':>{width}}" for at, score, width in cells)
         lines.append(f"{place.system:12}{row}")
     return [*lines, overview["sentence"]]
 

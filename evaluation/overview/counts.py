@@ -1,4 +1,4 @@
-"""The counts of a pool over all stages, in a fixed number of queries."""
+"""Count what a pool has at each stage, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from pooling.models import Pool, System
 
 
 @dataclass(frozen=True)
-class Standing:
+class StageCounts:
+    """Hold the counts of a pool over all stages."""
+
     pool: Pool
     systems: list[System]  # those of the pool; for an imported pool, those of its graph
     live_jobs: list[Job]
@@ -45,7 +47,7 @@ class Standing:
     qrels: int
 
     def covers(self, system: System) -> bool:
-        """Whether its run has what this pool asks for: scored since it was made, or by its jobs."""
+        """Return whether a system's run covers this pool: scored after the pool was made, or by a job of the pool."""
         run = getattr(system, "run", None)
         if run is None:
             return False
@@ -57,8 +59,8 @@ class Standing:
         return sum(system.run.num_rank_rows for system in self.systems if hasattr(system, "run"))
 
 
-def standing(pool: Pool) -> Standing:
-    """Count everything that the stages tell of themselves."""
+def stage_counts(pool: Pool) -> StageCounts:
+    """Count what the status page says about each stage of a pool."""
     triples = pool.triples.aggregate(
         pooled=Count("id"),
         to_people=Count("id", filter=Q(reason=TO_PEOPLE)),
@@ -78,14 +80,13 @@ def standing(pool: Pool) -> Standing:
     )
     frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(n=Count("id"), last=Max("created_at"))
     judged = _judged(pool, frozen["last"])
+    done = [job for job in jobs if job.state == JobState.DONE]
     seeds = pool.seeds.count()
-    return Standing(
+    return StageCounts(
         pool=pool,
         systems=_systems(pool),
         live_jobs=[job for job in jobs if job.state != JobState.DONE],
-        scored=frozenset(
-            job.system_id for job in jobs if job.state == JobState.DONE and job.kind != EvaluationJob.EVALUATE
-        ),
+        scored=frozenset(job.system_id for job in done if job.kind != EvaluationJob.EVALUATE),
         seeds=seeds,
         pooled=triples["pooled"],
         to_people=triples["to_people"],
@@ -109,12 +110,12 @@ def standing(pool: Pool) -> Standing:
 def _systems(pool: Pool) -> list[System]:
     in_pool = Exists(System.pools.through.objects.filter(pool=pool, system=OuterRef("pk")))
     systems = System.objects.filter(graph=pool.graph).select_related("run").annotate(in_pool=in_pool).order_by("id")
-    imported = pool.origin == PoolOrigin.IMPORTED  # of which any system of the graph may be ranked
+    imported = pool.origin == PoolOrigin.IMPORTED  # any system of its graph may be ranked
     return [s for s in systems if s.in_pool or (imported and not s.archived)]
 
 
 def _worded(pool: Pool) -> int:
-    """Relations that people are asked about in words that a person wrote or a file gave."""
+    """Count the relations that people are asked about in words from a person or a file."""
     asked = pool.triples.filter(reason=TO_PEOPLE).values("relation")
     own = QuestionTemplate.objects.filter(relation__graph=pool.graph, relation__index__in=asked, is_default=False)
     return own.aggregate(n=Count("relation", distinct=True))["n"]

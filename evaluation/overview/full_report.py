@@ -1,6 +1,6 @@
-"""The report of an evaluation: methods, and the sections of every analysis, as one file that stands alone.
+"""Make the report of an evaluation: methods and the sections of every analysis in one self-contained file.
 
-The same settings and labels give the same bytes: nothing in it says when it was written, only as of which label.
+The same settings and labels give the same bytes: it names the time of the last label, not the time of writing.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from core.errors import UserError
 from evaluation.analyses.registry import ANALYSES
 from evaluation.labels.label_sets import label_set
 from evaluation.overview.methods import Paragraph, measures_table, methods, systems_table, versions
-from evaluation.overview.report_overview import OVERVIEW, overview_sections
+from evaluation.overview.sections import OVERVIEW, overview_sections
 from evaluation.sections.figure_cache import kept_part_figure, part_figure, part_version
 from evaluation.sections.section import Analysis, Context, Json, Part, Table
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-TAKEN = ("labels", "against", "measures", "questions", "assumed", "alpha", "seed")
+REPORT_SETTINGS = ("labels", "against", "measures", "questions", "assumed", "alpha", "seed")
 STYLES = ("css/theme.css", "css/base.css", "css/evaluation.css", "css/report.css")
 PLOTLY = "vendor/plotly.min.js"
+_IN_JSON = ("problem", "computed_at", "is_old", "sections")  # fields of a part
 CHARTS = ("js/lib/charts.js", "js/lib/grid_charts.js")  # one module of the file, in this order
 
 
 @dataclass(frozen=True)
 class ReportPart:
-    """A part of an analysis; `problem` says why it has no sections, `computed_at` when a job made them."""
+    """Hold a part of an analysis; `problem` says why it has no sections, `computed_at` when a job made them."""
 
     part: Part
     sections: Sequence[Json]
@@ -68,17 +69,17 @@ class Report:
 
 
 def settings_of(analysis: Analysis, settings: Settings) -> Settings:
-    """Those that an analysis takes, the others as usual: what it computes must not depend on more than its address."""
-    taken: dict[str, Any] = {name: getattr(settings, name) for name in analysis.settings if name in TAKEN}
+    """Return the settings that an analysis takes, with defaults for the others: it may depend only on its address."""
+    taken: dict[str, Any] = {name: getattr(settings, name) for name in analysis.settings if name in REPORT_SETTINGS}
     if "measure" in analysis.settings:
         taken["measure"] = settings.measures[0]
     return Settings(**taken)
 
 
 def full_report(pool: Pool, settings: Settings) -> Report:
-    """Quick parts as of now, computed where they are not kept; heavy ones as a job last computed them.
+    """Return the report: quick parts computed now where they are not kept, heavy parts as a job last computed them.
 
-    EvaluationError for a label set that does not exist. What cannot be computed is said in its place.
+    Raise EvaluationError for a label set that does not exist. A part that cannot be computed says why.
     """
     context = Context(pool, settings)
     look_up_labels(context)
@@ -107,7 +108,7 @@ def _overview(pool: Pool, settings: Settings) -> ReportPart:
 
 
 def look_up_labels(context: Context) -> None:
-    """EvaluationError where one of the label sets of the settings is not there."""
+    """Raise EvaluationError where a label set of the settings does not exist."""
     try:
         table = context.table
     except UserError:  # nothing to evaluate yet: the report has the methods, and says so for each analysis
@@ -131,21 +132,21 @@ def _part(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Rep
 
 
 @dataclass(frozen=True)
-class Contained:
-    """What the report would hold of an analysis: `waiting` are heavy parts that no job has computed."""
+class ChapterPreview:
+    """Announce a chapter of the report: `waiting` are heavy parts that no job has computed."""
 
     analysis: Analysis
     query: str
     waiting: Sequence[str]
 
 
-def contents(pool: Pool, settings: Settings) -> list[Contained]:
-    """The chapters of the report, without computing any."""
+def preview_chapters(pool: Pool, settings: Settings) -> list[ChapterPreview]:
+    """Return what each chapter of the report would hold, without computing any."""
     found = []
     for analysis in ANALYSES:
         own = settings_of(analysis, settings)
         missing = [p.title for p in analysis.parts if p.heavy and kept_part_figure(pool, analysis, p, own) is None]
-        found.append(Contained(analysis, own.query(analysis.settings), missing))
+        found.append(ChapterPreview(analysis, own.query(analysis.settings), missing))
     return found
 
 
@@ -153,11 +154,12 @@ def contents(pool: Pool, settings: Settings) -> list[Contained]:
 
 
 def report_json(report: Report) -> Json:
+    """Return the report as JSON."""
     return {
         "pool": report.pool.name,
         "as_of": report.as_of,
         "software": versions(),
-        "settings": {name: getattr(report.settings, name) for name in TAKEN},
+        "settings": {name: getattr(report.settings, name) for name in REPORT_SETTINGS},
         "methods": [{"heading": heading, "text": text} for heading, text in report.methods],
         "tables": [asdict(table) for table in report.tables],
         "analyses": [
@@ -165,14 +167,7 @@ def report_json(report: Report) -> Json:
                 "analysis": chapter.analysis.key,
                 "title": chapter.analysis.title,
                 "parts": [
-                    {
-                        "part": shown.part.key,
-                        "problem": shown.problem,
-                        "computed_at": shown.computed_at,
-                        "is_old": shown.is_old,
-                        "sections": shown.sections,
-                    }
-                    for shown in chapter.parts
+                    {"part": part.part.key} | {name: getattr(part, name) for name in _IN_JSON} for part in chapter.parts
                 ],
             }
             for chapter in report.chapters
@@ -181,7 +176,7 @@ def report_json(report: Report) -> Json:
 
 
 def report_html(report: Report) -> str:
-    """One file with its styles, scripts and data inside: it opens without a server and asks none for anything."""
+    """Return one file with its styles, scripts and data inside, which opens without a server."""
     chapters, charts = [], []
     for chapter in report.chapters:
         parts = []
@@ -189,11 +184,8 @@ def report_html(report: Report) -> str:
             # keys are unique within a page only
             sections = [{**section, "key": f"{chapter.analysis.key}-{section['key']}"} for section in shown.sections]
             parts.append({"shown": shown, "sections": sections})
-            charts += [
-                {**section["chart"], "key": section["key"], "systems": shown.systems}
-                for section in sections
-                if section["chart"]
-            ]
+            drawn = [section for section in sections if section["chart"]]
+            charts += [{**section["chart"], "key": section["key"], "systems": shown.systems} for section in drawn]
         chapters.append({"analysis": chapter.analysis, "parts": parts})
     return render_to_string(
         "evaluation/overview/report_file.html",
@@ -210,13 +202,13 @@ def report_html(report: Report) -> str:
 
 
 def inline_script(code: str) -> SafeString:
-    """JavaScript as it may stand in a <script>: nothing in it ends the element, or makes a comment of it."""
+    """Return JavaScript that is safe in a <script>: nothing in it ends the element or begins a comment."""
     safe = re.sub(r"</(?=script)", r"<\\/", code, flags=re.IGNORECASE).replace("<!--", r"<\!--")
     return mark_safe(re.sub(r"<(?=script)", r"\\x3c", safe, flags=re.IGNORECASE))
 
 
 def one_module(names: Sequence[str]) -> SafeString:
-    """Our modules as one: what they import of each other is there already."""
+    """Join our modules into one, without the imports between them."""
     code = "\n".join(_script(name) for name in names)
     return mark_safe(re.sub(r"^import .*\n", "", code, flags=re.MULTILINE))
 
@@ -239,5 +231,5 @@ def _read_script(path: Path, _changed: int) -> SafeString:
 
 
 def _style(names: Sequence[str]) -> SafeString:
-    """Our own stylesheets: they hold no text of others."""
+    """Join our own stylesheets. They hold no text of users."""
     return mark_safe("\n".join(_static(name).read_text(encoding="utf-8") for name in names))

@@ -1,4 +1,4 @@
-"""The methods part of a report, written from the pool and the settings: what was done, with which numbers."""
+"""Write the methods part of a report from a pool and the settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Paragraph = tuple[str, str]  # heading, text
 
 
 def methods(context: Context) -> list[Paragraph]:
-    """Headings and texts, in the order in which the data came about."""
+    """Return headings and texts, in the order in which the data came about."""
     pool, settings = context.pool, context.settings
     return [
         ("Graph", _graph(pool)),
@@ -122,7 +122,7 @@ def _is_labelled_here(pool: Pool) -> bool:
 
 
 def _annotation(pool: Pool) -> str:
-    """The rule of annotation only of a pool with a campaign, imports only where there are some."""
+    """Describe annotation and imports; a pool without a campaign has no rule of annotation."""
     origins = dict(pool.judgements.order_by().values_list("origin").annotate(n=Count("id")))
     people, imported = origins.get(JudgementOrigin.PEOPLE, 0), origins.get(JudgementOrigin.IMPORT, 0)
     campaign, files = Campaign.objects.filter(pool=pool).first(), _files(pool)
@@ -149,13 +149,9 @@ def _annotation(pool: Pool) -> str:
 
 
 def _files(pool: Pool) -> str:
-    """The files that labels were imported from, a few by name."""
-    names = list(
-        ImportedLabel.objects.filter(triple__pool=pool)
-        .order_by("file_name")
-        .values_list("file_name", flat=True)
-        .distinct()
-    )
+    """Name the files that labels were imported from, a few of them."""
+    imported = ImportedLabel.objects.filter(triple__pool=pool).order_by("file_name")
+    names = list(imported.values_list("file_name", flat=True).distinct())
     more = f" and {len(names) - MOST_FILES:,} more" if len(names) > MOST_FILES else ""
     return ", ".join(names[:MOST_FILES]) + more
 
@@ -176,7 +172,7 @@ def _coefficient(found: Coefficient) -> str:
 
 
 def _labels(context: Context) -> str:
-    """Both label sets; why one of them is not to be had, where it is not."""
+    """Describe both label sets, or say why one does not exist."""
     said = []
     for side in ("labels", "against"):
         try:
@@ -199,7 +195,7 @@ def software() -> str:
 
 
 def systems_table(pool: Pool) -> Table:
-    """The systems that have a run, and how they were trained."""
+    """Return a table of the systems with a run, and how they were trained."""
     rows: list[list[Cell]] = [
         [system.name, system.kind, *_trained(system), _settings(system.settings), system.sha256[:16]]
         for system in systems_with_runs(pool)
@@ -217,7 +213,7 @@ def systems_table(pool: Pool) -> Table:
 
 
 def _trained(system: System) -> list[Cell]:
-    """Seed, best epoch and validation MRR."""
+    """Return seed, best epoch and validation MRR."""
     if system.is_imported:
         return [cell(math.nan, "an imported run: nothing is known of its training")] * 3
     return [system.seed, system.best_epoch, {"value": system.validation_mrr, "reason": "not kept"}]
@@ -228,12 +224,8 @@ def _settings(settings: Json) -> str:
 
 
 def measures_table(context: Context) -> Table:
+    """Return a table of the chosen measures with formula and source."""
     rows: Sequence[Sequence[Cell]] = [[m.label, m.name, m.formula, m.parameters, m.source] for m in context.measures]
-    columns = [
-        Column("measure", "Measure", "measure"),
-        Column("name", "Name", "text"),
-        Column("formula", "Formula", "text"),
-        Column("parameters", "Parameters", "text"),
-        Column("source", "Source", "text"),
-    ]
+    texts = [Column(name.lower(), name, "text") for name in ("Name", "Formula", "Parameters", "Source")]
+    columns = [Column("measure", "Measure", "measure"), *texts]
     return Table("report-measures", "Measures", columns, rows)

@@ -1,4 +1,4 @@
-"""The report of a pool: what was pooled and by whom, and what is known of it now."""
+"""Report what was pooled, by which systems, and what the labels say now."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from pooling.pools.report import pool_counts, pool_families, pool_overlap
 
 
 def pool_report(pool: Pool) -> dict[str, Any]:
-    """Counts by reason, category, depth, system, family; states of seeds and pooled triples; overlap of systems.
+    """Return counts by reason, category, depth, system and family, states of the triples, and the overlap of systems.
 
     `left_out` counts known facts and repeated findings, which no filter takes since no pool holds them.
     """
@@ -25,8 +25,6 @@ def pool_report(pool: Pool) -> dict[str, Any]:
         "by_system": {name: int(together[i, i]) for i, name in enumerate(names)},
         "only_by": {name: int(alone[i]) for i, name in enumerate(names)},
         "families": pool_families(pool),
-        "overlap": {
-            name: {other: int(together[i, j]) for j, other in enumerate(names)} for i, name in enumerate(names)
-        },
+        "overlap": {a: {b: int(together[i, j]) for j, b in enumerate(names)} for i, a in enumerate(names)},
         **state_counts(pooled_state(pool)[1]),
     }

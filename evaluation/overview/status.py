@@ -1,4 +1,4 @@
-"""Where a pool stands: for each stage its state, its figures and the next step."""
+"""Describe the progress of a pool: for each stage its state, its counts and the next step."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from annotation.enums import CampaignRole, ItemState
 from config.stages import STAGES, Stage
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
-from evaluation.overview.counts import Standing
+from evaluation.overview.counts import StageCounts
 from pooling.enums import PoolState, SystemState
 
 
 class State(StrEnum):
-    """Values are the names of the css classes; labels are what people read."""
+    """Name the state of a stage: values are css classes, labels are what people read."""
 
     NOT_STARTED = "waiting"
     RUNNING = "running"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """What to do next: a sentence, with a page to go to or a command to type on the server."""
+    """Suggest what to do next: a sentence, with a page to open or a command to type on the server."""
 
     text: str
     url: str = ""
@@ -39,18 +39,18 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Count:
     label: str
     value: int
     of: int | None = None
 
 
 @dataclass
-class Told:
-    """What one stage says of itself, before it is put beside its name."""
+class Summary:
+    """Hold state, counts and next step of a stage."""
 
     state: State
-    figures: list[Figure] = field(default_factory=list)
+    figures: list[Count] = field(default_factory=list)
     step: Step | None = None
 
 
@@ -59,167 +59,171 @@ class StageStatus:
     stage: Stage
     url: str
     state: State
-    figures: list[Figure]
+    figures: list[Count]
     step: Step | None
     jobs: list[Job]
 
 
-def stage_statuses(at: Standing) -> list[StageStatus]:
-    """All stages in order."""
+def stage_statuses(counts: StageCounts) -> list[StageStatus]:
+    """Return the status of all stages in order."""
     statuses = []
     for stage in STAGES:
-        told = _TELL[stage.key](at)
-        jobs = [job for job in at.live_jobs if JOB_TYPES[job.kind].stage == stage.key]
-        state = State.RUNNING if jobs and told.state != State.ATTENTION else told.state
-        statuses.append(StageStatus(stage, stage.url(at.pool), state, told.figures, told.step, jobs))
+        summary = _SUMMARIES[stage.key](counts)
+        jobs = [job for job in counts.live_jobs if JOB_TYPES[job.kind].stage == stage.key]
+        state = State.RUNNING if jobs and summary.state != State.ATTENTION else summary.state
+        statuses.append(StageStatus(stage, stage.url(counts.pool), state, summary.figures, summary.step, jobs))
     return statuses
 
 
 def next_status(statuses: list[StageStatus]) -> StageStatus | None:
-    """The stage to turn to: the first that needs attention, else the first with a step left."""
+    """Return the stage to turn to: the first that needs attention, else the first with a step left."""
     open_stages = [s for s in statuses if s.step is not None and s.state != State.DONE]
     return next((s for s in open_stages if s.state == State.ATTENTION), open_stages[0] if open_stages else None)
 
 
-def _graph(at: Standing) -> Told:
-    graph = at.pool.graph
-    return Told(
-        State.DONE,
-        [
-            Figure("entities", graph.num_entities),
-            Figure("relations", graph.num_relations),
-            Figure("train triples", graph.num_train),
-            Figure("test triples", graph.num_test),
-        ],
+def _graph(counts: StageCounts) -> Summary:
+    graph = counts.pool.graph
+    size = [Count("entities", graph.num_entities), Count("relations", graph.num_relations)]
+    return Summary(State.DONE, [*size, Count("train triples", graph.num_train), Count("test triples", graph.num_test)])
+
+
+def _systems(counts: StageCounts) -> Summary:
+    url = reverse("systems", args=[counts.pool.graph.name])
+    states = [system.state for system in counts.systems]
+    trained, failed = states.count(SystemState.TRAINED), states.count(SystemState.FAILED)
+    if not states:
+        return Summary(State.NOT_STARTED, [], Step("Train systems, to compare them on this pool.", url))
+    figures = [Count("trained", trained, len(states))]
+    if failed:
+        return Summary(State.ATTENTION, [*figures, Count("failed", failed)], Step("See why training failed.", url))
+    if SystemState.TRAINING in states:
+        return Summary(State.RUNNING, figures)
+    if trained == len(states):
+        return Summary(State.DONE, figures)
+    return Summary(State.ATTENTION if trained else State.NOT_STARTED, figures, Step("Train those that wait.", url))
+
+
+def _runs(counts: StageCounts) -> Summary:
+    trained = [system for system in counts.systems if system.state == SystemState.TRAINED]
+    if not trained:
+        return Summary(State.NOT_STARTED)
+    covering = sum(counts.covers(system) for system in trained)
+    figures = [Count("systems scored for this pool", covering, len(trained))]
+    if covering == len(trained):
+        return Summary(State.DONE, [*figures, Count("rank rows", counts.rank_rows)])
+    if counts.pool.state != PoolState.READY:
+        return Summary(State.NOT_STARTED, figures)
+    step = Step("Score the pooled triples with every trained system.", command=f"score_runs {counts.pool.name}")
+    return Summary(State.ATTENTION if covering else State.NOT_STARTED, figures, step)
+
+
+def _pool(counts: StageCounts) -> Summary:
+    figures = [
+        Count("seed triples", counts.seeds),
+        Count("pooled triples", counts.pooled),
+        Count("depth", counts.pool.depth),
+    ]
+    if counts.pool.state == PoolState.FAILED:
+        return Summary(State.ATTENTION, figures, Step("See why building failed, and start it again.", reverse("jobs")))
+    if counts.pool.state == PoolState.CANCELLED:
+        return Summary(State.ATTENTION, figures, Step("Building was cancelled. Start its job again.", reverse("jobs")))
+    if counts.pool.state == PoolState.READY:
+        return Summary(State.DONE, figures)
+    step = None if counts.live_jobs else Step("Nothing is building it. Start its job again.", reverse("jobs"))
+    return Summary(State.RUNNING if counts.live_jobs else State.ATTENTION, figures, step)
+
+
+def _filter(counts: StageCounts) -> Summary:
+    if counts.pool.state != PoolState.READY:
+        return Summary(State.NOT_STARTED)
+    filtered = counts.pooled - counts.to_people
+    return Summary(
+        State.DONE, [Count("filtered", filtered, counts.pooled), Count("to people", counts.to_people, counts.pooled)]
     )
 
 
-def _systems(at: Standing) -> Told:
-    url = reverse("systems", args=[at.pool.graph.name])
-    states = [system.state for system in at.systems]
-    trained, failed = states.count(SystemState.TRAINED), states.count(SystemState.FAILED)
-    if not states:
-        return Told(State.NOT_STARTED, [], Step("Train systems, to compare them on this pool.", url))
-    figures = [Figure("trained", trained, len(states))]
-    if failed:
-        return Told(State.ATTENTION, [*figures, Figure("failed", failed)], Step("See why training failed.", url))
-    if SystemState.TRAINING in states:
-        return Told(State.RUNNING, figures)
-    if trained == len(states):
-        return Told(State.DONE, figures)
-    return Told(State.ATTENTION if trained else State.NOT_STARTED, figures, Step("Train those that wait.", url))
+def _questions(counts: StageCounts) -> Summary:
+    figures = [
+        Count("relations asked about", counts.relations_asked),
+        Count("in your own words", counts.relations_worded),
+    ]
+    if counts.pool.state != PoolState.READY:
+        return Summary(State.NOT_STARTED)
+    step = Step("Read the questions over.", reverse("pool-questions", args=[counts.pool.name]))
+    return Summary(State.DONE, figures, step)
 
 
-def _runs(at: Standing) -> Told:
-    trained = [system for system in at.systems if system.state == SystemState.TRAINED]
-    if not trained:
-        return Told(State.NOT_STARTED)
-    covering = sum(at.covers(system) for system in trained)
-    figures = [Figure("systems scored for this pool", covering, len(trained))]
-    if covering == len(trained):
-        return Told(State.DONE, [*figures, Figure("rank rows", at.rank_rows)])
-    if at.pool.state != PoolState.READY:
-        return Told(State.NOT_STARTED, figures)
-    step = Step("Score the pooled triples with every trained system.", command=f"score_runs {at.pool.name}")
-    return Told(State.ATTENTION if covering else State.NOT_STARTED, figures, step)
-
-
-def _pool(at: Standing) -> Told:
-    figures = [Figure("seed triples", at.seeds), Figure("pooled triples", at.pooled), Figure("depth", at.pool.depth)]
-    if at.pool.state == PoolState.FAILED:
-        return Told(State.ATTENTION, figures, Step("See why building failed, and start it again.", reverse("jobs")))
-    if at.pool.state == PoolState.CANCELLED:
-        return Told(State.ATTENTION, figures, Step("Building was cancelled. Start its job again.", reverse("jobs")))
-    if at.pool.state == PoolState.READY:
-        return Told(State.DONE, figures)
-    step = None if at.live_jobs else Step("Nothing is building it. Start its job again.", reverse("jobs"))
-    return Told(State.RUNNING if at.live_jobs else State.ATTENTION, figures, step)
-
-
-def _filter(at: Standing) -> Told:
-    if at.pool.state != PoolState.READY:
-        return Told(State.NOT_STARTED)
-    filtered = at.pooled - at.to_people
-    return Told(State.DONE, [Figure("filtered", filtered, at.pooled), Figure("to people", at.to_people, at.pooled)])
-
-
-def _questions(at: Standing) -> Told:
-    figures = [Figure("relations asked about", at.relations_asked), Figure("in your own words", at.relations_worded)]
-    if at.pool.state != PoolState.READY:
-        return Told(State.NOT_STARTED)
-    step = Step("Read the questions over.", reverse("pool-questions", args=[at.pool.name]))
-    return Told(State.DONE, figures, step)
-
-
-def _labels(at: Standing) -> Told:
-    name = at.pool.name
-    if at.pool.state != PoolState.READY:
-        return Told(State.NOT_STARTED)
-    imported = [Figure("judged elsewhere", at.imported, at.to_people)] if at.imported else []
-    if at.campaign is None:
+def _labels(counts: StageCounts) -> Summary:
+    name = counts.pool.name
+    if counts.pool.state != PoolState.READY:
+        return Summary(State.NOT_STARTED)
+    imported = [Count("judged elsewhere", counts.imported, counts.to_people)] if counts.imported else []
+    if counts.campaign is None:
         text = "Let people judge the rest." if imported else "Open the campaign, so that people can be added."
-        step = Step(text, command=f"open_campaign {name}") if at.imported < at.to_people else None
-        return Told(State.DONE if imported else State.NOT_STARTED, imported, step)
-    items = sum(at.items.values())
-    people = at.members.get(CampaignRole.ANNOTATOR, 0)
-    figures = [*imported, Figure("labels", at.labels, 2 * items), Figure("annotators", people)]
-    if at.unreleased:
-        figures.insert(-1, Figure("triples not released yet", at.unreleased, at.to_people))
-    if not at.items.get(ItemState.OPEN) and not at.unreleased:
-        return Told(State.DONE, figures)
+        step = Step(text, command=f"open_campaign {name}") if counts.imported < counts.to_people else None
+        return Summary(State.DONE if imported else State.NOT_STARTED, imported, step)
+    items = sum(counts.items.values())
+    people = counts.members.get(CampaignRole.ANNOTATOR, 0)
+    figures = [*imported, Count("labels", counts.labels, 2 * items), Count("annotators", people)]
+    if counts.unreleased:
+        figures.insert(-1, Count("triples not released yet", counts.unreleased, counts.to_people))
+    if not counts.items.get(ItemState.OPEN) and not counts.unreleased:
+        return Summary(State.DONE, figures)
     url = reverse("campaign", args=[name])
     if people < 2:
-        return Told(State.ATTENTION, figures, Step("Add annotators: each triple needs two.", url))
-    state = State.RUNNING if at.labels else State.NOT_STARTED
-    return Told(state, figures, Step("Watch the labels come in.", url))
+        return Summary(State.ATTENTION, figures, Step("Add annotators: each triple needs two.", url))
+    state = State.RUNNING if counts.labels else State.NOT_STARTED
+    return Summary(state, figures, Step("Watch the labels come in.", url))
 
 
-def _adjudication(at: Standing) -> Told:
-    disputed = at.items.get(ItemState.DISPUTED, 0)
+def _adjudication(counts: StageCounts) -> Summary:
+    disputed = counts.items.get(ItemState.DISPUTED, 0)
     figures = [
-        Figure("waiting", disputed),
-        Figure("decided by a third person", at.third_labels),
-        Figure("undecided", at.items.get(ItemState.UNDECIDED, 0)),
+        Count("waiting", disputed),
+        Count("decided by a third person", counts.third_labels),
+        Count("undecided", counts.items.get(ItemState.UNDECIDED, 0)),
     ]
-    if at.campaign is None or not at.labels:
-        return Told(State.NOT_STARTED)
-    if disputed and not at.members.get(CampaignRole.ADJUDICATOR):
-        url = reverse("campaign", args=[at.pool.name])
-        return Told(State.ATTENTION, figures, Step("Add an adjudicator: labels differ, and nobody decides.", url))
+    if counts.campaign is None or not counts.labels:
+        return Summary(State.NOT_STARTED)
+    if disputed and not counts.members.get(CampaignRole.ADJUDICATOR):
+        url = reverse("campaign", args=[counts.pool.name])
+        return Summary(State.ATTENTION, figures, Step("Add an adjudicator: labels differ, and nobody decides.", url))
     if disputed:
-        return Told(State.RUNNING, figures)
-    more = at.items.get(ItemState.OPEN) or at.unreleased
-    return Told(State.RUNNING if more else State.DONE, figures)
+        return Summary(State.RUNNING, figures)
+    more = counts.items.get(ItemState.OPEN) or counts.unreleased
+    return Summary(State.RUNNING if more else State.DONE, figures)
 
 
-def _qrels(at: Standing) -> Told:
-    judged = [Figure("positive", at.positive), Figure("negative", at.negative)]
-    url = reverse("export", args=[at.pool.name])
-    if at.qrels == 0:
-        if not at.judged:
-            return Told(State.NOT_STARTED)
-        return Told(State.NOT_STARTED, judged, Step("Freeze the judgements there are.", url))
-    figures = [Figure("frozen versions", at.qrels), *judged, Figure("judged since the last", at.judged_since)]
-    step = Step("Freeze a newer version when labels are in.", url) if at.judged_since else None
-    return Told(State.DONE, figures, step)
+def _qrels(counts: StageCounts) -> Summary:
+    judged = [Count("positive", counts.positive), Count("negative", counts.negative)]
+    url = reverse("export", args=[counts.pool.name])
+    if counts.qrels == 0:
+        if not counts.judged:
+            return Summary(State.NOT_STARTED)
+        return Summary(State.NOT_STARTED, judged, Step("Freeze the judgements there are.", url))
+    figures = [Count("frozen versions", counts.qrels), *judged, Count("judged since the last", counts.judged_since)]
+    step = Step("Freeze a newer version when labels are in.", url) if counts.judged_since else None
+    return Summary(State.DONE, figures, step)
 
 
-def _measures(at: Standing) -> Told:
-    if not any(system.state == SystemState.TRAINED and at.covers(system) for system in at.systems):
-        return Told(State.NOT_STARTED)
-    figures = [Figure("systems compared", sum(at.covers(system) for system in at.systems))]
-    step = Step("See how the systems compare.", reverse("evaluation", args=[at.pool.name]))
-    return Told(State.DONE if at.judged else State.NOT_STARTED, figures, step)
+def _measures(counts: StageCounts) -> Summary:
+    if not any(system.state == SystemState.TRAINED and counts.covers(system) for system in counts.systems):
+        return Summary(State.NOT_STARTED)
+    figures = [Count("systems compared", sum(counts.covers(system) for system in counts.systems))]
+    step = Step("See how the systems compare.", reverse("evaluation", args=[counts.pool.name]))
+    return Summary(State.DONE if counts.judged else State.NOT_STARTED, figures, step)
 
 
-def _test_set(at: Standing) -> Told:
-    if not at.judged:
-        return Told(State.NOT_STARTED)
-    step = Step("Take the completed test set away.", reverse("export", args=[at.pool.name]))
-    return Told(State.DONE if at.qrels else State.NOT_STARTED, [Figure("positive with the seeds", at.positive)], step)
+def _test_set(counts: StageCounts) -> Summary:
+    if not counts.judged:
+        return Summary(State.NOT_STARTED)
+    step = Step("Take the completed test set away.", reverse("export", args=[counts.pool.name]))
+    return Summary(
+        State.DONE if counts.qrels else State.NOT_STARTED, [Count("positive with the seeds", counts.positive)], step
+    )
 
 
-_TELL: dict[str, Callable[[Standing], Told]] = {
+_SUMMARIES: dict[str, Callable[[StageCounts], Summary]] = {
     "graph": _graph,
     "systems": _systems,
     "runs": _runs,
@@ -232,5 +236,3 @@ _TELL: dict[str, Callable[[Standing], Told]] = {
     "measures": _measures,
     "test-set": _test_set,
 }
-
-__all__ = ["Figure", "StageStatus", "State", "Step", "next_status", "stage_statuses"]

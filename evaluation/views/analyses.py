@@ -15,8 +15,8 @@ from core.views.refusals import json_refusal, text_refusal
 from core.views.requests import SignedInRequest
 from evaluation.analyses.registry import get_analysis
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.overview.dashboard import WAITING, page_version
-from evaluation.overview.report_overview import OVERVIEW
+from evaluation.overview.rankings import WAITING, page_version
+from evaluation.overview.sections import OVERVIEW
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part, is_live, part_job, part_state
 from evaluation.sections.parts_with_jobs import parts_with_jobs

@@ -8,8 +8,8 @@ from django.shortcuts import render
 from core.errors import UserError
 from core.views.access import evaluator_required
 from evaluation.analyses.registry import ANALYSES
-from evaluation.overview.dashboard import overview, page_version
-from evaluation.overview.report_overview import RANKINGS, overview_chart
+from evaluation.overview.rankings import overview, page_version
+from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.settings import RANKING
 from pooling.views.find import find_pool

@@ -10,7 +10,7 @@ from core.models import Job
 from core.people.permissions import can_evaluate
 from core.views.access import evaluator_required
 from core.views.requests import SignedInRequest
-from evaluation.overview.counts import standing
+from evaluation.overview.counts import stage_counts
 from evaluation.overview.status import next_status, stage_statuses
 from pooling.models import Graph, Pool
 from pooling.views.find import find_pool
@@ -26,7 +26,7 @@ def home(request: SignedInRequest) -> HttpResponse:
     pools = []
     shown = Pool.objects.filter(archived=False)
     for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
-        stages = stage_statuses(standing(pool))
+        stages = stage_statuses(stage_counts(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
     jobs = Job.objects.filter(state__in=LIVE)
     context = {
@@ -41,7 +41,7 @@ def home(request: SignedInRequest) -> HttpResponse:
 @evaluator_required
 def status(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
-    stages = stage_statuses(standing(pool))
+    stages = stage_statuses(stage_counts(pool))
     jobs = [job for stage in stages for job in stage.jobs]
     context = {
         "pool": pool,

@@ -16,7 +16,7 @@ from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
 from core.models import Job, Worker
 from evaluation.models import Qrels
-from evaluation.overview.counts import standing
+from evaluation.overview.counts import stage_counts
 from evaluation.overview.status import State, next_status, stage_statuses
 from pooling.enums import PoolingJob, PoolState, SystemState
 from pooling.models import Pool, System
@@ -27,11 +27,11 @@ STATUS_QUERIES = 16  # two of them the session and the person
 
 
 def states(pool: Pool) -> dict[str, str]:
-    return {status.stage.key: status.state.value for status in stage_statuses(standing(pool))}
+    return {status.stage.key: status.state.value for status in stage_statuses(stage_counts(pool))}
 
 
 def figures(pool: Pool, key: str) -> dict[str, tuple[int, int | None]]:
-    found = next(s for s in stage_statuses(standing(pool)) if s.stage.key == key)
+    found = next(s for s in stage_statuses(stage_counts(pool)) if s.stage.key == key)
     return {figure.label: (figure.value, figure.of) for figure in found.figures}
 
 
@@ -61,7 +61,7 @@ def test_imported_pool_without_systems(graph):
     }
     assert figures(pool, "filter") == {"filtered": (3, 7), "to people": (4, 7)}
     assert figures(pool, "pool") == {"seed triples": (2, None), "pooled triples": (7, None), "depth": (10, None)}
-    step = next_status(stage_statuses(standing(pool)))
+    step = next_status(stage_statuses(stage_counts(pool)))
     assert (step.stage.key, step.step.url) == ("systems", "/graphs/town/systems")
 
 
@@ -102,14 +102,14 @@ def test_failed_building_needs_attention(graph):
     pool = make_pool(graph)
     Pool.objects.update(state=PoolState.FAILED)
     pool.refresh_from_db()
-    assert next_status(stage_statuses(standing(pool))).stage.key == "pool"
+    assert next_status(stage_statuses(stage_counts(pool))).stage.key == "pool"
 
 
 def test_cancelled_building_needs_attention_and_is_not_called_failed(graph, client):
     pool = make_pool(graph)
     Pool.objects.update(state=PoolState.CANCELLED)
     pool.refresh_from_db()
-    told = next(status for status in stage_statuses(standing(pool)) if status.stage.key == "pool")
+    told = next(status for status in stage_statuses(stage_counts(pool)) if status.stage.key == "pool")
     assert told.step is not None
     assert (told.state, told.step.text, told.step.url) == (
         State.ATTENTION,

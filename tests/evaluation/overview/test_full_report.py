@@ -17,14 +17,14 @@ from evaluation.labels.pool_table import EvaluationError
 from evaluation.models import Figure
 from evaluation.overview.full_report import (
     CHARTS,
-    contents,
     full_report,
     inline_script,
+    preview_chapters,
     report_html,
     report_json,
     settings_of,
 )
-from evaluation.overview.report_overview import OVERVIEW
+from evaluation.overview.sections import OVERVIEW
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, Run, System
@@ -169,7 +169,7 @@ def test_heavy_part_that_no_job_computed_is_told_and_not_computed(labelled: Pool
     )
     assert said["discriminative", "hsd"] in Page(report_html(report)).all_text
     assert not Figure.objects.filter(heavy=True).exclude(version="").exists()
-    waiting = {one.analysis.key: list(one.waiting) for one in contents(labelled, FEW)}
+    waiting = {one.analysis.key: list(one.waiting) for one in preview_chapters(labelled, FEW)}
     assert waiting["discriminative"] == ["randomised Tukey HSD", "the full test set beside it"]
     assert waiting["depth"] == []
 

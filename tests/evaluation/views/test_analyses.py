@@ -21,7 +21,7 @@ from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.enums import EvaluationJob
 from evaluation.labels import pool_table
 from evaluation.models import Figure
-from evaluation.overview.dashboard import page_version
+from evaluation.overview.rankings import page_version
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.figure_cache import REST, part_figure, part_job
 from evaluation.sections.settings import Settings

@@ -21,7 +21,7 @@ from evaluation.labels.label_sets import label_set, label_sets
 from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
-from evaluation.overview.counts import standing
+from evaluation.overview.counts import stage_counts
 from pooling.models import Pool
 from tests.annotation.factories import answer, slot_for
 from tests.factories import names_of
@@ -205,7 +205,7 @@ def test_imported_qrels_are_not_among_the_frozen_ones(sign_in, labelled: Pool):
     html = client.get("/pools/p/export").content.decode()
     assert "theirs" not in html and "Nothing is frozen yet" in html
     assert client.post("/pools/p/export/theirs/write").status_code == 404
-    assert standing(labelled).qrels == 0
+    assert stage_counts(labelled).qrels == 0
 
 
 def test_a_pool_that_is_not_there_has_no_label_sets(sign_in):

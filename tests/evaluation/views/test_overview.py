@@ -6,7 +6,7 @@ import pytest
 from django.utils.html import escape
 
 from evaluation.models import Figure
-from evaluation.overview.dashboard import overview, page_version
+from evaluation.overview.rankings import overview, page_version
 from pooling.models import Pool
 from tests.factories import judge, make_system
 from tests.page import element, elements, parse
@@ -91,11 +91,11 @@ def test_asking_for_the_version_computes_nothing(sign_in, django_assert_num_quer
 
 
 def test_a_second_look_computes_nothing(sign_in, monkeypatch):
-    from evaluation.overview import dashboard
+    from evaluation.overview import rankings
 
     client = sign_in("researcher")
     client.get(PAGE)
-    monkeypatch.setattr(dashboard, "_compute", lambda pool: pytest.fail("it was computed again"))
+    monkeypatch.setattr(rankings, "_compute", lambda pool: pytest.fail("it was computed again"))
     assert client.get(PAGE).status_code == 200
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from core.errors import UserError
 from evaluation.labels.pool_table import pool_table
-from evaluation.overview.dashboard import SHARES, overview
 from evaluation.overview.full_report import full_report, report_html
-from evaluation.overview.report_overview import measure_of, overview_sections
+from evaluation.overview.rankings import SHARES, overview
+from evaluation.overview.sections import measure_of, overview_sections
 from evaluation.sections.section import Section
 from evaluation.sections.settings import RANKING, Settings
 from pooling.models import Pool, Run
@@ -31,7 +31,7 @@ def test_places_values_and_intervals_are_those_of_the_page(labelled: Pool):
     found, (rankings, _) = overview(labelled, "macro_mrr"), sections_of(labelled)
     expected = [
         [p.system, p.sparse, {"value": p.completed, "low": p.low, "high": p.high}, p.sparse_value, p.completed_value]
-        for p in (line.place for line in found["lines"])
+        for p in (line.change for line in found["lines"])
     ]
     table = rankings.tables[0]
     assert table.rows == expected and [row[2]["value"] for row in table.rows] == sorted(

@@ -1,6 +1,6 @@
-"""The overview as the first chapter of a report: two rankings, how sure their places are, what stands on top.
+"""Make the sections of the overview: two rankings, intervals of their places, shares of the top candidates.
 
-It is always of the seeds and the current labels under the usual settings, as its page is.
+They are the first chapter of a report, always of the seeds and the current labels under the usual settings.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.measures.registry import Measure
-from evaluation.overview.dashboard import SHARES, overview
+from evaluation.overview.rankings import SHARES, RankChange, overview
+from evaluation.sections.builders import table_of
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Json, Part, Section, Table
 from evaluation.sections.settings import RANKING, Settings
 from pooling.models import Pool
@@ -26,22 +27,19 @@ OVERVIEW = Analysis(
     # not kept under its own name: what it shows is kept with the page
     (Part(KEY, lambda context: overview_sections(context.pool, context.settings)[0]),),
 )
-NAMES = dict(
-    zip(
-        SHARES, ("Original answer", "New answer", "Negative", "Assumed negative", "Unjudged", "Not pooled"), strict=True
-    )
-)
+_WORDS = ("Original answer", "New answer", "Negative", "Assumed negative", "Unjudged", "Not pooled")
+NAMES = dict(zip(SHARES, _WORDS, strict=True))
 
 
 def measure_of(settings: Settings) -> str:
-    """The first chosen measure, if the overview ranks by it."""
+    """Return the first chosen measure if the overview ranks by it, else the usual one."""
     return settings.measures[0] if settings.measures[0] in RANKING else Settings().measure
 
 
 def overview_sections(pool: Pool, settings: Settings) -> tuple[list[Section], list[str], list[str]]:
-    """The sections, the systems in the order of their colours, and those that are left out.
+    """Return the sections, the systems in the order of their colours, and the systems that are left out.
 
-    UserError where there is no run to evaluate.
+    Raise UserError where there is no run to evaluate.
     """
     found = overview(pool, measure_of(settings))
     systems = [row["system"] for row in found["rows"]]
@@ -51,27 +49,23 @@ def overview_sections(pool: Pool, settings: Settings) -> tuple[list[Section], li
 def _rankings(found: Json) -> Section:
     measure: Measure = found["measure"]
     counts, sure = found["counts"], found["sure"]
+    places = table_of(
+        "overview-places",
+        f"Places by {measure.label}",
+        [line.change for line in found["lines"]],
+        [
+            (Column("system", "System", "system"), lambda one: one.system),
+            (Column("seeds", "Place, seeds", "count"), lambda one: one.sparse),
+            (Column("current", "Place, current", "count", "with its 95 % interval"), _with_interval),
+            (Column("value_seeds", f"{measure.label}, seeds"), lambda one: one.sparse_value),
+            (Column("value", f"{measure.label}, current"), lambda one: one.completed_value),
+        ],
+    )
+    tau_title = "Kendall's tau-b between the two orders, with its 95 % bootstrap interval"
     tau_columns = [
         Column("measure", "Measure", "measure"),
         Column("tau", "Tau", "tau"),
         Column("n", "Questions", "count"),
-    ]
-    rows: list[list[Cell]] = [
-        [
-            place.system,
-            place.sparse,
-            {"value": place.completed, "low": place.low, "high": place.high},
-            place.sparse_value,
-            place.completed_value,
-        ]
-        for place in (line.place for line in found["lines"])
-    ]
-    columns = [
-        Column("system", "System", "system"),
-        Column("seeds", "Place, seeds", "count"),
-        Column("current", "Place, current", "count", "with its 95 % interval"),
-        Column("value_seeds", f"{measure.label}, seeds"),
-        Column("value", f"{measure.label}, current"),
     ]
     return Section(
         RANKINGS,
@@ -83,19 +77,15 @@ def _rankings(found: Json) -> Section:
         f" n = {found['n_before'][measure.name]:,} (seeds) and {found['n'][measure.name]:,} (current)"
         f" {'answers' if measure.kind == 'micro' else 'questions'}; 1,000 resamples of {sure['questions']:,} questions,"
         f" seed {found['seed']}.",
-        [
-            Table("overview-places", f"Places by {measure.label}", columns, rows),
-            Table(
-                "overview-taus",
-                "Kendall's tau-b between the two orders, with its 95 % bootstrap interval",
-                tau_columns,
-                _taus(found),
-            ),
-        ],
+        [places, Table("overview-taus", tau_title, tau_columns, _taus(found))],
         overview_chart(found) if found["lines"] else None,
         f"{found['sentence']} {_how_sure(sure)}",
         found["undefined"],
     )
+
+
+def _with_interval(place: RankChange) -> Cell:
+    return {"value": place.completed, "low": place.low, "high": place.high}
 
 
 def _how_sure(sure: Json) -> str:
@@ -117,28 +107,15 @@ def _taus(found: Json) -> list[list[Cell]]:
 
 
 def overview_chart(found: Json) -> Chart:
-    """The slope chart of what `overview` found; it needs a line."""
+    """Return the slope chart of an overview; it needs a line."""
     lines, systems = found["lines"], [row["system"] for row in found["rows"]]
-    rows = {line.place.system: i for i, line in enumerate(found["left"], 1)}
-    return Chart(
-        "slope",
-        f"Places by {found['measure'].label}, from seeds only to current labels",
-        {
-            "left": "seeds only",
-            "right": "current labels",
-            "lines": [
-                {
-                    "system": systems.index(place.system),
-                    "name": place.system,
-                    "left": place.sparse,
-                    "right": place.completed,
-                    "left_row": rows[place.system],
-                    "right_row": row,
-                }
-                for row, place in enumerate((line.place for line in lines), 1)
-            ],
-        },
-    )
+    rows = {line.change.system: i for i, line in enumerate(found["left"], 1)}
+    drawn = []
+    for row, place in enumerate((line.change for line in lines), 1):
+        ends = {"left": place.sparse, "right": place.completed, "left_row": rows[place.system], "right_row": row}
+        drawn.append({"system": systems.index(place.system), "name": place.system, **ends})
+    label = f"Places by {found['measure'].label}, from seeds only to current labels"
+    return Chart("slope", label, {"left": "seeds only", "right": "current labels", "lines": drawn})
 
 
 def _top(found: Json) -> Section:

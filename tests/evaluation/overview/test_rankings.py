@@ -12,8 +12,8 @@ from evaluation.labels import pool_table as table
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, systems_with_runs
 from evaluation.measures.registry import parse_measure
-from evaluation.overview import dashboard
-from evaluation.overview.dashboard import ordinal, overview, places, sentence, slopes
+from evaluation.overview import rankings
+from evaluation.overview.rankings import ordinal, overview, rank_changes, sentence, slope_lines
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import RANKING, Settings
@@ -30,25 +30,25 @@ def values(measure: str, **by_system: float | None) -> dict[str, dict[str, float
 
 def test_places_follow_the_direction_of_the_measure():
     sparse, completed = values("micro_mrr", a=0.3, b=0.2, c=0.1), values("micro_mrr", a=0.3, b=0.5, c=0.4)
-    found = places(sparse, completed, MRR)
+    found = rank_changes(sparse, completed, MRR)
     assert [(p.system, p.sparse, p.completed, p.moved, p.down, p.series) for p in found] == [
         ("b", 2, 1, 1, -1, 2),
         ("c", 3, 2, 1, -1, 3),
         ("a", 1, 3, -2, 2, 1),
     ]
-    found = places(values("micro_mr", a=3, b=2), values("micro_mr", a=2, b=3), MR)
+    found = rank_changes(values("micro_mr", a=3, b=2), values("micro_mr", a=2, b=3), MR)
     assert [(p.system, p.sparse, p.completed) for p in found] == [("a", 2, 1), ("b", 1, 2)]
 
 
 def test_ties_share_a_place_and_what_is_undefined_has_none():
     sparse = values("micro_mrr", a=0.1, b=0.1 + 1e-15, c=0.05, d=None)
-    found = places(sparse, values("micro_mrr", a=0.2, b=0.1, c=0.2, d=0.3), MRR)
+    found = rank_changes(sparse, values("micro_mrr", a=0.2, b=0.1, c=0.2, d=0.3), MRR)
     assert [(p.system, p.sparse, p.completed) for p in found] == [("a", 1, 1), ("c", 3, 1), ("b", 1, 3)]
 
 
 def test_slopes_put_tied_systems_beneath_each_other():
-    found = places(values("micro_mrr", a=0.1, b=0.1), values("micro_mrr", a=0.1, b=0.2), MRR)
-    assert [(line.place.system, line.y1, line.y2) for line in slopes(found)] == [("b", 20, 20), ("a", 60, 60)]
+    found = rank_changes(values("micro_mrr", a=0.1, b=0.1), values("micro_mrr", a=0.1, b=0.2), MRR)
+    assert [(line.change.system, line.y1, line.y2) for line in slope_lines(found)] == [("b", 20, 20), ("a", 60, 60)]
 
 
 @pytest.mark.parametrize(
@@ -61,18 +61,18 @@ def test_ordinals(n, text):
 
 def test_the_sentence_says_what_changed():
     sparse = values("micro_mrr", a=0.3, b=0.2, c=0.1)
-    moved = places(sparse, values("micro_mrr", a=0.3, b=0.2, c=0.4), MRR)
+    moved = rank_changes(sparse, values("micro_mrr", a=0.3, b=0.2, c=0.4), MRR)
     tau = {"tau": -1 / 3, "low": -1.0, "high": 0.5, "questions": 1234}
     assert sentence(moved, MRR, tau, 5) == (
         "c rises from 3rd to 1st by Micro MRR; 2 other systems move. "
         "Tau between the two orders is -0.33, 95 % interval -1.00 to 0.50 (n = 1,234 questions)."
     )
-    swapped = places(values("micro_mrr", a=0.3, b=0.2), values("micro_mrr", a=0.1, b=0.2), MRR)
+    swapped = rank_changes(values("micro_mrr", a=0.3, b=0.2), values("micro_mrr", a=0.1, b=0.2), MRR)
     undefined = {"tau": None, "low": None, "high": None, "questions": 3}
     assert sentence(swapped, MRR, undefined, 5) == (
         "b rises from 2nd to 1st by Micro MRR; 1 other system moves. Tau is undefined."
     )
-    same = places(sparse, sparse, MRR)
+    same = rank_changes(sparse, sparse, MRR)
     assert sentence(same, MRR, tau, 2000) == ("2,000 new positive triples leave the order by Micro MRR as it was.")
     assert sentence(same, MRR, tau, 0) == ("No new positive triple yet: the completed ranking is the sparse one.")
 
@@ -87,7 +87,7 @@ def test_an_overview_has_the_values_of_both_label_sets_and_marks_the_best(labell
             best = max(now[system][name] for system in now)
             assert cell["best"] == (name in RANKING and cell["value"] == best)  # judged@10 makes no system better
     assert found["new_positives"] == labelled.judgements.filter(verdict="positive").count()
-    assert sorted(line.place.system for line in found["lines"]) == ["complex", "distmult", "transe"]
+    assert sorted(line.change.system for line in found["lines"]) == ["complex", "distmult", "transe"]
 
 
 def test_an_overview_says_how_sure_each_place_is(labelled: Pool):
@@ -97,8 +97,8 @@ def test_an_overview_says_how_sure_each_place_is(labelled: Pool):
     assert found["sure"]["pairs"] == 3 and found["sure"]["undecided"] == expected.undecided
     names = pool_table(labelled).systems
     for line in found["lines"]:
-        i = names.index(line.place.system)
-        assert (line.place.low, line.place.high) == (expected.low[i], expected.high[i])
+        i = names.index(line.change.system)
+        assert (line.change.low, line.change.high) == (expected.low[i], expected.high[i])
 
 
 def test_tau_of_the_overview_is_that_of_the_page_correlation(labelled: Pool):
@@ -133,17 +133,17 @@ def test_one_system_and_no_answer_are_said_in_words(labelled: Pool):
 
 def test_an_overview_is_computed_once_for_all_measures(labelled: Pool, monkeypatch):
     overview(labelled, "micro_mrr")
-    monkeypatch.setattr(dashboard, "_compute", lambda pool: pytest.fail("it was computed again"))
+    monkeypatch.setattr(rankings, "_compute", lambda pool: pytest.fail("it was computed again"))
     for name in RANKING:
         assert overview(labelled, name)["measure"].name == name
 
 
 def test_an_overview_is_json_without_nan(labelled: Pool):
-    json.dumps(dashboard._compute(labelled), allow_nan=False)
+    json.dumps(rankings._compute(labelled), allow_nan=False)
 
 
 def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool, monkeypatch):
-    monkeypatch.setattr(dashboard, "TOP", 3)
+    monkeypatch.setattr(rankings, "TOP", 3)
     content = overview(labelled, "micro_mrr")["shares"]
     seeds, positives = seeds_of(labelled), positives_of(labelled)
     verdicts = dict(labelled.judgements.values_list("triple_id", "verdict"))

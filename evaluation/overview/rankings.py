@@ -1,4 +1,4 @@
-"""The evaluation overview: figures of a pool put into the words, ranks and series that its page shows."""
+"""Rank the systems of a pool by its seeds and by its current labels, and put the change into figures and words."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +14,8 @@ from evaluation.sections.figure_cache import current_figure, figure_version, las
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.settings import RANKING, Settings
-from evaluation.statistics.bootstrap import bootstrap_correlations
-from evaluation.statistics.places import bootstrap_places
+from evaluation.statistics.bootstrap import Interval, bootstrap_correlations
+from evaluation.statistics.places import PlaceIntervals, bootstrap_places
 from pooling.models import Pool
 
 BESIDE = ("judged@10", "bpref")
@@ -25,8 +25,8 @@ SHARES = ("original", "new", "negative", "assumed_negative", "unjudged", "not_po
 
 
 @dataclass(frozen=True)
-class Place:
-    """A system in the two rankings: places from 1 (ties share one), values, series number for its colour."""
+class RankChange:
+    """Hold a system in both rankings: places from 1 (ties share one), values, series number for its colour."""
 
     system: str
     series: int
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def moved(self) -> int:
-        """Places gained (positive) or lost."""
+        """Return the places gained (positive) or lost (negative)."""
         return self.sparse - self.completed
 
     @property
@@ -48,18 +48,18 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of the slope chart, in its 0-100 × 0-100 picture."""
+class SlopeLine:
+    """Hold one line of the slope chart: its heights at the left and the right, in pixels."""
 
-    place: Place
+    change: RankChange
     y1: float
     y2: float
 
 
-def places(
+def rank_changes(
     sparse: dict[str, Any], completed: dict[str, Any], measure: Measure, sure: dict[str, Any] | None = None
-) -> list[Place]:
-    """Systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
+) -> list[RankChange]:
+    """Return the systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
     found = []
     spans = dict(zip(sparse, zip(sure["low"], sure["high"], strict=True), strict=True)) if sure else {}
     names = [n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None]
@@ -71,26 +71,17 @@ def places(
 
     for series, name in enumerate(sparse, 1):
         if name in names:
-            found.append(
-                Place(
-                    name,
-                    series,
-                    place(sparse, name),
-                    place(completed, name),
-                    sparse[name][measure.name],
-                    completed[name][measure.name],
-                    *spans.get(name, (None, None)),
-                )
-            )
+            by_seeds, now = sparse[name][measure.name], completed[name][measure.name]
+            span = spans.get(name, (None, None))
+            found.append(RankChange(name, series, place(sparse, name), place(completed, name), by_seeds, now, *span))
     return sorted(found, key=lambda p: (p.completed, p.sparse, p.system))
 
 
-def slopes(found: list[Place], step: float = 40) -> list[Line]:
-    """Lines from each system's place on the left to its place on the right; systems that tie stand beneath
-    each other."""
+def slope_lines(found: list[RankChange], step: float = 40) -> list[SlopeLine]:
+    """Return a line for each system, `step` pixels apart; systems that tie are drawn below each other."""
     left = sorted(found, key=lambda p: (p.sparse, p.completed, p.system))
     row = {p.system: i for i, p in enumerate(left)}
-    return [Line(p, (row[p.system] + 0.5) * step, (i + 0.5) * step) for i, p in enumerate(found)]
+    return [SlopeLine(p, (row[p.system] + 0.5) * step, (i + 0.5) * step) for i, p in enumerate(found)]
 
 
 def ordinal(n: int) -> str:
@@ -98,8 +89,8 @@ def ordinal(n: int) -> str:
     return f"{n}{suffix}"
 
 
-def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_positives: int) -> str:
-    """What the new labels changed, in words."""
+def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new_positives: int) -> str:
+    """Say in words what the new labels changed."""
     if not new_positives:
         return "No new positive triple yet: the completed ranking is the sparse one."
     movers = [p for p in found if p.moved]
@@ -117,25 +108,25 @@ def sentence(found: list[Place], measure: Measure, tau: dict[str, Any], new_posi
 
 
 def page_version(pool: Pool) -> str:
-    """Changes with the labels, with the ranks, and when a job has begun, ended, or kept a figure."""
+    """Return a text that changes with the labels and ranks, and when a job begins, ends or keeps a figure."""
     jobs = pool.jobs.filter(kind=EvaluationJob.EVALUATE).order_by("-pk").values_list("pk", "state")[:3]
     return f"{version(pool)} {last_heavy(pool)} {' '.join(f'{pk}-{state}' for pk, state in jobs)}".strip()
 
 
 def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
-    """Everything on the page; raises UserError (RunError) where there is no run to evaluate."""
+    """Return everything on the page; raise UserError (RunError) where there is no run to evaluate."""
     measure = parse_measure(measure_name)
     now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
     at = figure_version(pool)
     kept = current_figure(pool, "overview", at, lambda: _compute(pool))
-    if kept.version != at:  # somebody is computing it: what was kept is shown, and the page asks again
+    if kept.version != at:  # it is being computed: show the kept one, and let the page ask again
         now += WAITING
     content = kept.content
     sparse, completed = content["seeds"], content["current"]
     sure = content["places"][measure.name]
-    found = places(sparse["systems"], completed["systems"], measure, sure)
+    found = rank_changes(sparse["systems"], completed["systems"], measure, sure)
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
-    lines = slopes(found)
+    lines = slope_lines(found)
     return {
         "version": now,
         "measure": measure,
@@ -169,69 +160,47 @@ def _compute(pool: Pool) -> dict[str, Any]:
     taus = bootstrap_correlations(sums["seeds"], sums["current"], rng, correlations=["tau_b"])
     spans = bootstrap_places(sums["current"], np.random.default_rng(Settings().seed))
     found = top_shares(sets["current"].prepared, sets["current"].state, table.is_seed, TOP)
+    shares = {s: {kind: number(getattr(found, kind)[i]) for kind in SHARES} for i, s in enumerate(table.systems)}
     return {
         **{key: metrics(pool, key, names) for key in sets},
-        "taus": {
-            name: {
-                "tau": number(row["tau_b"].value),
-                "low": number(row["tau_b"].low),
-                "high": number(row["tau_b"].high),
-                "questions": row["tau_b"].questions,
-            }
-            for name, row in taus.items()
-        },
-        "places": {
-            name: {
-                "low": numbers(span.low),
-                "high": numbers(span.high),
-                "undecided": span.undecided,
-                "pairs": span.pairs,
-                "questions": span.questions,
-            }
-            for name, span in spans.items()
-        },
-        "shares": {
-            "k": TOP,
-            "positions": found.positions,
-            "systems": {
-                system: {kind: number(getattr(found, kind)[i]) for kind in SHARES}
-                for i, system in enumerate(table.systems)
-            },
-        },
+        "taus": {name: _tau(row["tau_b"]) for name, row in taus.items()},
+        "places": {name: _intervals(span) for name, span in spans.items()},
+        "shares": {"k": TOP, "positions": found.positions, "systems": shares},
     }
 
 
+def _tau(found: Interval) -> dict[str, Any]:
+    low, high = number(found.low), number(found.high)
+    return {"tau": number(found.value), "low": low, "high": high, "questions": found.questions}
+
+
+def _intervals(span: PlaceIntervals) -> dict[str, Any]:
+    counts = {"undecided": span.undecided, "pairs": span.pairs, "questions": span.questions}
+    return {"low": numbers(span.low), "high": numbers(span.high), **counts}
+
+
 def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """For each system its values under the current labels, how they differ from the seeds', the best marked."""
-    sparse, completed, reasons = (
-        content["seeds"]["systems"],
-        content["current"]["systems"],
-        content["current"]["reasons"],
-    )
+    """Return for each system its values by the current labels and by the seeds, the best marked."""
+    sparse, current = content["seeds"]["systems"], content["current"]
+    completed, reasons = current["systems"], current["reasons"]
     best = {}
     for name in RANKING:
         values = [row[name] for row in completed.values() if row[name] is not None]
         best[name] = (max if parse_measure(name).higher_is_better else min)(values) if values else None
+
+    def cell(system: str, name: str) -> dict[str, Any]:
+        value, before, reason = completed[system][name], sparse[system][name], reasons[system].get(name, "")
+        is_best = value is not None and value == best.get(name)
+        return {"value": value, "before": before, "reason": reason, "best": is_best}
+
     return [
-        {
-            "system": system,
-            "series": series,
-            "cells": [
-                {
-                    "value": row[name],
-                    "before": sparse[system][name],
-                    "reason": reasons[system].get(name, ""),
-                    "best": row[name] is not None and row[name] == best.get(name),
-                }
-                for name in (*RANKING, *BESIDE)
-            ],
-        }
-        for series, (system, row) in enumerate(completed.items(), 1)
+        {"system": system, "series": series, "cells": [cell(system, name) for name in (*RANKING, *BESIDE)]}
+        for series, system in enumerate(completed, 1)
     ]
 
 
 def _undefined(content: dict[str, Any], measure: Measure) -> list[str]:
-    """Systems without a place, and why."""
+    """Name the systems without a place, and say why."""
     return [
         f"{system} ({content[key]['name']}): {content[key]['reasons'][system][measure.name]}"
         for key in ("seeds", "current")
