@@ -1,6 +1,5 @@
-"""Compute the predictive distribution of each question, p(y
+"""Compute the predictive distribution of each question, p(y|q) ∝ exp(α·score), at eight α in one pass.
 
-q) ∝ exp(α·score), at eight α in one pass.
 Nothing is masked: answers known from train count as others do. A pass keeps of each question its first entities, the
 log-normaliser and the total variation distance to the uniform distribution at every α, draws at one α, and the scores
 of its known answers.

@@ -74,14 +74,7 @@ class Masses:
         self.excess[:, rows, tiles] -= TILE * even
 
     def tvd(self) -> Tensor:
-        """Return ½ Σ
-
-        p − 1/
-        E
-        , which is Σ max(p − 1/
-        E
-        , 0); float64 [A, B].
-        """
+        """Return ½ Σ|p − 1/|E||, which is Σ max(p − 1/|E|, 0); float64 [A, B]."""
         scale = torch.exp(self.alphas * self.best - self.log_normaliser[..., None])
         return (self.excess * scale).cumsum(2)[..., -1].clamp(0, 1)
 

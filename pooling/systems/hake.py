@@ -57,11 +57,7 @@ def features(model: Any) -> tuple[Tensor, None]:
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:
-    """Return −λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ Σ
-
-    sin((h_p + r_p − t_p) / 2)
-    .
-    """
+    """Return −λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ Σ |sin((h_p + r_p − t_p) / 2)|."""
     import torch
 
     half, moved, weight = query[..., :-1].chunk(3, -1)

@@ -44,11 +44,7 @@ def features(model: Any) -> tuple[Tensor, None]:
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:
-    """Return −m Σ
-
-    sin(θ_h + θ_r − θ_t)
-    .
-    """
+    """Return −m Σ |sin(θ_h + θ_r − θ_t)|."""
     import torch
 
     sine = torch.sin(query[..., :-1] - features)

@@ -43,11 +43,7 @@ def features(model: Any) -> tuple[Tensor, None]:
 
 
 def compare(query: Tensor, points: Tensor) -> Tensor:
-    """Return −Σ relu(δ − o) + α min(δ, o) with δ =
-
-    t − c
-    , written as −Σ max(αδ, δ − (1 − α)o): [B, n].
-    """
+    """Return −Σ relu(δ − o) + α min(δ, o) with δ = |t − c|, written as −Σ max(αδ, δ − (1 − α)o): [B, n]."""
     import torch
 
     center, offset = query.chunk(2, -1)
