@@ -6,11 +6,13 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
+        from annotation.campaigns.opening import answer_is_judged
         from annotation.enums import AnnotationAct
         from annotation.release.next_batch import release_growth
         from core.people.audit_log import register_acts
         from pooling.models import Pool
-        from pooling.signals import pool_grew
+        from pooling.signals import is_judged, pool_grew
 
         register_acts(AnnotationAct)
         pool_grew.connect(release_growth, sender=Pool)
+        is_judged.connect(answer_is_judged, sender=Pool)

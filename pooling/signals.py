@@ -5,3 +5,6 @@ from django.dispatch import Signal
 # arguments: pool, tell(done, total) or None. The job that added triples to a ready pool sends it once they are
 # committed, and so does each later attempt of the job: receivers continue from what is there.
 pool_grew = Signal()
+
+# arguments: pool. A receiver answers True if people have been given what the pool's filters left: then these stay.
+is_judged = Signal()

@@ -96,3 +96,8 @@ def get_campaign(pool_name: str) -> Campaign:
             f"There is no campaign of a pool {pool_name!r}. Campaigns: {names or 'none yet; open_campaign makes one'}."
         )
     return campaign
+
+
+def answer_is_judged(sender: Any, pool: Pool, **_: Any) -> bool:
+    """Answer the signal `is_judged`: whether the pool has a campaign."""
+    return Campaign.objects.filter(pool=pool).exists()

@@ -24,6 +24,7 @@ from pooling.pools.kernels.filters import apply_filters
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array
+from pooling.signals import is_judged
 
 _BATCH = 5000  # rows in one statement
 
@@ -87,12 +88,16 @@ def reasons(
 # -- other filters for an existing pool ---------------------------------------------------------------------
 
 
+def has_campaign(pool: Pool) -> bool:
+    """Return whether a campaign has made its items of what the pool's filters left; the app above answers."""
+    return any(answer for _, answer in is_judged.send(sender=Pool, pool=pool))
+
+
 def why_filters_stay(pool: Pool) -> str:
     """Say why the filters of a pool cannot be changed, now or any more; '' if they can."""
     if pool.frozen_at:
         return f"Pool {pool.name} is frozen: its filters stay as they are."
-    # a campaign made its items of what these filters left
-    if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
+    if has_campaign(pool):
         return f"Pool {pool.name} has a campaign: people judge what its filters left, so they stay as they are."
     making = Q(kind__in=(PoolingJob.BUILD_POOL, PoolingJob.EXTEND_POOL))
     if Job.objects.filter(making, pool=pool, state__in=LIVE).exists():

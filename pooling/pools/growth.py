@@ -297,7 +297,7 @@ def _store(
             return False
         # Items of a campaign stay items. Without a campaign, a triple that another question found may be filtered;
         # no triple is freed, since findings are only added.
-        if Pool.objects.filter(pk=pool.pk, campaign__isnull=False).exists():
+        if filters.has_campaign(pool):
             reason[:n] = old_reason
         changed = np.full(len(reason), True)
         changed[:n] = (
