@@ -6,6 +6,8 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+TOO_LARGE = "The file has {:,} bytes; at most {:,} can be sent here. {}"
+
 
 class PageForm(forms.Form):
     """A form whose errors the server tells: the browser does not stop it at an empty required field."""
@@ -23,9 +25,7 @@ class SmallFileField(forms.FileField):
     def clean(self, data: Any, initial: Any = None) -> Any:
         file = super().clean(data, initial)
         if file and file.size > self.most:
-            raise forms.ValidationError(
-                f"The file has {file.size:,} bytes; at most {self.most:,} can be sent here. {self.instead}"
-            )
+            raise forms.ValidationError(TOO_LARGE.format(file.size, self.most, self.instead))
         return file
 
 

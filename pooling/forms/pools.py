@@ -14,6 +14,7 @@ from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
 SEED_FILE_BYTES = 5_000_000
+NO_SEEDS = "Give a share above 0, a number, or a seed file."
 STRATIFIED_BY = [(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()]
 
 
@@ -94,7 +95,7 @@ class PoolForm(PageForm):
         if cleaned.get("count"):
             cleaned["sample"] = None
         elif not cleaned.get("seeds_file") and not cleaned.get("sample") and not {"sample", "count"} & set(self.errors):
-            self.add_error("sample", "Give a share above 0, a number, or a seed file.")
+            self.add_error("sample", NO_SEEDS)
         return cleaned
 
 

@@ -12,6 +12,7 @@ from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting, get
 from pooling.systems.pykeen_model import MODELS, PREFIX
 from pooling.training.compare import shown
 
+DIFFERS = "differs by system"
 SET = "set_"  # prefix of the fields of settings: a setting may be called name, like the field of the system
 MAIN_SETTINGS = ("embedding_dim", "epochs", "batch_size", "learning_rate", "optimizer", "dropout")
 OTHER_MODELS = [label for label in MODELS if label.lower() not in SYSTEMS]  # the others have a file each
@@ -105,7 +106,7 @@ class TrainForm(SettingsForm):
             for key, value in spec.preset(graph.num_entities, graph.num_train).items():
                 if key in presets:
                     presets[key].add(shown(value))
-        same = {key: "".join(of) if len(of) == 1 else "differs by system" for key, of in presets.items()}
+        same = {key: "".join(of) if len(of) == 1 else DIFFERS for key, of in presets.items()}
         self.add_settings(COMMON_SETTINGS, same)
 
 

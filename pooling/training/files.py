@@ -21,6 +21,8 @@ from pooling.systems import SYSTEMS, Entry, SystemSpec
 if TYPE_CHECKING:
     from torch import Tensor
 
+NOT_TRAINED = "{} is not trained yet: its files come with the end of its training."
+
 
 class SystemFileError(UserError):
     """The system does not have such a file, or not yet."""
@@ -32,7 +34,7 @@ def open_file(system: System, name: str) -> IO[bytes]:
         raise SystemFileError(f"{system.name} was imported as a run: its weights are not here.")
     checkpoint = artifact_path(system.artifact) / Entry.weights
     if system.state != SystemState.TRAINED or not system.sha256:
-        raise SystemFileError(f"{system.name} is not trained yet: its files come with the end of its training.")
+        raise SystemFileError(NOT_TRAINED.format(system.name))
     if not _learns_vectors(system):
         raise SystemFileError(f"{system.name} learns no vectors: its page shows what it has learned.")
     check_sha256(checkpoint, system.sha256)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 OnEpoch = Callable[[int, Callable[[], Any]], None]  # the epoch that ended, and a function that makes its scorer
 
+BEST_OF_ONE = "The best of one seed is that one: give 2 or more seeds to choose from."
+
 
 class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
     """A system does not exist, or cannot be made as asked."""
@@ -46,7 +48,7 @@ def create_systems(
     if seeds < 1:
         raise SystemError_(f"--seeds is {seeds}: give 1 or more.")
     if best and seeds == 1:
-        raise SystemError_("The best of one seed is that one: give 2 or more seeds to choose from.")
+        raise SystemError_(BEST_OF_ONE)
     systems = []
     with transaction.atomic():
         held(graph)

@@ -31,6 +31,8 @@ from pooling.training.train import create_systems, family_of
 from pooling.training.upkeep import uses_of
 from pooling.views.find import find_graph, find_system
 
+NOTHING_STARTED = "All of these are trained already; nothing was started."
+
 
 @evaluator_required
 def all_systems(request: HttpRequest) -> HttpResponse:
@@ -84,7 +86,7 @@ def _train(graph: Graph, user: User, asked: dict[str, Any]) -> str:
     for system in waiting:
         start_job(PoolingJob.TRAIN, system=system, user=user)
     if not waiting:
-        return "All of these are trained already; nothing was started."
+        return NOTHING_STARTED
     return f"Training of {', '.join(system.name for system in waiting)} is queued."
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.enums import JobState
+from core.forms.fields import TOO_LARGE
 from core.models import Job
 from pooling.enums import SystemState
+from pooling.forms.pools import NO_SEEDS, SEED_FILE_BYTES, PoolForm
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.build import check_name
+from pooling.pools.kernels.filters import FILTERS, reason_label
+from pooling.pools.seeds import draw_seeds
+from pooling.runs.score import check_depth
+from tests.page import content, element, elements, fields, has, numbers, parse, refusal, refused
 from tests.pages.world import make_graph, make_pool, make_system
 
 FORM = {
@@ -55,41 +60,51 @@ def test_seed_file_is_read_and_named(rotate, manager):
     assert (pool.seed_source, pool.seeds.count()) == ("my seeds.tsv", 1)
 
 
+def large_file() -> str:
+    field = PoolForm.base_fields["seeds_file"]
+    return TOO_LARGE.format(5_000_001, SEED_FILE_BYTES, field.instead)
+
+
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "why"),
     [
-        ({"name": "no spaces"}, "Enter a valid “slug”"),
-        ({"name": "taken"}, "There is a pool &#x27;taken&#x27; already"),
-        ({"systems": []}, "Choose at least one trained system."),
-        ({"systems": ["conve"]}, "conve is not one of the available choices"),
-        ({"depth": "101"}, "Depth 101: a run holds the first 100 candidates of a question; give 1 to 100."),
-        ({"depth": "1001"}, "less than or equal to 1000"),
-        ({"sample": ""}, "Give a share above 0, a number, or a seed file."),
-        ({"sample": "0"}, "Give a share above 0, a number, or a seed file."),
-        ({"count": "0"}, "greater than or equal to 1"),
-        ({"count": "3"}, "Count 3: give 1 to 2, since there are so many test triples"),
-        ({"stratify": "colour"}, "colour is not one of the available choices"),
-        ({"sample": "2"}, "less than or equal to 1"),
-        ({"filters": ["all"]}, "all is not one of the available choices"),
-        ({"seeds_file": SimpleUploadedFile("mine.tsv", b"p0\tknows\tnobody\n")}, "mine.tsv:1"),
-        ({"seeds_file": SimpleUploadedFile("s.tsv", b"x" * 5_000_001)}, "5,000,001 bytes"),
+        ({"name": "no spaces"}, {"name": ["invalid"]}),
+        ({"name": "taken"}, lambda graph: check_name("taken")),
+        ({"systems": []}, {"systems": ["required"]}),
+        ({"systems": ["conve"]}, {"systems": ["invalid_choice"]}),
+        ({"depth": "101"}, lambda graph: check_depth(101, graph.systems.filter(name="rotate"))),
+        ({"depth": "1001"}, {"depth": ["max_value"]}),
+        ({"sample": ""}, {"sample": [NO_SEEDS]}),
+        ({"sample": "0"}, {"sample": [NO_SEEDS]}),
+        ({"count": "0"}, {"count": ["min_value"]}),
+        ({"count": "3"}, lambda graph: draw_seeds(open_graph(graph), count=3)),
+        ({"stratify": "colour"}, {"stratify": ["invalid_choice"]}),
+        ({"sample": "2"}, {"sample": ["max_value"]}),
+        ({"filters": ["all"]}, {"filters": ["invalid_choice"]}),
+        ({"seeds_file": SimpleUploadedFile("s.tsv", b"x" * 5_000_001)}, {"seeds_file": [large_file()]}),
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_refusals_are_shown_at_the_form_and_make_nothing(changed: dict, message: str, rotate, manager):
+def test_refusals_are_shown_at_the_form_and_make_nothing(changed: dict, why, rotate, manager):
     make_system(rotate.graph, "conve", state=SystemState.TRAINING)
     make_pool(rotate.graph, "taken")
-    html = manager.post("/pools/new", FORM | changed).content.decode()
-    assert message in html
+    told = {"__all__": refusal(lambda: why(rotate.graph))} if callable(why) else why
+    assert refused(manager.post("/pools/new", FORM | changed)) == told
     assert (Pool.objects.count(), Job.objects.count()) == (1, 0)
+
+
+def test_a_seed_file_that_is_refused_is_named_with_its_line(rotate, manager):
+    file = SimpleUploadedFile("mine.tsv", b"p0\tknows\tnobody\n")
+    told = refused(manager.post("/pools/new", FORM | {"seeds_file": file}))
+    assert told.keys() == {"__all__"} and "mine.tsv:1" in told["__all__"][0]
+    assert (Pool.objects.count(), Job.objects.count()) == (0, 0)
 
 
 def test_form_starts_on_a_graph_with_trained_systems(rotate, manager, tmp_path):
     make_graph(tmp_path / "second", "a-graph-first-by-name")
-    html = manager.get("/pools/new").content.decode()
-    assert "<option selected>town</option>" in html
-    assert "has no trained system" in manager.get("/pools/new?graph=a-graph-first-by-name").content.decode()
-    assert "No such graph" in manager.get("/pools/new?graph=none").content.decode()
+    assert fields(manager.get("/pools/new"))["graph"] == "town"
+    assert has(manager.get("/pools/new?graph=a-graph-first-by-name"), "no-system")
+    assert has(manager.get("/pools/new?graph=none"), "no-such-graph")
 
 
 def test_form_ticks_the_first_system_of_each_kind_that_is_not_archived(graph, manager):
@@ -99,26 +114,17 @@ def test_form_ticks_the_first_system_of_each_kind_that_is_not_archived(graph, ma
     make_system(graph, "complex", state=SystemState.TRAINING)
     make_system(graph, "complex-mine")
     make_system(graph, "complex-s1")
-    html = manager.get("/pools/new").content.decode()
-    boxes = re.findall(r'<input type="checkbox" name="systems" value="([^"]*)"[^>]*?( checked)?>', html)
-    assert [name for name, _ in boxes] == ["rotate-s1", "rotate-s2", "complex-mine", "complex-s1"]
-    form = manager.get("/pools/new").context["form"]
-    assert form["systems"].value() == ["rotate-s1", "complex-mine"]
-    assert [name for name, checked in boxes if checked] == ["rotate-s1", "complex-mine"]
-
-
-def rows(html: str) -> list[list[str]]:
-    body = re.search(r"<tbody>(.*?)</tbody>", html, re.S)
-    cells = [
-        re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall(r"<tr>(.*?)</tr>", body.group(1), re.S)
-    ]
-    return [[re.sub(r"<[^>]+>|\s+", " ", cell).strip() for cell in row] for row in cells]
+    page = manager.get("/pools/new")
+    boxes = parse(page).all(tag="input", type="checkbox", name="systems")
+    assert [box["value"] for box in boxes] == ["rotate-s1", "rotate-s2", "complex-mine", "complex-s1"]
+    assert page.context["form"]["systems"].value() == ["rotate-s1", "complex-mine"]
+    assert [box["value"] for box in boxes if "checked" in box] == ["rotate-s1", "complex-mine"]
 
 
 def test_triples_with_depth_reason_and_provenance(rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
-    first = rows(manager.get("/pools/town-pool/triples").content.decode())[0]
-    assert [re.sub(r" +", " ", cell) for cell in first] == ["ada", "knows", "emil", "1", "to people", "rotate tail 1"]
+    first = content(manager.get("/pools/town-pool/triples")).rows[0]
+    assert first == ["ada", "knows", "emil", "1", reason_label(""), "rotate tail 1"]
 
 
 @pytest.mark.parametrize(
@@ -126,29 +132,28 @@ def test_triples_with_depth_reason_and_provenance(rotate, manager):
 )
 def test_triples_by_reason(reason: str, count: int, rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
-    html = manager.get("/pools/town-pool/triples", {"reason": reason}).content.decode()
-    assert len(rows(html)) == count
+    assert len(content(manager.get("/pools/town-pool/triples", {"reason": reason})).rows) == count
 
 
 def test_imported_pool_without_provenance_says_so(graph, manager):
     make_pool(graph)
-    html = manager.get("/pools/town-pool/triples").content.decode()
-    assert rows(html)[0][5] == "not known"
-    assert "Overlap of systems" not in html
+    page = manager.get("/pools/town-pool/triples")
+    assert len(elements(page, "not-known")) == len(content(page).rows) == 7
+    assert content(page).texts(tag="h2") == []  # no overlap of systems
 
 
 @pytest.mark.parametrize("url", ["/pools", "/graphs", "/systems", "/jobs", "/pools/new", "/"])
 def test_empty_site_says_what_to_do_first(url: str, manager):
-    assert '<div class="empty">' in manager.get(url).content.decode()
+    assert parse(manager.get(url)).has(class_="empty")
 
 
 def test_graph_page_tells_relations_and_degrees(graph, manager):
-    html = manager.get("/graphs/town").content.decode()
-    assert "<dt>entities</dt><dd>7</dd>" in html
-    assert "<dt>mean</dt><dd>5.1</dd>" in html
-    assert rows(html) == [["N-N", "–", "–", "12", "2"], ["N-1", "–", "–", "6", "0"]]
-    assert rows(manager.get("/graphs/town?category=N-1").content.decode()) == [["N-1", "–", "–", "6", "0"]]
-    assert "No relation is like that" in manager.get("/graphs/town?q=hates").content.decode()
+    page = content(manager.get("/graphs/town"))
+    assert (page.figures["entities"], page.figures["mean-degree"]) == ("7", "5.1")
+    knows, lives = ["knows", "N-N", "–", "–", "12", "2"], ["lives in", "N-1", "–", "–", "6", "0"]
+    assert page.rows == [knows, lives]
+    assert content(manager.get("/graphs/town?category=N-1")).rows == [lives]
+    assert has(manager.get("/graphs/town?q=hates"), "no-relation")
 
 
 def test_graph_page_without_its_files_shows_the_rows(graph, manager, artifact_root):
@@ -156,9 +161,9 @@ def test_graph_page_without_its_files_shows_the_rows(graph, manager, artifact_ro
 
     opening._opened.clear()
     artifact_root.rename(artifact_root.with_name("away"))
-    html = manager.get("/graphs/town").content.decode()
-    assert "missing or damaged" in html
-    assert "<dt>entities</dt><dd>7</dd>" in html
+    page = manager.get("/graphs/town")
+    assert has(page, "no-files")
+    assert content(page).figures["entities"] == "7"
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -175,8 +180,12 @@ def test_queries_do_not_grow(count: int, graph, manager, tmp_path, django_assert
 def test_pages_of_a_long_list(graph, manager):
     for i in range(60):
         make_system(graph, f"rotate-s{i}", run=False)
-    html = manager.get("/graphs/town/systems?page=2").content.decode()
-    assert "51–60 of 60" in html
-    assert 'rel="prev" href="?page=1"' in html
-    assert "51–60 of 60" in manager.get("/graphs/town/systems?page=99").content.decode()
-    assert "1–50 of 60" in manager.get("/graphs/town/systems?page=x").content.decode()
+
+    def shown(page) -> list[str]:
+        return numbers(element(page, "shown-rows").text)
+
+    page = manager.get("/graphs/town/systems?page=2")
+    assert shown(page) == ["51", "60", "60"]
+    assert parse(page).one(rel="prev")["href"] == "?page=1"
+    assert shown(manager.get("/graphs/town/systems?page=99")) == ["51", "60", "60"]
+    assert shown(manager.get("/graphs/town/systems?page=x")) == ["1", "50", "60"]

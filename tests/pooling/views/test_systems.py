@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from io import BytesIO
 
 import pytest
@@ -11,11 +10,14 @@ from django.test import Client
 
 from core.models import Job
 from pooling.enums import PoolingJob, SystemState
+from pooling.forms.systems import DIFFERS
 from pooling.models import System
-from pooling.systems import SYSTEMS, USUAL
+from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL
 from pooling.training.curves import compared_charts, history_curves
-from pooling.training.files import FILES
-from tests.page import element, has, table
+from pooling.training.files import FILES, NOT_TRAINED
+from pooling.training.train import BEST_OF_ONE
+from pooling.views.systems import NOTHING_STARTED
+from tests.page import element, has, links, notices, numbers, parse, refused, table
 from tests.pages.world import make_person, make_system, make_worker
 
 URL = "/graphs/town/systems"
@@ -43,37 +45,46 @@ def test_the_best_of_seeds_is_asked_for_by_a_box(graph, manager):
 
 
 def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, manager):
-    html = manager.get(URL).content.decode()
-    boxes = re.findall(r'name="kinds" value="([\w-]+)"[^>]*?( checked)?>', html)
-    assert sorted(name for name, checked in boxes if checked) == sorted(USUAL)
-    assert {name for name, _ in boxes} == set(SYSTEMS)
-    assert re.search(r'<input type="number" name="set_validate_every"[^>]* placeholder="1"', html)
-    assert re.search(r'name="set_embedding_dim" min="2" max="4096" step="1" placeholder="differs by system"', html)
-    assert "Passes over the training triples. A whole number from 1 to 10000." in html
+    page = parse(manager.get(URL))
+    boxes = page.all(tag="input", name="kinds")
+    assert sorted(box["value"] for box in boxes if "checked" in box) == sorted(USUAL)
+    assert {box["value"] for box in boxes} == set(SYSTEMS)
+    every, dim = (
+        page.one(tag="input", type="number", name=f"set_{key}") for key in ("validate_every", "embedding_dim")
+    )
+    assert every["placeholder"] == "1"
+    assert (dim["min"], dim["max"], dim["step"], dim["placeholder"]) == ("2", "4096", "1", DIFFERS)
+    epochs, told = COMMON_SETTINGS["epochs"], page.one(id="id_set_epochs_helptext").text.casefold()
+    assert told == f"{epochs.help}. {epochs.allowed}.".casefold() and numbers(told) == ["1", "10000"]
 
 
 def test_what_is_trained_is_not_trained_again(graph, manager):
     make_system(graph, "rotate")
-    html = manager.post(URL, FORM | {"kinds": ["rotate"]}, follow=True).content.decode()
-    assert "nothing was started" in html
+    assert notices(manager.post(URL, FORM | {"kinds": ["rotate"]}, follow=True)) == [NOTHING_STARTED]
     assert Job.objects.count() == 0
 
 
+def wrong(key: str, text: str) -> dict[str, list[str]]:
+    """Return what the registry says against the value of a setting, at its field."""
+    with pytest.raises(ValueError) as caught:
+        COMMON_SETTINGS[key].parse(key, text)
+    return {f"set_{key}": [str(caught.value)]}
+
+
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "why"),
     [
-        ({"kinds": []}, "Choose at least one system."),
-        ({"kinds": ["nothing"]}, "nothing is not one of the available choices"),
-        ({"seeds": "0"}, "greater than or equal to 1"),
-        ({"set_epochs": "many"}, "setting epochs=many: must be a whole number from 1 to 10000"),
-        ({"set_learning_rate": "0"}, "setting learning_rate=0: must be a number from 1e-07 to 10"),
-        ({"set_optimizer": "sgd"}, "setting optimizer=sgd: must be one of adam, adagrad, adamax"),
-        ({"best": "on"}, "give 2 or more seeds to choose from"),
+        ({"kinds": []}, {"kinds": ["required"]}),
+        ({"kinds": ["nothing"]}, {"kinds": ["invalid_choice"]}),
+        ({"seeds": "0"}, {"seeds": ["min_value"]}),
+        ({"set_epochs": "many"}, wrong("epochs", "many")),
+        ({"set_learning_rate": "0"}, wrong("learning_rate", "0")),
+        ({"set_optimizer": "sgd"}, wrong("optimizer", "sgd")),
+        ({"best": "on"}, {"__all__": [BEST_OF_ONE]}),
     ],
 )
-def test_refusals_are_shown_at_the_form_and_start_nothing(changed: dict, message: str, graph, manager):
-    html = manager.post(URL, FORM | changed).content.decode()
-    assert message in html
+def test_refusals_are_shown_at_the_form_and_start_nothing(changed: dict, why: dict, graph, manager):
+    assert refused(manager.post(URL, FORM | changed)) == why
     assert (System.objects.count(), Job.objects.count()) == (0, 0)
 
 
@@ -101,22 +112,24 @@ def test_page_of_a_failed_system_says_why_to_managers(graph, manager):
     for state, error in (("failed", "it needs 134 GB, 13 GB are free."), ("done", ""), ("failed", "<b> is odd.")):
         job = Job.objects.create(kind=PoolingJob.TRAIN, system=system, state=state, error=error)
     html = manager.get(f"{URL}/rotate").content.decode()
-    assert f'<p>&lt;b&gt; is odd. <a href="/jobs/{job.pk}">Job {job.pk}</a></p>' in html
+    failed = element(html, "failed")
+    assert failed.text.startswith("<b> is odd. ") and failed.one(tag="a")["href"] == f"/jobs/{job.pk}"
     assert "134 GB" not in html  # of the last attempt only
     researcher = Client()
     researcher.force_login(make_person("rita", site="researcher"))
-    assert "is odd" not in researcher.get(f"{URL}/rotate").content.decode()
+    seen = researcher.get(f"{URL}/rotate").content.decode()
+    assert "is odd" not in seen and not has(seen, "failed")
 
 
 def test_system_of_a_kind_that_is_not_in_the_registry(graph, manager):
     make_system(graph, "oddity", run=False, history=[], validation_mrr=None, state=SystemState.WAITING)
-    assert "which this installation does not know" in manager.get(f"{URL}/oddity").content.decode()
+    assert "oddity" in element(manager.get(f"{URL}/oddity"), "unknown-kind").text
 
 
 def test_form_warns_when_no_worker_is_running(graph, manager):
-    assert "No worker is running" in manager.get(URL).content.decode()
+    assert has(manager.get(URL), "no-worker")
     make_worker()
-    assert "No worker is running" not in manager.get(URL).content.decode()
+    assert not has(manager.get(URL), "no-worker")
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -134,12 +147,15 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
 def test_archived_systems_are_in_their_own_list_only(graph, manager):
     make_system(graph, "rotate")
     make_system(graph, "transe", archived=True)
-    pages = {url: manager.get(url).content.decode() for url in (URL, f"{URL}?archived=yes", "/systems")}
-    shown = {url: re.findall(r'href="/graphs/town/systems/([\w-]+)"', html) for url, html in pages.items()}
+    pages = {url: links(manager.get(url)) for url in (URL, f"{URL}?archived=yes", "/systems")}
+    shown = {
+        url: [to.rpartition("/")[2] for to in found if re.fullmatch(rf"{URL}/[\w-]+", to)]
+        for url, found in pages.items()
+    }
     assert shown == {URL: ["rotate"], f"{URL}?archived=yes": ["transe"], "/systems": ["rotate"]}
-    assert "Archive (1)" in pages[URL]
-    options = manager.get("/pools/new?graph=town").content.decode()
-    assert re.findall(r'name="systems" value="([\w-]+)"', options) == ["rotate"]
+    assert numbers(pages[URL]["?archived=yes"]) == ["1"]
+    boxes = parse(manager.get("/pools/new?graph=town")).all(tag="input", name="systems")
+    assert [box["value"] for box in boxes] == ["rotate"]
 
 
 def test_curve_ends_at_the_corners_of_its_frame():
@@ -170,23 +186,24 @@ def test_systems_are_compared_in_figures_curves_and_settings(graph, manager):
     make_system(graph, "rotate", archived=True)
     html = manager.get("/graphs/town/compare").content.decode()
     assert table(html, "reached")[0][3:9] == ["0.3700", "10", "10", "83.5", "8.35", "1,024"]
-    assert re.findall(r'data-series="(\d)"', html) == ["0", "1"]
+    assert [one["data-series"] for one in parse(html).walk() if "data-series" in one] == ["0", "1"]
     assert table(html, "differ") == [["epochs", "10", "12"]]
-    assert '<dt class="mono">embedding_dim</dt><dd>64</dd>' in html
+    assert element(html, "same-embedding_dim").text == "64"
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "shown"),
     [
-        ("?systems=transe", "All settings"),
-        ("?systems=transe&systems=nobody", "town has no system nobody."),
-        ("?systems=nobody", "Choose systems above."),
+        ("?systems=transe", ["same"]),
+        ("?systems=transe&systems=nobody", ["missing", "same"]),
+        ("?systems=nobody", ["missing", "none-chosen"]),
     ],
 )
-def test_one_system_or_none_is_no_problem(query: str, said: str, graph, manager):
+def test_one_system_or_none_is_no_problem(query: str, shown: list[str], graph, manager):
     make_system(graph, "transe", history=[])
     html = manager.get(f"/graphs/town/compare{query}").content.decode()
-    assert said in html
+    assert [name for name in ("missing", "none-chosen", "same") if has(html, name)] == shown
+    assert "missing" not in shown or "nobody" in element(html, "missing").text
     assert "data-chart" not in html
 
 
@@ -212,19 +229,17 @@ def test_values_of_a_chart_are_a_file_of_the_systems_compared(graph, manager):
     make_system(graph, "transe", history=history)
     make_system(graph, "rotate", history=history[1:])
     make_system(graph, "rules", history=[{"epoch": 1, "loss": None, "validation_mrr": 0.25}])
-    html = manager.get("/graphs/town/compare?systems=rotate&systems=transe").content.decode()
-    links = re.findall(r'href="([^"]+\.csv[^"]*)"', html)
-    assert [unescape(link) for link in links] == [
+    files = [url for url in links(manager.get("/graphs/town/compare?systems=rotate&systems=transe")) if ".csv" in url]
+    assert files == [
         "/graphs/town/compare/validation-mrr.csv?systems=rotate&systems=transe",
         "/graphs/town/compare/loss.csv?systems=rotate&systems=transe",
     ]
-    response = manager.get(unescape(links[1]))
+    response = manager.get(files[1])
     assert response["Content-Disposition"] == 'attachment; filename="town-loss.csv"'
     assert response.content.decode() == "epoch,transe,rotate\r\n1,3.0,\r\n2,2.5,2.5\r\n"
     every = manager.get("/graphs/town/compare/validation-mrr.csv").content.decode()
     assert every == "epoch,transe,rotate,rules\r\n1,,,0.25\r\n2,0.5,0.5,\r\n"
-    html = manager.get("/graphs/town/compare").content.decode()
-    assert 'href="/graphs/town/compare/loss.csv"' in html
+    assert "/graphs/town/compare/loss.csv" in links(manager.get("/graphs/town/compare"))
     assert manager.get("/graphs/town/compare/loss.csv?systems=rules").status_code == 404
     assert manager.get("/graphs/town/compare/hits.csv").status_code == 404
 
@@ -248,5 +263,5 @@ def test_files_that_are_not_there_say_why(graph, manager):
     make_system(graph, "rotate", state=SystemState.TRAINING)
     response = manager.get(f"{URL}/rotate/files/weights.safetensors")
     assert response.status_code == 409
-    assert "rotate is not trained yet: its files come with the end" in response.content.decode()
+    assert element(response, "problem").text == NOT_TRAINED.format("rotate")
     assert manager.get(f"{URL}/rotate/files/best.pt").status_code == 404
