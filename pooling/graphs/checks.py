@@ -134,49 +134,52 @@ def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
     return dict(zip(Split, np.split(~repeat, np.cumsum([len(part) for part in parts])[:-1]), strict=True))
 
 
+def _unseen(
+    source: GraphSourceData, kept: dict[Split, Mask], columns: tuple[int, ...]
+) -> tuple[dict[Split, Mask], set[int], list[str]]:
+    """Find kept valid and test triples with a name in `columns` that train lacks there.
+
+    Returns which triples of each split, the names as indices into `source.keys`, and examples.
+    """
+    seen = np.zeros(len(source.keys), bool)
+    seen[source.splits[Split.TRAIN].rows[:, columns]] = True
+    found: dict[Split, Mask] = {}
+    names: set[int] = set()
+    examples: list[str] = []
+    for split in (Split.VALID, Split.TEST):
+        part = source.splits[split]
+        new = ~seen[part.rows[:, columns]] & kept[split][:, None]
+        found[split] = new.any(axis=1)
+        names.update(part.rows[:, columns][new].tolist())
+        examples += _examples(source, part, new, columns)
+    return found, names, examples[:MAX_EXAMPLES]
+
+
 def _unseen_entities(
     source: GraphSourceData, kept: dict[Split, Mask], unseen: str, report: Report
 ) -> dict[Split, Mask]:
     """Report valid and test triples with an entity that train lacks; take them out if `unseen` is 'drop'."""
-    seen = np.zeros(len(source.keys), bool)
-    seen[source.splits[Split.TRAIN].rows[:, [0, 2]]] = True
-    entities: set[int] = set()
-    examples: list[str] = []
-    counts: dict[Split, int] = {}
-    result = dict(kept)
-    for split in (Split.VALID, Split.TEST):
-        part = source.splits[split]
-        new = ~seen[part.rows[:, [0, 2]]] & kept[split][:, None]
-        counts[split] = int(new.any(axis=1).sum())
-        entities.update(part.rows[:, [0, 2]][new].tolist())
-        examples += _examples(source, part, new, (0, 2))
-        if unseen == "drop":
-            result[split] = kept[split] & ~new.any(axis=1)
+    new, entities, examples = _unseen(source, kept, (0, 2))
     if entities:
+        counts = {split: int(which.sum()) for split, which in new.items()}
         found = " and ".join(plural(count, f"{split.value} triple") for split, count in counts.items() if count)
         verb = "have" if sum(counts.values()) > 1 else "has"
         what = "were dropped" if unseen == "drop" else "are kept (--unseen drop takes them out)"
         names = plural(len(entities), "entity", "entities")
         message = f"{found} {verb} {names} that train does not have; they {what}."
-        report.append(report_entry("unseen-entities", len(entities), message, examples[:MAX_EXAMPLES]))
-    return result
+        report.append(report_entry("unseen-entities", len(entities), message, examples))
+    if unseen != "drop":
+        return kept
+    return {**kept, **{split: kept[split] & ~which for split, which in new.items()}}
 
 
 def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: Report) -> None:
     """Report relations that no training triple has; they are kept, without a category."""
-    seen = np.zeros(len(source.keys), bool)
-    seen[source.splits[Split.TRAIN].rows[:, 1]] = True
-    relations: set[int] = set()
-    examples: list[str] = []
-    for split in (Split.VALID, Split.TEST):
-        part = source.splits[split]
-        new = ~seen[part.rows[:, [1]]] & kept[split][:, None]
-        relations.update(part.rows[:, [1]][new].tolist())
-        examples += _examples(source, part, new, (1,))
+    _, relations, examples = _unseen(source, kept, (1,))
     if relations:
         names = plural(len(relations), "relation")
         message = f"{names} of valid or test that train does not have; kept, without a category."
-        report.append(report_entry("unseen-relations", len(relations), message, examples[:MAX_EXAMPLES]))
+        report.append(report_entry("unseen-relations", len(relations), message, examples))
 
 
 def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tuple[int, ...]) -> list[str]:

@@ -21,8 +21,7 @@ from torch import Tensor
 from core.callbacks import Stop, Tell
 from pooling.questions.kernel import Csr, Questions, entries, name_of
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult
-from pooling.scoring.precision import full_precision
-from pooling.scoring.ranking import BUFFER_FLOATS
+from pooling.scoring.ranking import BUFFER_FLOATS, score_batches
 from pooling.scoring.ranks import NotFinite, tie_order
 from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
 from pooling.scoring.softmax import GROUP, Draws, Masses, sums_of_groups
@@ -54,17 +53,7 @@ def predict_questions(
     """
     total = len(questions.side)
     work = _Pass(scorer, questions, answers, keys, alpha, seed, max(min(batch_size, total), 1), chunk)
-
-    def stop_if_asked() -> None:
-        if should_stop is not None and should_stop():
-            raise InterruptedError(f"scoring was stopped after {start} of {total} questions")
-
-    with full_precision(), torch.no_grad():
-        for start in range(0, total, batch_size):
-            stop = min(start + batch_size, total)
-            work.score(start, stop, stop_if_asked)
-            if progress is not None:
-                progress(stop, total)
+    score_batches(work.score, total, batch_size, progress, should_stop)
     return work.result
 
 

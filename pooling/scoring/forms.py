@@ -29,26 +29,20 @@ BLOCK_FLOATS_CPU, BLOCK_FLOATS_GPU = 1 << 20, 1 << 26
 SMALLEST = 1e-8  # under a root while training: its slope is infinite at zero
 
 Tensor = torch.Tensor
+Opt = Tensor | None
 Compare = Callable[..., Tensor]
 
 
 class Form(Protocol):
     """Score B queries [B, q]; differentiable unless `out` is given, a buffer that is written and returned."""
 
-    def prepare(self, features: Tensor) -> Tensor | None:
+    def prepare(self, features: Tensor) -> Opt:
         """Return what every batch needs of features [C, f]; None: nothing."""
 
-    def columns(
-        self,
-        query: Tensor,
-        features: Tensor,
-        bias: Tensor | None,
-        prepared: Tensor | None = None,
-        out: Tensor | None = None,
-    ) -> Tensor:
+    def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         """Score against the same C entities for all queries, features [C, f], bias [C]: [B, C]."""
 
-    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+    def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
         """Score against n entities of each query's own, features [B, n, f], bias [B, n]: [B, n]."""
 
 
@@ -60,24 +54,17 @@ def _products(query: Tensor, features: Tensor) -> Tensor:
 class Dot:
     """Score by query · feature + bias."""
 
-    def prepare(self, features: Tensor) -> Tensor | None:
+    def prepare(self, features: Tensor) -> Opt:
         return None
 
-    def columns(
-        self,
-        query: Tensor,
-        features: Tensor,
-        bias: Tensor | None,
-        prepared: Tensor | None = None,
-        out: Tensor | None = None,
-    ) -> Tensor:
+    def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         if out is None:
             scores = query @ features.T
             return scores if bias is None else scores + bias
         out = torch.mm(query, features.T, out=out)
         return out if bias is None else out.add_(bias)
 
-    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+    def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
         scores = _products(query, features)
         return scores if bias is None else scores + bias
 
@@ -95,14 +82,7 @@ class Link:
     def prepare(self, features: Tensor) -> Tensor:
         return (features * features).sum(-1)
 
-    def columns(
-        self,
-        query: Tensor,
-        features: Tensor,
-        bias: Tensor | None,
-        prepared: Tensor | None = None,
-        out: Tensor | None = None,
-    ) -> Tensor:
+    def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         squares = self.prepare(features) if prepared is None else prepared
         products = torch.mm(query[:, : features.shape[1]], features.T, out=out)
         scores = self.compare(products, query, squares)
@@ -110,7 +90,7 @@ class Link:
             scores = scores + bias if out is None else scores.add_(bias)
         return scores if out is None or scores is out else out.copy_(scores)
 
-    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+    def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
         products = _products(query[:, : features.shape[-1]], features)
         scores = self.compare(products, query, self.prepare(features))
         return scores if bias is None else scores + bias
@@ -132,14 +112,7 @@ class Euclidean(Link):
     def __init__(self) -> None:
         super().__init__(_euclidean)
 
-    def columns(
-        self,
-        query: Tensor,
-        features: Tensor,
-        bias: Tensor | None,
-        prepared: Tensor | None = None,
-        out: Tensor | None = None,
-    ) -> Tensor:
+    def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         if out is None:
             return super().columns(query, features, bias, prepared)
         squares = self.prepare(features) if prepared is None else prepared
@@ -154,17 +127,10 @@ class Pointwise:
     def __init__(self, compare: Compare) -> None:
         self.compare = compare
 
-    def prepare(self, features: Tensor) -> Tensor | None:
+    def prepare(self, features: Tensor) -> Opt:
         return None
 
-    def columns(
-        self,
-        query: Tensor,
-        features: Tensor,
-        bias: Tensor | None,
-        prepared: Tensor | None = None,
-        out: Tensor | None = None,
-    ) -> Tensor:
+    def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         limit = BLOCK_FLOATS_CPU if features.device.type == "cpu" else BLOCK_FLOATS_GPU
         step = max(1, limit // max(query.shape[0] * features.shape[1], 1))
         parts = []
@@ -181,7 +147,7 @@ class Pointwise:
             return scores
         return scores + bias if out is None else scores.add_(bias)
 
-    def pairs(self, query: Tensor, features: Tensor, bias: Tensor | None) -> Tensor:
+    def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
         scores = self.compare(query[:, None], features)
         return scores if bias is None else scores + bias
 

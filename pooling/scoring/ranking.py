@@ -60,6 +60,18 @@ def score_questions(
     _check_wanted(wanted, masked, questions, scorer.num_entities)
     total = len(questions.side)
     work = _Pass(scorer, questions, masked, top_masked, wanted, top_k, seed, min(batch_size, total), chunk)
+    score_batches(work.score, total, batch_size, progress, should_stop)
+    return work.result
+
+
+def score_batches(
+    score: Callable[[int, int, Callable[[], None]], None],
+    total: int,
+    batch_size: int,
+    progress: Tell | None,
+    should_stop: Stop | None,
+) -> None:
+    """Call `score(start, stop, stop_if_asked)` for every batch, in full float32 and without gradients."""
 
     def stop_if_asked() -> None:
         if should_stop is not None and should_stop():
@@ -68,10 +80,9 @@ def score_questions(
     with full_precision(), torch.no_grad():
         for start in range(0, total, batch_size):
             stop = min(start + batch_size, total)
-            work.score(start, stop, stop_if_asked)
+            score(start, stop, stop_if_asked)
             if progress is not None:
                 progress(stop, total)
-    return work.result
 
 
 def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pooling.systems.checks import multiple_of
 from pooling.systems.spec import SystemSpec, Value, init_std
-from pooling.systems.tables import tables
+from pooling.systems.tables import features, tables
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,11 +36,6 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
     h, h_real, h_imag = parts(model.vectors["entity"][entity])
     r, r_real, r_imag = parts(model.vectors["relation"][relation])
     return torch.cat([h * r, h_real * r_real - h_imag * r_imag, h_real * r_imag + h_imag * r_real], 1)
-
-
-def features(model: Any) -> tuple[Tensor, None]:
-    """Return entity vectors [E, d], no bias."""
-    return model.vectors["entity"], None
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:

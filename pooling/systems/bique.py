@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pooling.systems.checks import multiple_of
 from pooling.systems.spec import SystemSpec, Value, init_std
-from pooling.systems.tables import tables
+from pooling.systems.tables import features, tables
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,11 +49,6 @@ def hamilton(a: Tensor, b: Tensor) -> Tensor:
     y = aw * by - ax * bz + ay * bw + az * bx
     z = aw * bz + ax * by - ay * bx + az * bw
     return torch.view_as_real(torch.stack([w, x, y, z], 2)).flatten(1)
-
-
-def features(model: Any) -> tuple[Tensor, None]:
-    """Return entity vectors [E, d], no bias."""
-    return model.vectors["entity"], None
 
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 COMPOSITIONS = ("multiplication", "subtraction", "circularcorrelation")  # PyKEEN's names
-DROPOUTS = ("input_dropout", "feature_map_dropout", "output_dropout")  # of ConvE
+NET = {  # own settings of both presets
+    "layers": 1,
+    "layer_dropout": 0.1,
+    "channels": 32,
+    "input_dropout": 0.2,
+    "feature_map_dropout": 0.2,
+    "output_dropout": 0.3,
+}
 
 
 def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> ERModel:
@@ -40,7 +47,7 @@ def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> E
     return ERModel(
         triples_factory=info,
         interaction=ConvEInteraction if with_bias else DistMultInteraction,
-        interaction_kwargs={**image, **{key: settings[key] for key in DROPOUTS}} if with_bias else None,
+        interaction_kwargs={**image, **{key: settings[key] for key in conve.DROPOUTS}} if with_bias else None,
         entity_representations=[entities, *bias] if with_bias else [entities],
         relation_representations=[relations],
         random_seed=seed,
@@ -135,18 +142,7 @@ SPEC = SystemSpec(
     needs_train=True,
     # messages of every edge and their gradients: 6.4 GB measured on FB15k-237 with 200 dimensions and one layer
     activations=lambda settings, triples: 29.0 * settings["layers"] * triples * settings["embedding_dim"],
-    small={
-        "learning_rate": 0.005,
-        "epochs": 12,
-        "decoder": "distmult",
-        "composition": "multiplication",
-        "layers": 1,
-        "layer_dropout": 0.1,
-        "channels": 32,
-        "input_dropout": 0.2,
-        "feature_map_dropout": 0.2,
-        "output_dropout": 0.3,
-    },
+    small={"learning_rate": 0.005, "epochs": 12, "decoder": "distmult", "composition": "multiplication", **NET},
     large={
         "embedding_dim": 200,
         "learning_rate": 0.001,
@@ -157,18 +153,13 @@ SPEC = SystemSpec(
         "batch_size": 1024,
         "decoder": "conve",
         "composition": "circularcorrelation",
-        "layers": 1,
-        "layer_dropout": 0.1,
-        "channels": 32,
-        "input_dropout": 0.2,
-        "feature_map_dropout": 0.2,
-        "output_dropout": 0.3,
+        **NET,
     },
     extra_settings={
         "decoder": Setting(str, "what scores the encoded vectors", choices=("conve", "distmult")),
         "composition": Setting(str, "how an edge composes neighbour and relation", choices=COMPOSITIONS),
         "layers": Setting(int, "graph convolutions, one after the other", 1, 8),
         "layer_dropout": Setting(float, "share of what entities gather that is dropped while training", 0, 0.95),
-        **{key: conve.SPEC.extra_settings[key] for key in ("channels", *DROPOUTS)},
+        **{key: conve.SPEC.extra_settings[key] for key in ("channels", *conve.DROPOUTS)},
     },
 )

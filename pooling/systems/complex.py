@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from pooling.systems.rotate import features, query  # Re⟨h, r, conj t⟩ = real(h∘r)·real(t) + imag(h∘r)·imag(t)
-from pooling.systems.spec import SystemSpec, init_std, normal_init
+from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init
 
 
 def build(info, settings, seed):
     """Build PyKEEN's ComplEx without its regulariser: dropout on the query, or N3, does that work."""
-    from pykeen.models import ComplEx
-
-    return ComplEx(
-        triples_factory=info,
-        embedding_dim=settings["embedding_dim"],
-        entity_initializer=normal_init(settings),
-        relation_initializer=normal_init(settings),
-        regularizer=None,
-        random_seed=seed,
-    )
+    return from_pykeen("ComplEx", info, settings, seed, **normal_init(settings), regularizer=None)
 
 
 SPEC = SystemSpec(

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from pooling.systems.spec import Setting, SystemSpec, pair
+from pooling.systems.spec import Setting, SystemSpec, from_pykeen, pair
+
+DROPOUTS = {
+    "input_dropout": Setting(float, "share of the image that is dropped while training", 0, 0.95),
+    "feature_map_dropout": Setting(float, "share of the feature maps dropped while training", 0, 0.95),
+    "output_dropout": Setting(float, "share of the encoder's output dropped while training", 0, 0.95),
+}
 
 
 def build(info, settings, seed):
     """Build PyKEEN's ConvE with batch normalisation; it is trained on logits, so no sigmoid is applied."""
-    from pykeen.models import ConvE
-
-    return ConvE(
-        triples_factory=info,
-        embedding_dim=settings["embedding_dim"],
-        output_channels=settings["channels"],
-        input_dropout=settings["input_dropout"],
-        feature_map_dropout=settings["feature_map_dropout"],
-        output_dropout=settings["output_dropout"],
-        random_seed=seed,
-    )
+    own = {key: settings[key] for key in DROPOUTS}
+    return from_pykeen("ConvE", info, settings, seed, output_channels=settings["channels"], **own)
 
 
 def query(model, entity, relation):
@@ -72,10 +69,5 @@ SPEC = SystemSpec(
         "feature_map_dropout": 0.1,
         "output_dropout": 0.2,
     },
-    extra_settings={
-        "channels": Setting(int, "filters of the convolution", 1, 512),
-        "input_dropout": Setting(float, "share of the image that is dropped while training", 0, 0.95),
-        "feature_map_dropout": Setting(float, "share of the feature maps dropped while training", 0, 0.95),
-        "output_dropout": Setting(float, "share of the encoder's output dropped while training", 0, 0.95),
-    },
+    extra_settings={"channels": Setting(int, "filters of the convolution", 1, 512), **DROPOUTS},
 )

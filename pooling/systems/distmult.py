@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from pooling.systems.spec import SystemSpec, init_std, normal_init, pair
+from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init, pair
 from pooling.systems.transe import features
 
 
 def build(info, settings, seed):
     """Build PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout, or N3, does that work."""
-    from pykeen.models import DistMult
-
-    return DistMult(
-        triples_factory=info,
-        embedding_dim=settings["embedding_dim"],
-        entity_initializer=normal_init(settings),
-        relation_initializer=normal_init(settings),
-        entity_constrainer=None,
-        regularizer=None,
-        random_seed=seed,
+    return from_pykeen(
+        "DistMult", info, settings, seed, **normal_init(settings), entity_constrainer=None, regularizer=None
     )
 
 

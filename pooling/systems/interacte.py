@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pooling.systems.conve import DROPOUTS
 from pooling.systems.spec import Setting, SystemSpec
 from pooling.systems.tables import tables
 
@@ -148,9 +149,7 @@ SPEC = SystemSpec(
         "permutations": Setting(int, "chequerboards, each with an order of its own", 1, 16),
         "filters": Setting(int, "filters of the convolution, the same for each chequerboard", 1, 512),
         "kernel": Setting(int, "height and width of a filter, an odd number", 1, 31),
-        "input_dropout": Setting(float, "share of the image that is dropped while training", 0, 0.95),
-        "feature_map_dropout": Setting(float, "share of the feature maps dropped while training", 0, 0.95),
-        "output_dropout": Setting(float, "share of the encoder's output dropped while training", 0, 0.95),
+        **DROPOUTS,
     },
     check=check,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.spec import SystemSpec, pair
+from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> ERModel:
     """Build PyKEEN's ProjE; it is trained on logits, so no sigmoid is applied."""
-    from pykeen.models import ProjE
-
-    return ProjE(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
+    return from_pykeen("ProjE", info, settings, seed)
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pooling.systems.checks import no_dropout, no_penalty
 from pooling.systems.spec import SystemSpec, Value
-from pooling.systems.tables import tables
+from pooling.systems.tables import features, tables
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,11 +36,6 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
     v = model.vectors
     angle = v["entity"][entity] + v["relation"][relation]
     return torch.cat([angle, model.others["modulus"].expand(len(angle), 1)], 1)
-
-
-def features(model: Any) -> tuple[Tensor, None]:
-    """Return angles θ_t [E, d], no bias."""
-    return model.vectors["entity"], None
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:

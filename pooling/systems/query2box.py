@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pooling.systems.checks import no_dropout
 from pooling.systems.spec import SystemSpec
-from pooling.systems.tables import tables
+from pooling.systems.tables import features, tables
 
 if TYPE_CHECKING:
     from pykeen.triples import KGInfo
@@ -35,11 +35,6 @@ def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
     table = model.vectors
     offset = (1 - INSIDE) * table["offset"][relation].abs()
     return torch.cat([table["entity"][entity] + table["center"][relation], offset], 1)
-
-
-def features(model: Any) -> tuple[Tensor, None]:
-    """Return entity points [E, d], no bias."""
-    return model.vectors["entity"], None
 
 
 def compare(query: Tensor, points: Tensor) -> Tensor:

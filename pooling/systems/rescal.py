@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pooling.systems.spec import SystemSpec, init_std, normal_init, pair
+from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init, pair
 from pooling.systems.transe import features
 
 
 def build(info, settings, seed):
     """Build PyKEEN's RESCAL without its regulariser: dropout does that work."""
-    from pykeen.models import RESCAL
     from pykeen.regularizers import NoRegularizer
 
-    return RESCAL(
-        triples_factory=info,
-        embedding_dim=settings["embedding_dim"],
-        entity_initializer=normal_init(settings),
-        relation_initializer=normal_init(settings),
-        regularizer=NoRegularizer(),
-        random_seed=seed,
-    )
+    return from_pykeen("RESCAL", info, settings, seed, **normal_init(settings), regularizer=NoRegularizer())
 
 
 def query(model, entity, relation):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pooling.systems.spec import SystemSpec, pair
+from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 
 def build(info, settings, seed):
     """Build PyKEEN's RotatE; after every step its constrainer puts the relations back on the unit circle."""
-    from pykeen.models import RotatE
-
-    return RotatE(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
+    return from_pykeen("RotatE", info, settings, seed)
 
 
 def query(model, entity, relation):

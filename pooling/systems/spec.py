@@ -259,21 +259,14 @@ SMALL: dict[str, Value] = {
 
 # Large graphs: shared negatives, drawn once per batch, plus the answers of the other rows.
 LARGE: dict[str, Value] = {
+    **SMALL,
     "embedding_dim": 256,
     "learning_rate": 0.18,
     "batch_size": 1024,
     "epochs": 16,
-    "dropout": 0.0,
     "num_negatives": 1000,
     "optimizer": "adagrad",
-    "objective": "triples",
-    **NEUTRAL,
-    "scale": 1.0,
-    "decay": 1.0,
-    "validate_every": 1,
-    "validation_sample": 2000,
     "patience": 3,
-    "max_seconds": 0.0,
 }
 
 
@@ -282,11 +275,19 @@ def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tens
     return model.entity_representations[0](entity), model.relation_representations[0](relation)
 
 
+def from_pykeen(model: str, info: Any, settings: Mapping[str, Any], seed: int, **options: Any) -> ERModel:
+    """Build PyKEEN's model of this class name; `options` are further arguments of the class."""
+    from pykeen import models
+
+    size = settings["embedding_dim"]
+    return getattr(models, model)(triples_factory=info, embedding_dim=size, random_seed=seed, **options)
+
+
 init_std = Setting(float, "standard deviation of the first weights", 1e-5, 10)
 
 
-def normal_init(settings: Mapping[str, Value]) -> Callable[[Tensor], Tensor]:
-    """Return an initialiser for PyKEEN: normal with the standard deviation `init_std` of the settings.
+def normal_init(settings: Mapping[str, Value]) -> dict[str, Callable[[Tensor], Tensor]]:
+    """Return initialisers for PyKEEN's models: normal with the standard deviation `init_std` of the settings.
 
     PyKEEN's own (unit normal, uniform on [0, 1]) give first scores so large that cross-entropy crawls.
     """
@@ -294,4 +295,6 @@ def normal_init(settings: Mapping[str, Value]) -> Callable[[Tensor], Tensor]:
 
     from torch.nn.init import normal_
 
-    return partial(normal_, std=float(settings["init_std"]))
+    return dict.fromkeys(
+        ("entity_initializer", "relation_initializer"), partial(normal_, std=float(settings["init_std"]))
+    )

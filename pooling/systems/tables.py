@@ -43,3 +43,8 @@ def tables(
             """PyKEEN's models put their constraints back here; ours have none."""
 
     return Tables()
+
+
+def features(model: Any) -> tuple[Tensor, None]:
+    """Return the table of entities [E, d], no bias, as the features of a system."""
+    return model.vectors["entity"], None

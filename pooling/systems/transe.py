@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from pooling.systems.spec import SystemSpec, pair
+from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 
 def build(info, settings, seed):
     """Build PyKEEN's TransE with the 2-norm, which has a matrix-product form, and no unit-norm constraint."""
-    from pykeen.models import TransE
-
-    return TransE(
-        triples_factory=info,
-        embedding_dim=settings["embedding_dim"],
-        scoring_fct_norm=2,
-        entity_constrainer=None,
-        random_seed=seed,
-    )
+    return from_pykeen("TransE", info, settings, seed, scoring_fct_norm=2, entity_constrainer=None)
 
 
 def query(model, entity, relation):

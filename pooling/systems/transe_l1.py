@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.spec import SystemSpec, Value
+from pooling.systems.spec import SystemSpec, Value, from_pykeen
 from pooling.systems.transe import features, query
 
 if TYPE_CHECKING:
@@ -14,15 +14,7 @@ if TYPE_CHECKING:
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
     """Build PyKEEN's TransE with the 1-norm and no unit-norm constraint."""
-    from pykeen.models import TransE
-
-    return TransE(
-        triples_factory=info,
-        embedding_dim=int(settings["embedding_dim"]),
-        scoring_fct_norm=1,
-        entity_constrainer=None,
-        random_seed=seed,
-    )
+    return from_pykeen("TransE", info, settings, seed, scoring_fct_norm=1, entity_constrainer=None)
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.spec import Setting, SystemSpec, Value, pair
+from pooling.systems.spec import Setting, SystemSpec, Value, from_pykeen, pair
 from pooling.systems.transe import features
 
 if TYPE_CHECKING:
@@ -14,17 +14,8 @@ if TYPE_CHECKING:
 
 def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
     """Build PyKEEN's TuckER with batch normalisation; it is trained on logits, so no sigmoid is applied."""
-    from pykeen.models import TuckER
-
-    return TuckER(
-        triples_factory=info,
-        embedding_dim=int(settings["embedding_dim"]),
-        relation_dim=int(settings["relation_dim"]),
-        dropout_0=float(settings["head_dropout"]),
-        dropout_1=float(settings["relation_dropout"]),
-        dropout_2=float(settings["output_dropout"]),
-        random_seed=seed,
-    )
+    own = {f"dropout_{i}": settings[f"{part}_dropout"] for i, part in enumerate(("head", "relation", "output"))}
+    return from_pykeen("TuckER", info, settings, seed, relation_dim=settings["relation_dim"], **own)
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
