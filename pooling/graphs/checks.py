@@ -135,7 +135,7 @@ def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
 
 
 def _unseen(
-    source: GraphSourceData, kept: dict[Split, Mask], columns: tuple[int, ...]
+    source: GraphSourceData, kept: dict[Split, Mask], columns: list[int]
 ) -> tuple[dict[Split, Mask], set[int], list[str]]:
     """Find kept valid and test triples with a name in `columns` that train lacks there.
 
@@ -159,7 +159,7 @@ def _unseen_entities(
     source: GraphSourceData, kept: dict[Split, Mask], unseen: str, report: Report
 ) -> dict[Split, Mask]:
     """Report valid and test triples with an entity that train lacks; take them out if `unseen` is 'drop'."""
-    new, entities, examples = _unseen(source, kept, (0, 2))
+    new, entities, examples = _unseen(source, kept, [0, 2])
     if entities:
         counts = {split: int(which.sum()) for split, which in new.items()}
         found = " and ".join(plural(count, f"{split.value} triple") for split, count in counts.items() if count)
@@ -175,14 +175,14 @@ def _unseen_entities(
 
 def _unseen_relations(source: GraphSourceData, kept: dict[Split, Mask], report: Report) -> None:
     """Report relations that no training triple has; they are kept, without a category."""
-    _, relations, examples = _unseen(source, kept, (1,))
+    _, relations, examples = _unseen(source, kept, [1])
     if relations:
         names = plural(len(relations), "relation")
         message = f"{names} of valid or test that train does not have; kept, without a category."
         report.append(report_entry("unseen-relations", len(relations), message, examples))
 
 
-def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: tuple[int, ...]) -> list[str]:
+def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: list[int]) -> list[str]:
     """Return 'test.tsv:12 key' for the first marked fields; `new` is bool[n, len(columns)]."""
     rows = np.flatnonzero(new.any(axis=1))[:MAX_EXAMPLES]
     return [

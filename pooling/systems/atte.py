@@ -111,8 +111,6 @@ SPEC = SystemSpec(
     features=features,
     form="dot",
     factors=factors,
-    small={},
     large={"learning_rate": 0.003, "optimizer": "adam", "decay": 0.1, "epochs": 20},
-    extra_settings={},
     check=check,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pooling.systems.checks import no_dropout, no_penalty
-from pooling.systems.spec import SystemSpec, Value
+from pooling.systems.spec import ADAM, SystemSpec, Value
 from pooling.systems.tables import tables
 
 if TYPE_CHECKING:
@@ -91,15 +91,6 @@ SPEC = SystemSpec(
     form="pointwise",
     compare=compare,
     small={"loss": "self-adversarial", "margin": 6.0, "num_negatives": 32},
-    large={
-        "embedding_dim": 128,
-        "learning_rate": 0.01,
-        "optimizer": "adam",
-        "loss": "self-adversarial",
-        "num_negatives": 64,
-        "decay": 0.1,
-        "epochs": 20,
-    },
-    extra_settings={},
+    large={"embedding_dim": 128, "learning_rate": 0.01, "loss": "self-adversarial", "num_negatives": 64, **ADAM},
     check=check,
 )

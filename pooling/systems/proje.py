@@ -47,5 +47,4 @@ SPEC = SystemSpec(
     probabilistic=True,
     small={"learning_rate": 0.01, "dropout": 0.2},
     large={"learning_rate": 0.002, "optimizer": "adam", "dropout": 0.3, "decay": 0.1},
-    extra_settings={},
 )

@@ -52,9 +52,7 @@ def pykeen_model(name: str) -> SystemSpec:
         form="model",
         compare=compare,
         needs_train=True,
-        small={},
         large={"learning_rate": 0.003, "optimizer": "adam", "embedding_dim": 64},
-        extra_settings={},
     )
 
 

@@ -82,6 +82,5 @@ SPEC = SystemSpec(
         "decay": 0.1,
         "epochs": 40,
     },
-    extra_settings={},
     check=check,
 )

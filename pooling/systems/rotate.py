@@ -40,7 +40,5 @@ SPEC = SystemSpec(
     query=query,
     features=features,
     form="euclidean",
-    small={},
     large={"embedding_dim": 128, "learning_rate": 0.01, "optimizer": "adam", "scale": 4.0, "decay": 0.1, "epochs": 20},
-    extra_settings={},
 )

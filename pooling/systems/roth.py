@@ -146,8 +146,6 @@ SPEC = SystemSpec(
     form="link",
     factors=factors,
     compare=compare,
-    small={},
     large={"embedding_dim": 128, "learning_rate": 0.005, "optimizer": "adam", "decay": 0.1, "epochs": 20},
-    extra_settings={},
     check=check,
 )

@@ -83,5 +83,4 @@ SPEC = RuleSpec(
     "no rule proposes come last, by how often the relation has them there in training.",
     small=SMALL,
     large=LARGE,
-    extra_settings={},
 )

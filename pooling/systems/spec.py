@@ -7,7 +7,7 @@ not wait seconds for a deep-learning library to load.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, cast
 
 if TYPE_CHECKING:
@@ -177,9 +177,13 @@ class Entry:
     source: str
     formula: str = ""  # score of (h, r, t), in plain text
     note: str = ""  # where it departs from its paper, and why
-    small: Mapping[str, Value]  # what differs from SMALL on graphs where all entities are scored
-    large: Mapping[str, Value]  # what differs from LARGE on graphs where negatives are shared
-    extra_settings: Mapping[str, Setting]
+    small: Mapping[str, Value] = field(
+        default_factory=dict
+    )  # what differs from SMALL on graphs where all entities are scored
+    large: Mapping[str, Value] = field(
+        default_factory=dict
+    )  # what differs from LARGE on graphs where negatives are shared
+    extra_settings: Mapping[str, Setting] = field(default_factory=dict)
     check: Callable[[Mapping[str, Value]], None] | None = None  # ValueError where settings do not go together
     weights: ClassVar[str] = "best.pt"  # the file that training leaves
 
@@ -268,6 +272,9 @@ LARGE: dict[str, Value] = {
     "optimizer": "adagrad",
     "patience": 3,
 }
+
+# What many systems change on large graphs: a falling learning rate under Adam.
+ADAM: dict[str, Value] = {"optimizer": "adam", "decay": 0.1, "epochs": 20}
 
 
 def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:

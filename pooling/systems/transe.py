@@ -33,7 +33,5 @@ SPEC = SystemSpec(
     query=query,
     features=features,
     form="euclidean",
-    small={},
     large={"learning_rate": 0.003, "optimizer": "adam", "scale": 4.0, "decay": 0.1, "epochs": 20},
-    extra_settings={},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.spec import SystemSpec, Value, from_pykeen
+from pooling.systems.spec import ADAM, SystemSpec, Value, from_pykeen
 from pooling.systems.transe import features, query
 
 if TYPE_CHECKING:
@@ -39,15 +39,5 @@ SPEC = SystemSpec(
     features=features,
     form="pointwise",
     compare=compare,
-    small={},
-    large={
-        "embedding_dim": 128,
-        "learning_rate": 0.003,
-        "optimizer": "adam",
-        "batch_size": 256,
-        "num_negatives": 200,
-        "decay": 0.1,
-        "epochs": 20,
-    },
-    extra_settings={},
+    large={"embedding_dim": 128, "learning_rate": 0.003, "batch_size": 256, "num_negatives": 200, **ADAM},
 )
