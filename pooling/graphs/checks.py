@@ -149,7 +149,7 @@ def _unseen(
     for split in (Split.VALID, Split.TEST):
         part = source.splits[split]
         new = ~seen[part.rows[:, columns]] & kept[split][:, None]
-        found[split] = new.any(axis=1)
+        found[split] = np.asarray(new.any(axis=1))
         names.update(part.rows[:, columns][new].tolist())
         examples += _examples(source, part, new, columns)
     return found, names, examples[:MAX_EXAMPLES]

@@ -177,12 +177,8 @@ class Entry:
     source: str
     formula: str = ""  # score of (h, r, t), in plain text
     note: str = ""  # where it departs from its paper, and why
-    small: Mapping[str, Value] = field(
-        default_factory=dict
-    )  # what differs from SMALL on graphs where all entities are scored
-    large: Mapping[str, Value] = field(
-        default_factory=dict
-    )  # what differs from LARGE on graphs where negatives are shared
+    small: Mapping[str, Value] = field(default_factory=dict)  # what differs from SMALL
+    large: Mapping[str, Value] = field(default_factory=dict)  # what differs from LARGE
     extra_settings: Mapping[str, Setting] = field(default_factory=dict)
     check: Callable[[Mapping[str, Value]], None] | None = None  # ValueError where settings do not go together
     weights: ClassVar[str] = "best.pt"  # the file that training leaves
@@ -242,7 +238,7 @@ class SystemSpec(Entry):
             raise ValueError(f"{self.name}: the forms are {', '.join(FORMS)}; the last three need compare")
 
 
-# Small graphs: cross-entropy over all entities (1-vs-all) with Adam.
+# Small graphs, where all entities are scored: cross-entropy (1-vs-all) with Adam.
 SMALL: dict[str, Value] = {
     "embedding_dim": 64,
     "learning_rate": 0.02,
