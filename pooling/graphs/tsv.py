@@ -155,7 +155,7 @@ def split_fields(
         return empty
     kept = np.ones(len(text), bool)
     kept[separators] = False
-    # Field i ends where separator i stands, less the i separators that were taken out before it.
+    # Field i ends at separator i, less the i separators that were taken out before it.
     offsets = np.concatenate([[0], separators - np.arange(len(separators))]).astype(np.int64)
     return pa.LargeStringArray.from_buffers(len(separators), pa.py_buffer(offsets), pa.py_buffer(text[kept]))
 

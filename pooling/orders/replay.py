@@ -23,7 +23,7 @@ def replay(
     """Return all triples as people would get them if each batch were labelled before the next is chosen; int64 [n].
 
     label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);
-    those that come with a choice stand behind what the order chose. `tell` is called with the number judged.
+    those that come with a choice follow what the order chose. `tell` is called with the number judged.
     """
     state, given = JudgingState.start(pool.size), [np.zeros(0, dtype=np.int64)]
     while not state.released.all():

@@ -111,7 +111,7 @@ def default_template(relation_key: str, domain: str = "", range: str = "") -> Te
         return _as(f"“{name}”", False, *asked)
     if len(words) == 1 and words[0] in _MADE_BY:  # music
         return _made_by(name, *asked)
-    if note and last and last != "of":  # of what stands between: whose it is, the name does not say
+    if note and last and last != "of":  # the name does not say whose it is
         return _as(f"“{name}”", False, *asked)  # nominated for
     if last == "by" and not _is_participle(words[-2]):  # story by
         return _made_by(" ".join(words[:-1]), *asked)

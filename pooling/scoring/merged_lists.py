@@ -21,7 +21,7 @@ def merge(
 
     question, entity, position int[m]: entities whose position is known, 0 where the run did not return one; no entity
     and no position but 0 twice in a question. candidates int32[n, K]: the stored first ones, best first, -1 where
-    there are no more; they stand, but for those entities, in the places that these leave free.
+    there are no more; without those entities, they fill the places that these leave free.
     """
     n, width = candidates.shape
     known = np.sort(question.astype(np.int64) * num_entities + entity)
@@ -32,10 +32,10 @@ def merge(
     order = order[position[order] > 0]
     question, entity, position = (question[order].astype(np.int64), entity[order], position[order].astype(np.int64))
     first = np.searchsorted(question, np.arange(n))
-    before = np.arange(len(question)) - first[question]  # known ones of the question that stand above
+    before = np.arange(len(question)) - first[question]  # known ones of the question above it
     free = position - 1 - before  # places above that candidates must fill
     held = free <= many[question]
-    # the j-th waiting candidate stands below j others and all known ones with at most j free places above them
+    # the j-th waiting candidate is below j others and all known ones with at most j free places above them
     row, _ = np.nonzero(waiting)
     start = np.cumsum(many) - many
     j = np.arange(len(row)) - start[row]

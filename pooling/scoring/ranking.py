@@ -246,10 +246,10 @@ def rank_of_triples(
         should_stop=should_stop,
     )
     row = np.repeat(np.arange(len(questions.side)), np.diff(wanted.indptr))
-    # Where each triple's two (question, answer) pairs stand among the wanted ones, which ascend.
+    # Where each triple's two (question, answer) pairs are among the wanted ones, which ascend.
     pair = np.concatenate([tail_q * num_entities + triples[:, 2], head_q * num_entities + triples[:, 0]])
     place = np.searchsorted(row * num_entities + wanted.indices, pair)
-    # Answers of one question are not counted against each other: take off those that stand above.
+    # Answers of one question are not counted against each other: subtract those above.
     return Ranks(
         (scored.strict - _before(row, scored.strict, "left"))[place],
         (scored.optimistic - _before(row, scored.optimistic, "left"))[place],

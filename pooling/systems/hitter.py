@@ -53,7 +53,7 @@ def transformer(settings: Mapping[str, Any], layers: int) -> Module:
 def edges(info: CoreTriplesFactory, most: int) -> dict[str, Tensor]:
     """List the edges of all entities, one after the other: `start` and `count` [E], `near` and `via` [edges].
 
-    The edge (n, v) of e says that n stands in the inverse-aware relation v to e. An entity's edges are shuffled once,
+    The edge (n, v) of e says that n has the inverse-aware relation v to e. An entity's edges are shuffled once,
     for every seed alike; ranking reads the first `most`. The last edge belongs to nobody: a graph may have none.
     """
     import torch

@@ -40,7 +40,7 @@ def tables(
             return {name: getattr(self, f"constant_{name}") for name in self.fixed}
 
         def post_parameter_update(self) -> None:
-            """PyKEEN's models put their constraints back here; ours have none."""
+            """Do nothing: PyKEEN's models apply their constraints here, and ours have none."""
 
     return Tables()
 

@@ -208,7 +208,7 @@ def _kinship(parents: Parents) -> dict[str, Pairs]:
     mother, father = parents[child_id].T
 
     def matrix(rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], width: int) -> sparse.csr_array:
-        # [n, width], 1 where row stands in the relation to column
+        # [n, width], 1 where the row has the relation to the column
         return sparse.csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(n, width))
 
     parent = matrix(np.concatenate([mother, father]), np.tile(child_id, 2), n)
