@@ -18,7 +18,7 @@ from evaluation.api import serializers as data
 from evaluation.labels.qrels import get_qrels
 from evaluation.models import Export
 from evaluation.test_sets.content import ExportOptions
-from evaluation.test_sets.zip_file import archive_name, archive_of, request_export
+from evaluation.test_sets.zip_file import request_export, zip_name, zip_path
 from pooling.api.serializers import JobData
 from pooling.views.find import find_pool
 
@@ -75,8 +75,8 @@ class ExportDownload(One):
     @extend_schema(parameters=HEADERS, responses=FILE)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         export = self.get_object()
-        path = archive_of(export)
+        path = zip_path(export)
         if path is None:
             words = "This archive is not written: wait for its job, or ask for it again."
             return Response({"error": words}, status.HTTP_409_CONFLICT)
-        return ranged_file(request._request, path, export.sha256, archive_name(export))
+        return ranged_file(request._request, path, export.sha256, zip_name(export))

@@ -1,4 +1,4 @@
-"""The archive of graphs and pools: what is in it is in no list and is offered for nothing new. It can be taken back."""
+"""Archive graphs and pools, which takes them out of the lists and offers, and take them back."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -18,11 +18,11 @@ _ACTS = {
 
 
 class KeepingError(UserError):
-    """Something cannot be archived or deleted as asked."""
+    """Say why something cannot be archived or deleted."""
 
 
 def archive(subject: Graph | Pool, user: User | None) -> None:
-    """Take a graph or pool out of the lists; its pages and files stay. KeepingError while it is in use."""
+    """Take a graph or pool out of the lists; its pages and files stay. Raise KeepingError while it is in use."""
     with transaction.atomic():
         if (job := live_jobs(subject).first()) is not None:
             raise KeepingError(f"Job {job.pk} is at work on {subject.name}: cancel it first, or wait for its end.")

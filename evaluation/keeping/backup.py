@@ -1,6 +1,6 @@
-"""A backup: every row of the database and every file that a row owns, in one archive with checksums.
+"""Write a backup: every row of the database and every file that a row owns, in one tar file with checksums.
 
-manifest.json is written last, so that an archive that was cut off has none. docs/keeping.md has the layout.
+manifest.json is written last, so that a file that was cut off has none. docs/keeping.md has the layout.
 """
 
 import gzip
@@ -25,42 +25,44 @@ from core.database.snapshot import one_moment
 from core.errors import UserError
 from core.files.artifacts import artifact_path, writing
 from evaluation.keeping.removal import files_below
-from evaluation.keeping.tables import Sum, migrations, tables
+from evaluation.keeping.tables import TableSum, migrations, tables
 from evaluation.models import Export
 
 FORMAT = 2  # 1: before the database was laid out anew in November 2026
 MANIFEST = "manifest.json"
 ENDINGS = (".tar", ".tar.gz", ".tar.zst")
-_PART = 4 * 2**20  # bytes of rows that are one member of the archive
+_PART = 4 * 2**20  # bytes of rows in one member of the backup
 _ATTEMPTS = 3
 
 
 class BackupError(UserError):
-    """A backup cannot be written, read or restored."""
+    """Say why a backup cannot be written, read or restored."""
 
 
 class _ChangedError(BackupError):
-    """A file is not what its row says; perhaps because a job has just written another."""
+    """Report a file that differs from its row, perhaps because a job has just replaced it."""
 
 
-class Owned(NamedTuple):
-    """An artifact and the row that owns it; `sha256` of one of its files, empty while it is not finished."""
+class OwnedArtifact(NamedTuple):
+    """Hold an artifact and the row that owns it; `sha256` of one of its files, empty while it is not finished."""
 
     row: str
     path: Path
     sha256: str
-    remade: bool  # it is written again from what is in the backup, when somebody asks for it
+    remade: bool  # it can be written again from the rest of the backup
 
 
-class Written(NamedTuple):
+class BackupSummary(NamedTuple):
+    """TableSum up a backup."""
+
     rows: int
     files: int
-    bytes: int  # of the archive
-    missing: dict[str, str]  # file -> its row: test sets whose archive was not there
+    bytes: int  # of the backup file
+    missing: dict[str, str]  # file -> its row: zip files of test sets that did not exist
 
     @property
     def notes(self) -> list[str]:
-        """A line for each file that was not there, and what to do."""
+        """Return a line for each missing file, with what to do."""
         return [
             f"Not in the backup, since it was missing: {file} of {row}. It is written again, with the same bytes, when "
             "somebody asks for it on the page Test set."
@@ -68,12 +70,11 @@ class Written(NamedTuple):
         ]
 
 
-def write_backup(target: Path, tell: TellStage, check: Callable[[Path], None] | None = None) -> Written:
-    """Write a new archive, readable by its owner only; `check` is called with it before it gets its name.
+def write_backup(target: Path, tell: TellStage, check: Callable[[Path], None] | None = None) -> BackupSummary:
+    """Write a backup that only its owner can read; `check` is called with it before it gets its name.
 
-    People and jobs may go on meanwhile: the rows are those of one moment. BackupError if a file that a row owns is
-    missing or damaged, since a backup would keep the damage; but an archive of a test set may be missing, which is
-    written down.
+    People and jobs may go on: the rows come from one database snapshot. Raise BackupError if a file that a row owns is
+    missing or damaged, since a backup would keep the damage. The zip file of a test set may be missing: it is listed.
     """
     if not target.name.endswith(ENDINGS):
         raise BackupError(f"{target.name}: end the name in {', '.join(ENDINGS)}.")
@@ -86,11 +87,11 @@ def write_backup(target: Path, tell: TellStage, check: Callable[[Path], None] | 
         size = aside.stat().st_size
     rows = sum(table["rows"] for table in manifest["tables"].values())
     files = sum(name.startswith("artifacts/") for name in manifest["members"])
-    return Written(rows, files, size, manifest["missing"])
+    return BackupSummary(rows, files, size, manifest["missing"])
 
 
 def _consistent(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
-    """Try again where a job has replaced files between the rows and them; twice the same is no coincidence."""
+    """Write the backup, and again where a job replaced files after the rows were read; fail on the same fault twice."""
     said = ""
     for _ in range(_ATTEMPTS):
         try:
@@ -104,8 +105,8 @@ def _consistent(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
 
 
 def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
-    with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as archive, one_moment():
-        members = _Members(archive)
+    with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as tar, one_moment():
+        members = _Members(tar)
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "made_at": timezone.now().isoformat(timespec="seconds"),
@@ -119,7 +120,7 @@ def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
         every = tables()
         for done, table in enumerate(every):
             tell("tables", done, len(every))
-            found = Sum()
+            found = TableSum()
             for number, part in enumerate(_parts(table.lines(found))):
                 members.add_bytes(f"database/{table.name}/{number:06}.jsonl", part)
             manifest["tables"][table.name] = {"columns": table.columns, "rows": found.rows, "sha256": found.sha256}
@@ -136,8 +137,8 @@ def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
     return manifest
 
 
-def _owned() -> Iterator[Owned]:
-    """Of every model that has artifacts, those of its rows."""
+def _owned() -> Iterator[OwnedArtifact]:
+    """Yield the artifacts of all rows of all models."""
     for model in apps.get_models():
         names = {field.name for field in model._meta.concrete_fields}
         if "artifact" in names:
@@ -145,10 +146,10 @@ def _owned() -> Iterator[Owned]:
             for row in rows.only("pk", "artifact", "sha256"):
                 remade = isinstance(row, Export)
                 words = str(row) if remade else f"{model._meta.verbose_name} {row.pk}"
-                yield Owned(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
+                yield OwnedArtifact(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
 
 
-def _add_files(members: "_Members", owned: Owned) -> None:
+def _add_files(members: "_Members", owned: OwnedArtifact) -> None:
     sums = []
     for file in files_below(owned.path):
         try:
@@ -181,10 +182,10 @@ def _parts(lines: Iterator[str]) -> Iterator[bytes]:
 
 
 class _Members:
-    """What an archive holds, added with its checksum."""
+    """Add members to a tar file and keep their checksums."""
 
-    def __init__(self, archive: tarfile.TarFile) -> None:
-        self.archive = archive
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self.tar = tar
         self.sums: dict[str, dict[str, Any]] = {}
 
     def add_bytes(self, name: str, content: bytes, listed: bool = True) -> None:
@@ -200,14 +201,14 @@ class _Members:
         info = tarfile.TarInfo(name)
         info.size, info.mode = size, 0o600
         reader = Reader(file)
-        self.archive.addfile(info, reader)  # read() is all it needs
+        self.tar.addfile(info, reader)  # read() is all it needs
         if listed:
             self.sums[name] = {"bytes": size, "sha256": reader.sum.hexdigest()}
         return reader.sum.hexdigest()
 
 
 class Reader:
-    """A file whose checksum is known once it is read."""
+    """Read a file and sum it up on the way."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file, self.sum = file, hashlib.sha256()
@@ -220,7 +221,7 @@ class Reader:
 
 @contextmanager
 def compressed(path: Path, name: str) -> Iterator[Any]:
-    """A new file at `path` that only its owner can read, packed as the ending of `name` says."""
+    """Open a new file at `path` that only its owner can read, compressed as the ending of `name` says."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         if name.endswith(".gz"):
             with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:

@@ -1,7 +1,7 @@
-"""Deleting a graph, a system, a pool or an open-world study: what goes with it, why it may have to stay, and the act.
+"""Delete a graph, a system, a pool or an open-world study, with everything that depends on it.
 
-What goes follows from the foreign keys, whatever app they are in. The rows go in one transaction, the files after it:
-a kill in between leaves files that no row names, and never a row without its files.
+The foreign keys of all apps tell what depends on it. The rows go in one transaction, the files after it: a kill in
+between leaves files that no row names, and never a row without its files.
 """
 
 import shutil
@@ -46,7 +46,7 @@ USED_BY = "Pool {} uses it: archive it instead."
 
 @dataclass(frozen=True)
 class Preview:
-    """What would go with a subject: rows by kind, files and their bytes; `refused` says why it stays, if it does."""
+    """List what would go with a subject: rows by kind, files, bytes; `refused` says why it has to stay, if it does."""
 
     kind: str
     name: str
@@ -57,7 +57,7 @@ class Preview:
 
 
 def find_subject(kind: str, name: str) -> Subject:
-    """What a command calls so: a system by GRAPH/SYSTEM. UserError names those that there are."""
+    """Return the subject with the name that a command gives, GRAPH/SYSTEM for a system. UserError lists the names."""
     if kind == "graph":
         return get_graph(name)
     if kind == "pool":
@@ -74,7 +74,7 @@ def find_subject(kind: str, name: str) -> Subject:
 
 
 def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
-    """Count what goes with `subject`. Changes nothing."""
+    """Count what goes with `subject`, and change nothing."""
     going = _going(subject)
     counted = ((model, rows.count()) for model, rows in going.items() if not model._meta.auto_created)
     rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
@@ -90,21 +90,21 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
 
 
 def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
-    """Delete `subject` with all that preview() counts; KeepingError, and nothing deleted, where it is to stay.
+    """Delete `subject` with everything that preview() counts; delete nothing and raise KeepingError where it stays.
 
-    `with_labels`: labels of people and frozen qrels go too; without it they keep what they rest on.
+    `with_labels`: labels of people and frozen qrels go too; without it, their pools, systems and graphs stay.
     """
     try:
         with transaction.atomic():
             going = _going(subject)
-            for model in (Graph, System, Pool):  # who starts a job of one of them waits for the end of this
+            for model in (Graph, System, Pool):  # a request that starts a job of one of them waits
                 if model in going:
                     list(going[model].select_for_update().values_list("pk", flat=True))
             gone = preview(subject, with_labels=with_labels)
             if gone.refused:
                 raise KeepingError(f"{subject} stays. {' '.join(gone.refused)}")
             paths = _paths(going)
-            _let_go(going)
+            _clear_references(going)
             for of, rows in reversed(going.items()):
                 deleted = rows._raw_delete(rows.db)
                 if deleted and of in _PEOPLES and not with_labels:  # given since they were counted
@@ -122,7 +122,7 @@ def remove(subject: Subject, user: User | None, *, with_labels: bool = False) ->
 
 
 def _roots(subject: Subject) -> dict[type[models.Model], Q]:
-    """The rows that all others hang on. A study goes with the graphs that were made for it."""
+    """Return the rows that all others depend on. A study goes with the graphs that were made for it."""
     roots: dict[type[models.Model], Q] = {type(subject): Q(pk=subject.pk)}
     if isinstance(subject, Study):
         # their numbers, since the rows that tell them go first
@@ -131,7 +131,7 @@ def _roots(subject: Subject) -> dict[type[models.Model], Q]:
 
 
 def _going(subject: Subject) -> Going:
-    """The rows that go, by model; a model stands after those that its rows refer to."""
+    """Return the rows that go, by model; each model comes after those that its rows refer to."""
     roots = _roots(subject)
     going: Going = {}
     waiting = _reached(set(roots))
@@ -148,7 +148,7 @@ def _going(subject: Subject) -> Going:
 
 
 def _reached(roots: set[type[models.Model]]) -> list[type[models.Model]]:
-    """The roots, and every model with rows that cannot stay without one of theirs; in the order of the apps."""
+    """Return the roots and every model whose rows depend on theirs, in the order of the apps."""
     reached, grown = set(roots), True
     every = apps.get_models(include_auto_created=True)
     while grown:
@@ -158,7 +158,7 @@ def _reached(roots: set[type[models.Model]]) -> list[type[models.Model]]:
 
 
 def _references(model: type[models.Model], nulled: bool = False) -> Iterator[tuple[Any, type[models.Model]]]:
-    """Foreign keys of a model and where they lead; or, `nulled`, those that are emptied when that goes."""
+    """Yield the foreign keys of a model with their targets; with `nulled`, those that are emptied with the target."""
     for field in model._meta.concrete_fields:
         if not isinstance(field, models.ForeignKey):
             continue
@@ -166,7 +166,7 @@ def _references(model: type[models.Model], nulled: bool = False) -> Iterator[tup
             yield field, field.remote_field.model
 
 
-def _let_go(going: Going) -> None:
+def _clear_references(going: Going) -> None:
     for model in apps.get_models(include_auto_created=True):
         for field, to in _references(model, nulled=True):
             if to in going:
@@ -174,7 +174,7 @@ def _let_go(going: Going) -> None:
 
 
 def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
-    """Why the subject stays, a sentence each; empty where it may go."""
+    """Return the reasons why the subject stays, a sentence each; empty where it may go."""
     found = []
     live = going[Job].filter(state__in=LIVE) if isinstance(subject, Study) else live_jobs(subject)
     if (job := live.order_by("id").first()) is not None:
@@ -197,7 +197,7 @@ def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
 
 
 def _measured_by(system: System) -> list[str]:
-    """Frozen qrels name the systems that their test set measures; without the run it could not be written again."""
+    """Name the frozen qrels whose test set measures a system: without its run the set could not be written again."""
     frozen = Qrels.objects.filter(pool__graph=system.graph, systems__isnull=False).select_related("pool")
     named = [str(qrels) for qrels in frozen.order_by("pk") if system.name in (qrels.systems or ())]
     return [f"The test set of qrels {name} measures it: archive it instead." for name in named]
@@ -206,17 +206,17 @@ def _measured_by(system: System) -> list[str]:
 def _precious(subject: Subject, going: Going) -> list[str]:
     labels = sum(going[model].count() for model in _PEOPLES if model in going)
     frozen = going[Qrels].filter(origin=QrelsOrigin.FROZEN).count() if Qrels in going else 0
-    held = [
+    precious = [
         f"{n:,} {word if n > 1 else one}"
         for n, one, word in ((labels, "label", "labels of people"), (frozen, "frozen qrels", "frozen qrels"))
         if n
     ]
-    if not held:
+    if not precious:
         return []
     kind = type(subject)._meta.verbose_name
     return [
-        f"It holds {' and '.join(held)}, which nobody can make again: archive it instead. Who is sure makes a backup "
-        f"and deletes it on the server: remove {kind} {subject} --with-labels."
+        f"It holds {' and '.join(precious)}, which nobody can make again: archive it instead. Who is sure makes a "
+        f"backup and deletes it on the server: remove {kind} {subject} --with-labels."
     ]
 
 
@@ -224,7 +224,7 @@ def _precious(subject: Subject, going: Going) -> list[str]:
 
 
 def _paths(going: Going) -> list[Path]:
-    """Folders and files that rows own: every model that owns some has `artifact`."""
+    """Return folders and files that rows own: every model that owns some has `artifact`."""
     owned = [
         name
         for model, rows in going.items()
@@ -235,7 +235,7 @@ def _paths(going: Going) -> list[Path]:
 
 
 def files_below(path: Path) -> list[Path]:
-    """The files of an artifact, be it a file or a folder; none before it is written. Half-written ones are left out."""
+    """Return the files of an artifact, a file or a folder, without half-written ones; none before it is written."""
     if path.is_file():
         return [path]
     return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))

@@ -1,4 +1,4 @@
-"""A backup put into an empty place: nothing is written before all of it was read and found whole."""
+"""Restore a backup into an empty database and folder. Nothing is written before all of it was read and found whole."""
 
 import gzip
 import json
@@ -17,19 +17,19 @@ from django.db import DatabaseError, transaction
 
 from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, sha256_of
-from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, Reader, Written
+from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, BackupSummary, Reader
 from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
 
 _CHUNK = 2**20
-_LEFT = ".restore-"  # begins the folder of a restore that is under way, or was killed
+_LEFT = ".restore-"  # prefix of the folder of a restore that runs or was killed
 
 
-def restore(path: Path, tell: TellStage) -> Written:
-    """Fill the migrated, empty database and the empty artifact folder from an archive, and compare them with it.
+def restore(path: Path, tell: TellStage) -> BackupSummary:
+    """Fill the migrated, empty database and the empty artifact folder from a backup, and compare them with it.
 
-    BackupError, and nothing changed, where the archive is damaged or of another version, the place is not empty, or
-    what was written is not what the archive says. Rows are one transaction; files are written aside and renamed
-    before its end.
+    Raise BackupError, and change nothing, where the backup is damaged or of another version, the place is not empty,
+    or what was written differs from the backup. Rows are one transaction; files are written aside and renamed before
+    its end.
     """
     every = {table.name: table for table in tables()}
     _check_empty(every.values())
@@ -57,11 +57,11 @@ def restore(path: Path, tell: TellStage) -> Written:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     rows = sum(table["rows"] for table in manifest["tables"].values())
-    return Written(rows, files, path.stat().st_size, manifest.get("missing", {}))
+    return BackupSummary(rows, files, path.stat().st_size, manifest.get("missing", {}))
 
 
 def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
-    """Read all of an archive; its manifest, if every member is as the manifest says. Writes nothing."""
+    """Return the manifest of a backup after reading all of it; raise BackupError if a member differs. Write nothing."""
     try:
         manifest, found = _read(path, tell)
     except OSError as error:  # also what a damaged .zst or .gz gives
@@ -90,15 +90,15 @@ def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
 
 
 def _read(path: Path, tell: TellStage) -> tuple[Any, dict[str, dict[str, Any]]]:
-    """The manifest, None where there is none, and size and checksum of every other member."""
+    """Return the manifest, None where there is none, and size and checksum of every other member."""
     found: dict[str, dict[str, Any]] = {}
     manifest: Any = None
     size = path.stat().st_size if path.is_file() else 0
-    with _opened(path) as (raw, archive):
-        for member in archive:
+    with _opened(path) as (raw, tar):
+        for member in tar:
             _check_name(member)
-            tell("checksums of the archive", min(raw.tell(), size - 1), size)
-            file = archive.extractfile(member)
+            tell("checksums of the backup", min(raw.tell(), size - 1), size)
+            file = tar.extractfile(member)
             assert file is not None  # a regular file
             if member.name == MANIFEST:
                 manifest = json.loads(file.read())
@@ -106,13 +106,13 @@ def _read(path: Path, tell: TellStage) -> tuple[Any, dict[str, dict[str, Any]]]:
                 raise BackupError(f"{path.name} holds {member.name} twice. Nothing was restored.")
             else:
                 found[member.name] = {"bytes": member.size, "sha256": _drain(Reader(file))}
-    tell("checksums of the archive", size, size)
+    tell("checksums of the backup", size, size)
     return manifest, found
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], tarfile.TarFile]]:
-    """The archive as a stream, whatever it is packed with; what goes wrong in reading it becomes a BackupError."""
+    """Open a backup as a stream, whatever its compression; raise BackupError where it cannot be read."""
     try:
         with path.open("rb") as raw:
             start = raw.read(4)
@@ -122,8 +122,8 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], tarfile.TarFile]]:
                 stream = gzip.GzipFile(fileobj=raw)
             elif start == b"\x28\xb5\x2f\xfd":
                 stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
-                yield raw, archive
+            with tarfile.open(fileobj=stream, mode="r|") as tar:
+                yield raw, tar
     except (tarfile.TarError, EOFError, zlib.error, pa.ArrowException, ValueError) as error:
         raise BackupError(f"{path.name} is damaged, or no backup: {error}. Nothing was restored.") from error
 
@@ -133,7 +133,7 @@ def _check_name(member: tarfile.TarInfo) -> None:
     inside = member.name == MANIFEST or (len(path.parts) > 1 and path.parts[0] in ("database", "artifacts"))
     plain = not path.is_absolute() and ".." not in path.parts and "\\" not in member.name and "\0" not in member.name
     if not (inside and plain and member.isreg() and str(path) == member.name):
-        raise BackupError(f"The archive holds {member.name[:200]!r}, which no backup has. Nothing was restored.")
+        raise BackupError(f"The backup holds {member.name[:200]!r}, which no backup has. Nothing was restored.")
 
 
 def _check_empty(every: Any) -> None:
@@ -172,16 +172,16 @@ def _check_version(manifest: dict[str, Any], every: dict[str, Table]) -> None:
 
 
 def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: TellStage) -> int:
-    """Insert all rows, and write the files to `aside`; how many files these were."""
+    """Insert all rows, write the files to `aside`, and return the number of files."""
     for table in every.values():
         if table.comes_with_migrations:
             table.model._base_manager.all()._raw_delete(table.model._base_manager.db)
     total, files = len(manifest["members"]) + 1, 0  # the manifest is one too
     aside.mkdir(parents=True)
-    with _opened(path) as (_, archive):
-        for done, member in enumerate(archive):
+    with _opened(path) as (_, tar):
+        for done, member in enumerate(tar):
             tell("restoring", done, total)
-            file = archive.extractfile(member)
+            file = tar.extractfile(member)
             assert file is not None
             kind, _, name = member.name.partition("/")
             if kind == "database":
@@ -207,7 +207,7 @@ def _insert(table: Table, member: str, lines: bytes) -> None:
 
 
 def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tell: TellStage) -> None:
-    """Read back what was written: each table by number and checksum of its rows, each file by its checksum."""
+    """Read back what was written, and raise BackupError where rows or files differ from the backup."""
     wrong = []
     for done, (name, told) in enumerate(manifest["tables"].items()):
         tell("comparing", done, len(manifest["tables"]))
@@ -224,7 +224,7 @@ def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tel
 
 
 def _move_in(aside: Path) -> list[Path]:
-    """Give the restored folders their places, all in a row; the artifact folder itself may be a mounted disk."""
+    """Move the restored folders to their places. The artifact folder itself may be a mounted disk."""
     moved = []
     for entry in sorted(aside.iterdir()):
         place = aside.parent / entry.name

@@ -1,4 +1,4 @@
-"""Rows of the whole database as lines of JSON, the same for SQLite and PostgreSQL; and back."""
+"""Turn the rows of the whole database into lines of JSON and back, the same for SQLite and PostgreSQL."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from core.database.bulk_insert import insert_rows
 
-# who is signed in, who failed to, and which workers live: of the moment, and of this machine
+# sessions, failed logins and workers belong to the moment and to this machine
 _LEFT_OUT = ("sessions.", "axes.", "core.Worker")
 # what migrations write into a new database; a restore puts its own in their place
 _OF_MIGRATIONS = ("contenttypes.ContentType", "auth.Permission", "auth.Group", "auth.Group_permissions")
@@ -34,8 +34,8 @@ _CODERS: dict[str, Coder] = {
 
 
 @dataclass
-class Sum:
-    """Rows of a table and their checksum, which does not depend on their order: a database sorts text as it likes."""
+class TableSum:
+    """Count and sum up the rows of a table in any order, since databases sort text differently."""
 
     rows: int = 0
     total: int = 0
@@ -50,7 +50,7 @@ class Sum:
 
 
 class Table:
-    """A table of ours; its rows as lines of JSON, a list of the values of its columns each."""
+    """Read and write the rows of one table as lines of JSON, each a list of the values of its columns."""
 
     def __init__(self, model: type[models.Model]) -> None:
         self.model = model
@@ -66,8 +66,8 @@ class Table:
     def comes_with_migrations(self) -> bool:
         return self.name in _OF_MIGRATIONS
 
-    def lines(self, into: Sum) -> Iterator[str]:
-        """Every row as a line, without holding them all; `into` counts and sums them."""
+    def lines(self, into: TableSum) -> Iterator[str]:
+        """Yield every row as a line, without holding them all; `into` counts and sums them."""
         rows = self.model._base_manager.order_by("pk").values_list(*self.columns)
         for row in rows.iterator(chunk_size=_ROWS):
             values = [
@@ -81,12 +81,12 @@ class Table:
             yield line
 
     def insert(self, lines: Iterable[str]) -> None:
-        """Add rows as `lines` gave them. The caller holds the transaction."""
+        """Insert rows from the lines of `lines()`. The caller holds the transaction."""
         insert_rows(self.model, self.columns, (self._row(json.loads(line)) for line in lines))
 
-    def sum(self) -> Sum:
-        """That of the rows there are now."""
-        found = Sum()
+    def sum(self) -> TableSum:
+        """Return the checksum of the current rows."""
+        found = TableSum()
         for _ in self.lines(found):
             pass
         return found
@@ -100,19 +100,19 @@ class Table:
 
 
 def tables() -> list[Table]:
-    """Every table whose rows a backup holds, those of many-to-many fields among them, always in the same order."""
+    """Return every table of a backup, also those of many-to-many fields, always in the same order."""
     every = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
     kept = [model for model in every if not model._meta.label.startswith(_LEFT_OUT) and not model._meta.proxy]
     return [Table(model) for model in sorted(kept, key=lambda model: model._meta.label)]
 
 
 def migrations() -> list[str]:
-    """What makes the database what it is: the migrations that were applied, by name."""
+    """Return the names of the applied migrations."""
     return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
 
 
 def reset_sequences(every: Iterable[Table]) -> None:
-    """New rows are numbered after those that were inserted with their ids; SQLite knows by itself."""
+    """Number new rows after those that were inserted with their ids; SQLite does so by itself."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), [table.model for table in every]):
             cursor.execute(statement)
@@ -129,7 +129,7 @@ def _text(values: list[Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON as every database gives it back: PostgreSQL has one kind of number."""
+    """Return JSON as every database gives it back: PostgreSQL has one kind of number."""
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list):

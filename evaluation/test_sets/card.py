@@ -1,4 +1,4 @@
-"""README.md of a test set: how it was made, its numbers, agreement, limits, licence and citation."""
+"""Write the card of a test set (README.md): how it was made, numbers, agreement, limits, licence and citation."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _SETTLED = {
 }  # fmt: skip
 
 
-class Numbers(NamedTuple):
-    """What the card says of the whole of the qrels, whatever the archive leaves out."""
+class CardNumbers(NamedTuple):
+    """Hold the numbers of the card: of all judgements, also where the export leaves some out."""
 
     questions: int
     answered: int  # questions with a positive answer
@@ -42,9 +42,9 @@ class Numbers(NamedTuple):
 
 
 def card(
-    qrels: Qrels, frozen: Frozen, numbers: Numbers, left_out: Sequence[str], names: Sequence[str]
+    qrels: Qrels, frozen: Frozen, numbers: CardNumbers, left_out: Sequence[str], names: Sequence[str]
 ) -> Iterator[str]:
-    """The lines; `left_out`: what the archive was asked to leave out; `names`: its files."""
+    """Yield the lines of the card; `left_out`: what the export leaves out; `names`: its files."""
     yield f"# Test set {qrels.pool.name}, qrels {qrels.name}"
     for part in (
         _made(qrels, frozen, numbers, left_out),
@@ -60,7 +60,7 @@ def card(
         yield from part
 
 
-def _made(qrels: Qrels, frozen: Frozen, numbers: Numbers, left_out: Sequence[str]) -> Iterator[str]:
+def _made(qrels: Qrels, frozen: Frozen, numbers: CardNumbers, left_out: Sequence[str]) -> Iterator[str]:
     about, graph = frozen.about, qrels.pool.graph
     systems = ", ".join(about["contributors"]) or "systems elsewhere"
     yield "## How it was made"
@@ -87,9 +87,9 @@ def _made(qrels: Qrels, frozen: Frozen, numbers: Numbers, left_out: Sequence[str
         yield f"This archive: {', '.join(left_out)}. The numbers below are of all judgements."
 
 
-def _counts(frozen: Frozen, numbers: Numbers) -> Iterator[str]:
+def _counts(frozen: Frozen, numbers: CardNumbers) -> Iterator[str]:
     counts = state_counts(frozen.state)
-    yield "## Numbers"
+    yield "## CardNumbers"
     yield ""
     yield "| triples | number |"
     yield "|---|---|"
@@ -113,7 +113,7 @@ def _counts(frozen: Frozen, numbers: Numbers) -> Iterator[str]:
     yield f"{len(frozen.imported.values):,} labels made elsewhere."
 
 
-def _agreement(numbers: Numbers) -> Iterator[str]:
+def _agreement(numbers: CardNumbers) -> Iterator[str]:
     raw, alpha, ac1 = numbers.agreement
     yield "## Agreement"
     yield ""
@@ -129,7 +129,7 @@ def _coefficient(of: Coefficient) -> str:
     return f"undefined ({of.reason})" if of.value is None else f"{of.value:.4f}"
 
 
-def _measures(numbers: Numbers) -> Iterator[str]:
+def _measures(numbers: CardNumbers) -> Iterator[str]:
     yield "## Measures of the systems"
     yield ""
     if not numbers.systems:
@@ -159,7 +159,7 @@ def _limits(frozen: Frozen) -> Iterator[str]:
     yield "  import them as text."
 
 
-def _use(numbers: Numbers, names: Sequence[str]) -> Iterator[str]:
+def _use(numbers: CardNumbers, names: Sequence[str]) -> Iterator[str]:
     trec = "qrels.txt and runs/" if any(name.startswith("runs/") for name in names) else "qrels.txt"
     yield "## How to read it"
     yield ""

@@ -1,4 +1,4 @@
-"""What the files of a test set are written from."""
+"""Collect what the files of a test set are written from, and choose what they hold."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from annotation.quality.kernel import Agreement
 from evaluation.labels.frozen import Frozen
 from evaluation.labels.pool_table import PoolTable
 from evaluation.models import Qrels
-from evaluation.test_sets.labels import Asked
+from evaluation.test_sets.labels import LabelColumns
 from evaluation.test_sets.tables import Sums, measured, positives
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 
 
 class ExportOptions(NamedTuple):
-    """What a test set holds; each field is a column of Export."""
+    """Choose what a test set holds; each field is a column of Export."""
 
     with_runs: bool = True
     with_evidence: bool = True
@@ -40,23 +40,23 @@ EVERYTHING = ExportOptions()
 
 @dataclass(frozen=True)
 class Content:
-    """Frozen qrels with their graph, labels and systems, as the writers of files read them."""
+    """Hold frozen qrels with their graph, labels and systems, for the writers of files."""
 
     qrels: Qrels
     graph: GraphArrays
     whole: Frozen  # all triples
-    frozen: Frozen  # those that the archive holds
+    frozen: Frozen  # those that the export holds
     systems: list[str]
-    all_labels: Asked  # of the whole
+    all_labels: LabelColumns  # of the whole
     agreement: tuple[Agreement, int]  # of the whole; computed first of all, while little else is in memory
     options: ExportOptions
 
     @cached_property
-    def labels(self) -> Asked:
-        """The labels of the triples that the archive holds."""
+    def labels(self) -> LabelColumns:
+        """Return the labels of the triples that the export holds."""
         return self.all_labels.keep(positives(self.whole)) if self.options.positives_only else self.all_labels
 
     @cached_property
     def measures(self) -> tuple[PoolTable, Sums] | None:
-        """Measures of the systems by question; None without systems."""
+        """Return the measures of the systems by question; None without systems."""
         return measured(self.qrels) if self.systems else None

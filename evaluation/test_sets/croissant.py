@@ -1,4 +1,4 @@
-"""croissant.json: the test set as MLCommons Croissant 1.0, which mlcroissant validates and reads."""
+"""Describe a test set as MLCommons Croissant 1.0 (croissant.json), which mlcroissant validates and reads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NUMBERS = {
 
 
 def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
-    """The JSON text about the files in a folder; sums: file -> SHA-256."""
+    """Return the JSON text about the files in a folder; sums: file -> SHA-256."""
     pool = qrels.pool
     columns = {file.name: _columns(folder / file.name) for file in FILES if file.records and file.name in sums}
     metadata = {
@@ -70,7 +70,7 @@ def _file(name: str, sha256: str, size: int) -> dict[str, Any]:
 
 
 def _columns(path: Path) -> list[str]:
-    """Of a table with a header, or of the first object a line; none where there is no record."""
+    """Return the columns in the header of a table or in the first JSON object; none where there is no record."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         first, second = file.readline(), file.readline()
     if path.suffix == ".jsonl":

@@ -1,4 +1,4 @@
-"""The test set as people take it away: one writer of a folder, the same bytes each time (docs/formats.md)."""
+"""Write a test set to a folder, the same bytes each time (docs/formats.md)."""
 
 import shutil
 import uuid
@@ -11,11 +11,11 @@ from core.files.artifacts import ArtifactError, sha256_of
 from evaluation.labels.pool_table import EvaluationError, evaluated
 from evaluation.labels.qrels import read_frozen
 from evaluation.models import Qrels
-from evaluation.test_sets.card import Numbers, card
+from evaluation.test_sets.card import CardNumbers, card
 from evaluation.test_sets.content import EVERYTHING, Content, ExportOptions
 from evaluation.test_sets.croissant import croissant
-from evaluation.test_sets.files import written
-from evaluation.test_sets.labels import agreement_of, asked, days_of
+from evaluation.test_sets.files import exported_files
+from evaluation.test_sets.labels import agreement_of, days_of, label_columns
 from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec import trec_files
 from pooling.graphs.opening import open_graph
@@ -37,7 +37,7 @@ def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTH
     whole = read_frozen(qrels)
     frozen = whole.keep(positives(whole)) if options.positives_only else whole
     systems = _systems(qrels) if options.with_runs else []
-    labels = asked(whole)
+    labels = label_columns(whole)
     graph = open_graph(qrels.pool.graph)
     content = Content(qrels, graph, whole, frozen, systems, labels, agreement_of(labels), options)
     return _write(folder, _files(content), lambda aside, sums: croissant(qrels, aside, sums))
@@ -65,7 +65,7 @@ def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bo
 
 
 def _write(folder: Path, files: Files, describe: Callable[[Path, Mapping[str, str]], str] | None = None) -> list[Path]:
-    """Write the files aside, with their checksums, then rename the folder. `describe`: croissant.json of them."""
+    """Write the files aside, with their checksums, then rename the folder. `describe` makes their croissant.json."""
     check_folder(folder)
     aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
     try:
@@ -100,14 +100,14 @@ def check_folder(folder: Path) -> None:
 
 def _files(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
     names: list[str] = []
-    for name, lines in written(content):
+    for name, lines in exported_files(content):
         names.append(name)
         yield name, lines
     yield "README.md", pieces(card(content.qrels, content.whole, _numbers(content), content.options.left_out, names))
 
 
-def _numbers(content: Content) -> Numbers:
-    """Return the numbers of the whole, whatever the archive leaves out."""
+def _numbers(content: Content) -> CardNumbers:
+    """Return the numbers of all judgements, also where the export leaves some out."""
     whole, measures = content.whole, content.measures
     agreement, doubles = content.agreement
     systems: dict[str, list[float]] = {}
@@ -115,7 +115,7 @@ def _numbers(content: Content) -> Numbers:
         table, sums = measures
         means = np.array([of.mean() for of in sums.values()])
         systems = {name: means[:, table.systems.index(name)].tolist() for name in content.systems}
-    return Numbers(
+    return CardNumbers(
         len(distinct_questions(whole.triples).side),
         len(distinct_questions(whole.triples[positives(whole)]).side),
         agreement,

@@ -1,4 +1,4 @@
-"""The files of a test set, in the order in which they are written: one entry a file.
+"""Register the files of a test set in the order in which they are written, one entry per file.
 
 A new file is a function `lines(content)` in a module of this package, and an entry in FILES.
 """
@@ -19,7 +19,7 @@ Lines = Callable[[Content], Iterable[str] | None]
 
 
 class ExportedFile(NamedTuple):
-    """A file of a test set, or a folder of them where `name` ends with a slash."""
+    """Register a file of a test set, or a folder of files where `name` ends with a slash."""
 
     name: str
     about: str  # for the card and croissant.json
@@ -104,7 +104,7 @@ FILES = (
 )
 
 
-def written(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
+def exported_files(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield name and content of every file but those that speak about the others (card, croissant.json, checksums)."""
     for file in FILES:
         if file.name == RUNS:

@@ -1,4 +1,4 @@
-"""A judged test set that was made elsewhere: its triples become a pool, its judgements qrels and imported labels."""
+"""Import a judged test set: its triples become a pool, its judgements qrels and imported labels."""
 
 import hashlib
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def import_test_set(
     seeds_file: Path | None = None,
     user: User | None = None,
 ) -> Qrels:
-    """Make pool `name` of the triples of a judgement file, and of its judgements qrels of the same name.
+    """Make pool `name` from the triples of a judgement file, and qrels of the same name from its judgements.
 
     All or nothing; bad lines are refused with their numbers, as import_qrels does. Seeds are the test triples that
     the file calls positive, or those of `seeds_file`. Triples of train and valid, and test triples that are no
@@ -84,7 +84,7 @@ def import_test_set(
 
 
 def _positive_tests(judged: dict[Triple, Judged], graph: GraphArrays) -> np.ndarray:
-    """Test triples that the file calls positive, int32[n, 3], in the order of the test set."""
+    """Return the test triples that the file calls positive, int32[n, 3], in the order of the test set."""
     found = [
         triple
         for triple in map(tuple, graph.test.tolist())
@@ -96,7 +96,7 @@ def _positive_tests(judged: dict[Triple, Judged], graph: GraphArrays) -> np.ndar
 def _pooled(
     judged: dict[Triple, Judged], seeds: np.ndarray, graph: GraphArrays, file_name: str
 ) -> tuple[list[Triple], list[dict[str, object]]]:
-    """The triples that are pooled, in the order of the file; and what is left out, as the report of a pool."""
+    """Return the triples to pool, in the order of the file, and the report of those that are left out."""
     known: dict[tuple[int, ...], str] = {}
     for split, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test)):
         known.update(dict.fromkeys(map(tuple, triples.tolist()), f"known fact ({split})"))
@@ -112,7 +112,7 @@ def _pooled(
 
 
 def _write_triples(pool: Pool, pooled: Sequence[Triple], judged: dict[Triple, Judged]) -> None:
-    """Nobody is known to have found them. A filter that the file names is kept."""
+    """Store pooled triples without provenance, with the filter that the file names."""
     depth = np.array([min(judged[triple].depth or 1, MAX_DEPTH) for triple in pooled], dtype=np.int64)
     reason = np.array([judged[triple].reason for triple in pooled], dtype=object)
     gathered = Gathered(

@@ -1,4 +1,4 @@
-"""Single labels of a test set: who said what, when, asked in which words, with which evidence; by pseudonym."""
+"""Write the single labels of a test set: pseudonym, answer, time, words of the question, evidence."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ CHUNK = 2_000  # rows of the database that are held at once
 ANSWERS = tuple(Answer.values)
 
 
-class Asked(NamedTuple):
-    """One entry a label, in the order of their ids: triple, template id, id of the person int32; head bool (which
-    side was asked for), place int8 (3: the adjudicator), answer int8 (index into ANSWERS)."""
+class LabelColumns(NamedTuple):
+    """Hold one entry per label, in the order of their ids.
+
+    triple, template id, id of the person int32; head bool (which side was asked for), place int8 (3: the adjudicator),
+    answer int8 (index into ANSWERS).
+    """
 
     triple: np.ndarray
     template: np.ndarray
@@ -40,17 +43,17 @@ class Asked(NamedTuple):
     place: np.ndarray
     answer: np.ndarray
 
-    def keep(self, kept: np.ndarray) -> Asked:
-        """The same of some triples, bool[n], which are numbered anew."""
+    def keep(self, kept: np.ndarray) -> LabelColumns:
+        """Return the labels of some triples, bool[n], which are numbered anew."""
         mine = kept[self.triple]
-        found = Asked(*(column[mine] for column in self))
+        found = LabelColumns(*(column[mine] for column in self))
         return found._replace(triple=(np.cumsum(kept) - 1)[found.triple])
 
 
-def asked(frozen: Frozen) -> Asked:
-    """What all labels are about, as arrays."""
+def label_columns(frozen: Frozen) -> LabelColumns:
+    """Return all labels of frozen qrels as arrays."""
     kinds = ("i4", "i4", "i4", "?", "i1", "i1")
-    columns = Asked(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
+    columns = LabelColumns(*(np.zeros(len(frozen.labels.values), kind) for kind in kinds))
     fields = ("template_id", "annotator_id", "item__side", "slot__number", "answer")
     for at, (triple, template, person, side, number, answer) in enumerate(_rows(Label, frozen.labels, fields)):
         values = (triple, template, person, side == Side.HEAD, number, ANSWERS.index(answer))
@@ -60,7 +63,7 @@ def asked(frozen: Frozen) -> Asked:
 
 
 def days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
-    """When the first and the last label of people here were given; None without any."""
+    """Return the times of the first and the last label of people here; None without any."""
     ids = frozen.labels.values
     if not len(ids):
         return None
@@ -69,8 +72,8 @@ def days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
     return given[first], given[last]
 
 
-def agreement_of(labels: Asked) -> tuple[Agreement, int]:
-    """Agreement of the two plain labels, yes and no, and the number of triples with two of them."""
+def agreement_of(labels: LabelColumns) -> tuple[Agreement, int]:
+    """Return the agreement of the two plain labels, yes and no, and the number of triples with two of them."""
     plain = labels.place != ADJUDICATION
     order = np.argsort(labels.triple[plain], kind="stable")
     triple, answer = labels.triple[plain][order], labels.answer[plain][order]
@@ -81,7 +84,7 @@ def agreement_of(labels: Asked) -> tuple[Agreement, int]:
 
 
 def _rows(model: Any, ids: Ragged, fields: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-    """Triple and fields of each row, in the order of the ids, a few thousand at a time."""
+    """Yield triple and fields of each row, in the order of the ids, a few thousand at a time."""
     order = np.argsort(ids.values)
     for start in range(0, len(order), CHUNK):
         places = order[start : start + CHUNK]
@@ -94,24 +97,12 @@ def _rows(model: Any, ids: Ragged, fields: tuple[str, ...]) -> Iterator[tuple[An
 
 
 def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: bool) -> Iterator[str]:
-    """One JSON object a label that counted, oldest first; those made elsewhere after those of people here."""
-    guidelines = list(
-        GuidelineVersion.objects.filter(campaign__pool=qrels.pool)
-        .order_by("version")
-        .values_list("created_at", "version")
-    )
+    """Yield a JSON object for each label that counted, oldest first; imported labels after those of people here."""
+    versions = GuidelineVersion.objects.filter(campaign__pool=qrels.pool).order_by("version")
+    guidelines = list(versions.values_list("created_at", "version"))
     times = [at for at, _ in guidelines]
-    fields = (
-        "answer",
-        "slot__number",
-        "annotator_id",
-        "created_at",
-        "active_ms",
-        "away_ms",
-        "item__side",
-        "template__version",
-        "source_url",
-    )
+    own = ("answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms")
+    fields = (*own, "item__side", "template__version", "source_url")
     for triple, answer, number, person, at, active, away, side, version, url in _rows(Label, frozen.labels, fields):
         known = bisect_right(times, at)
         yield _json(
@@ -148,7 +139,7 @@ def _json(graph: GraphArrays, triple: np.ndarray, answer: str, **more: Any) -> s
 
 
 def pseudonym(qrels: Qrels, person: int | str) -> str:
-    """The same for the same person in all exports of these qrels; tells nothing without the salt."""
+    """Return the pseudonym of a person in all exports of these qrels; it tells nothing without the salt."""
     kind = "user" if isinstance(person, int) else "import"
     mac = hmac.new(qrels.salt.encode(), f"{kind}:{person}".encode(), hashlib.sha256)
     return f"p-{mac.hexdigest()[:12]}"
@@ -162,14 +153,14 @@ def _utc(when: datetime) -> str:
 
 
 def evidence_of(frozen: Frozen) -> Iterator[str]:
-    """The addresses given for each triple, in the order of the labels, by spaces; white space within is encoded."""
+    """Yield the addresses given for each triple, in the order of the labels, by spaces; spaces within are encoded."""
     given = _addresses(Label, frozen.labels), _addresses(ImportedLabel, frozen.imported)
     for people, imported in zip(*given, strict=True):
         yield " ".join(dict.fromkeys(re.sub(r"\s", lambda space: quote(space[0]), url) for url in people + imported))
 
 
 def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:
-    """Those of each triple; a stretch of triples is read at once."""
+    """Yield the addresses of each triple, reading a stretch of triples at once."""
     n = len(ids.indptr) - 1
     for start in range(0, n, CHUNK):
         stop = min(start + CHUNK, n)
@@ -179,8 +170,8 @@ def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:
             yield [found[pk] for pk in ids.of(triple).tolist() if pk in found] if found else []
 
 
-def question_lines(labels: Asked, frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
-    """What people read of each triple: one line for each version of the words that a label was given under."""
+def question_lines(labels: LabelColumns, frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
+    """Yield what people read of each triple: a line for each version of the words that a label was given under."""
     yield "head\trelation\ttail\tside\tversion\tgroup_question\tstatement"
     ids, place = np.unique(labels.template, return_inverse=True)
     found = QuestionTemplate.objects.in_bulk(ids.tolist())
@@ -193,7 +184,7 @@ def question_lines(labels: Asked, frozen: Frozen, graph: GraphArrays) -> Iterato
 def _question_lines(
     shown: np.ndarray, templates: Sequence[QuestionTemplate], triples: np.ndarray, graph: GraphArrays
 ) -> Iterator[str]:
-    """Of numbers (triple * len(templates) + place of the template) * 2 + head asked."""
+    """Yield lines for the numbers (triple * len(templates) + place of the template) * 2 + head asked."""
     for number in shown.tolist():
         asked_of, head_asked = divmod(number, 2)
         triple, place = divmod(asked_of, len(templates))

@@ -1,4 +1,4 @@
-"""Tables of a test set: triples, judgements, the pool, values by question."""
+"""Write the tables of a test set: triples, judgements, the pool, values by question."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Sums = Mapping[str, QuestionSums]
 
 
 def triple_lines(triples: np.ndarray, graph: GraphArrays) -> Iterator[str]:
-    """head, relation, tail of int32[n, 3]."""
+    """Yield head, relation and tail of each triple, int32[n, 3]."""
     names = graph.entities, graph.relations, graph.entities
     for start in range(0, len(triples), CHUNK):
         numbers = triples[start : start + CHUNK].T.tolist()
@@ -35,12 +35,12 @@ def triple_lines(triples: np.ndarray, graph: GraphArrays) -> Iterator[str]:
 
 
 def ordered(triples: np.ndarray) -> np.ndarray:
-    """By relation, head, tail."""
+    """Return the triples in the order of relation, head, tail."""
     return triples[np.lexsort((triples[:, 2], triples[:, 0], triples[:, 1]))]
 
 
 def judgement_lines(frozen: Frozen, graph: GraphArrays, evidence: Iterable[str] | None) -> Iterator[str]:
-    """Every triple with its state and how it came to it; `evidence` of each, where it is told."""
+    """Yield every triple with its state and how it was settled, and with `evidence` if given."""
     yield "head\trelation\ttail\tstate\tsettled\tdepth\tfilter" + ("" if evidence is None else "\tevidence")
     states = {int(value): name for value, name in STATE_NAMES.items()}
     more = repeat("") if evidence is None else (f"\t{addresses}" for addresses in evidence)
@@ -63,7 +63,7 @@ def _each(column: np.ndarray) -> Iterator[int]:
 
 
 def pool_lines(frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
-    """A pool file: head, relation, tail, smallest depth, provenance; the pooled triples, no seeds."""
+    """Yield the pooled triples without seeds: head, relation, tail, smallest depth, provenance."""
     names, sides = frozen.about["contributors"], (Side.TAIL, Side.HEAD)
     columns = zip(triple_lines(frozen.triples, graph), _each(frozen.depth), _each(frozen.settled), strict=True)
     for i, (keys, depth, settled) in enumerate(columns):
@@ -77,13 +77,13 @@ def pool_lines(frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
 
 
 def measured(qrels: Qrels) -> tuple[PoolTable, Sums]:
-    """The usual measures of all systems under qrels, summed by question."""
+    """Return the usual measures of all systems under qrels, summed by question."""
     table = pool_table(qrels.pool)
     return table, label_set(qrels.pool, table, f"qrels:{qrels.name}").sums(USUAL_NAMES)
 
 
 def value_lines(table: PoolTable, sums: Sums, systems: Sequence[str]) -> Iterator[str]:
-    """question, system, answers, then each measure: of micro ones the mean over the question's answers.
+    """Yield question, system, answers, then each measure: for micro ones the mean over the question's answers.
 
     Empty where a measure is undefined. Numbers are written so that they come back to the last digit.
     """

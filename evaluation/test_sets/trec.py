@@ -1,4 +1,4 @@
-"""A pool in TREC form: topics, pool, qrels and runs, as trec_eval, pytrec_eval and ir_measures read them."""
+"""Write a pool in TREC form: topics, pool, qrels and runs for trec_eval, pytrec_eval and ir_measures."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ CHUNK = 10_000  # lines whose Python objects are held at once
 
 
 def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> Iterator[str]:
-    """question id, side, entity, relation, text: one question a line, in the template's words of that time."""
+    """Yield question id, side, entity, relation and text of each question, in the template's words of that time."""
     graph = open_graph(pool.graph)
     templates = templates_at(pool.graph, when)
     yield "question\tside\tentity\trelation\ttext"
@@ -43,13 +43,13 @@ def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> It
 
 
 def pool_topics(pool: Pool) -> Iterator[str]:
-    """Topics of the pool's seed questions."""
+    """Yield the topics of a pool's seed questions."""
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
     return topics(pool, questions_of(seeds)[0])
 
 
 def qrels_lines(graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool = False) -> Iterator[str]:
-    """`qid 0 entity rel`, both questions of every triple; 1 positive, 0 negative, -1 unjudged."""
+    """Yield `qid 0 entity rel` for both questions of every triple; 1 positive, 0 negative, -1 unjudged."""
     relevance = np.zeros(max(LabelState) + 1, dtype=np.int8)
     relevance[[LabelState.POSITIVE, LabelState.UNJUDGED]] = 1, -1
     relevance[LabelState.ASSUMED_NEGATIVE] = -1 if strict else 0
@@ -68,12 +68,12 @@ def qrels_lines(graph: GraphArrays, triples: np.ndarray, state: np.ndarray, stri
 
 
 def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
-    """The pooled triples int32[n, 3] in the form of qrels, both questions of each, all -1: nothing of labels."""
+    """Yield the pooled triples int32[n, 3] as qrels that tell nothing of labels: both questions of each, all -1."""
     return qrels_lines(graph, pooled, np.full(len(pooled), LabelState.UNJUDGED, dtype=np.int8))
 
 
 def pool_runs(pool: Pool, systems: Sequence[str], triples: np.ndarray) -> dict[str, Iterator[bytes]]:
-    """System -> six columns, score = -rank: each question's candidates in strict order, as far as its run holds all.
+    """Return for each system six columns, score = -rank: candidates in strict order, as far as its run holds all.
 
     triples int32[n, 3]: seeds and pooled ones. Other test triples are known facts, also where they are seeds by now,
     and what was pooled later is a candidate like any other.
@@ -97,12 +97,12 @@ def pool_runs(pool: Pool, systems: Sequence[str], triples: np.ndarray) -> dict[s
 
 
 def _run(run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array) -> Iterator[bytes]:
-    """The candidates of one run are in memory while it is written."""
+    """Yield the lists of one run, whose candidates are in memory while it is written."""
     yield from list_pieces(run, known, position, read_topk(run, keep=False), ids, words)
 
 
 def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:
-    """File name -> lines of topics, pool and qrels.
+    """Return the lines of topics, pool and qrels by file name.
 
     Topics are the questions of all seeds and pooled triples. The labels are those of now, or of `qrels`; `strict`
     leaves assumed negatives unjudged (-1).
@@ -117,7 +117,7 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
 
 
 def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[bytes]]:
-    """The lists, and the runs: everything that a TREC evaluation of the pool needs."""
+    """Return the lists and runs by file name: everything that a TREC evaluation of the pool needs."""
     triples, _ = read_qrels(qrels) if qrels else pooled_state(pool)
     lists = {name: pieces(lines) for name, lines in trec_lists(pool, qrels, strict).items()}
     runs = pool_runs(pool, evaluated(pool), triples)
@@ -125,7 +125,7 @@ def trec_files(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
 
 
 def is_among(triples: np.ndarray, others: np.ndarray, graph: GraphArrays) -> np.ndarray:
-    """Which triples of the graph int[n, 3] are rows of int[m, 3] too, bool[n]."""
+    """Return which triples of the graph int[n, 3] are among others int[m, 3], bool[n]."""
     return np.isin(triple_codes(triples, graph), triple_codes(others, graph))
 
 

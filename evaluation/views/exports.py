@@ -24,7 +24,7 @@ from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.overview.pool_report import pool_report
 from evaluation.test_sets.trec import TREC_TYPE, trec_lists
-from evaluation.test_sets.zip_file import archive_name, archive_of, options_of, request_export
+from evaluation.test_sets.zip_file import options_of, request_export, zip_name, zip_path
 from pooling.models import Pool
 from pooling.runs.trec_write import pieces
 from pooling.views.find import find_pool
@@ -67,7 +67,7 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
     jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=EvaluationJob.EXPORT).order_by("pk")}
 
     def archive_row(export: Export) -> dict[str, Any]:
-        path, job = archive_of(export), jobs.get(export.pk)
+        path, job = zip_path(export), jobs.get(export.pk)
         return {"export": export, "path": path, "job": job, "left_out": options_of(export).left_out}
 
     rows = []
@@ -109,7 +109,7 @@ def export_download(request: HttpRequest, name: str, qrels: str, number: int) ->
     """Send an archive, or the range of it that is asked for."""
     exports = Export.objects.select_related("qrels__pool")
     export = get_object_or_404(exports, pk=number, qrels__name=qrels, qrels__pool__name=name)
-    path = archive_of(export)
+    path = zip_path(export)
     if path is None:
         raise Http404(f"This archive of the test set {qrels} is not written yet.")
-    return ranged_file(request, path, export.sha256, archive_name(export))
+    return ranged_file(request, path, export.sha256, zip_name(export))

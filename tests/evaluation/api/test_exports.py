@@ -14,7 +14,7 @@ from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.content import ExportOptions
-from evaluation.test_sets.zip_file import request_export, write_archive
+from evaluation.test_sets.zip_file import request_export, write_zip
 from pooling.models import Pool
 
 URL = "/api/v1/pools/p/exports"
@@ -27,7 +27,7 @@ def qrels(labelled: Pool) -> Qrels:
 
 def written(qrels: Qrels, **options: bool) -> Export:
     export, _ = request_export(qrels, ExportOptions(**options), None)
-    write_archive(export)
+    write_zip(export)
     return export
 
 
@@ -45,7 +45,7 @@ def test_asked_for_written_and_taken_away(sign_in, qrels: Qrels):
         409,
         {"error": "This archive is not written: wait for its job, or ask for it again."},
     )
-    write_archive(export)
+    write_zip(export)
     after = researcher.get(one).json()
     assert (after["is_written"], after["download"]) == (True, f"http://testserver{one}/download")
     content = b"".join(researcher.get(after["download"]).streaming_content)

@@ -16,7 +16,7 @@ from config.wsgi import application
 from core.people.tokens import create_token, scopes_for
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.test_sets.content import EVERYTHING
-from evaluation.test_sets.zip_file import request_export, write_archive
+from evaluation.test_sets.zip_file import request_export, write_zip
 from pooling.models import Pool
 from tests.factories import make_person
 from tests.fuzz import ask_every_operation
@@ -27,7 +27,7 @@ def known(labelled: Pool) -> dict[str, Any]:
     """What there is: names for the parts of addresses."""
     qrels = freeze_qrels(labelled, "v1")
     export, job = request_export(qrels, EVERYTHING, None)
-    write_archive(export)
+    write_zip(export)
     assert job is not None
     return {
         "pool": "p",

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from core.enums import JobState
 from core.models import AuditEntry
-from evaluation.keeping.backup import BackupError, Written
+from evaluation.keeping.backup import BackupError, BackupSummary
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.management.commands import backup, restore
 from evaluation.models import Export
@@ -102,7 +102,7 @@ def test_backup_and_restore_name_what_is_missing(town: Graph, tmp_path: Path, mo
     lines = run("backup", str(tmp_path / "b.tar"), "--no-check").splitlines()
     note = "Not in the backup, since it was missing: exports/1.zip of export 1 of p/v1. It is written again, with the "
     assert [line.startswith(note) for line in lines if "%" not in line][-1:] == [True]
-    found = Written(1, 2, 3, {"exports/1.zip": "export 1 of p/v1"})
+    found = BackupSummary(1, 2, 3, {"exports/1.zip": "export 1 of p/v1"})
     monkeypatch.setattr(restore, "restore", lambda path, tell: found)
     assert run("restore", str(tmp_path / "b.tar")).splitlines() == [
         "Restored b.tar: 1 rows, 2 files, all as in the backup.",

@@ -24,12 +24,12 @@ from core.files.artifacts import artifact_path
 from evaluation.keeping import backup as backup_module
 from evaluation.keeping.backup import BackupError, write_backup
 from evaluation.keeping.restore import read_manifest, restore
-from evaluation.keeping.tables import Sum, Table, tables
+from evaluation.keeping.tables import Table, TableSum, tables
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
-from evaluation.test_sets.zip_file import archive_of, request_export, write_archive
+from evaluation.test_sets.zip_file import request_export, write_zip, zip_path
 from pooling.models import Graph, Run, System
 from tests.annotation.factories import World, label_item, make_graph, make_world
 from tests.factories import make_job, make_person, make_pool, make_systems, make_town
@@ -135,7 +135,7 @@ def test_a_damaged_file_is_named_and_no_backup_is_written(full: World, tmp_path:
 def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_again(full: World, tmp_path: Path):
     """It is written again from its qrels; the backup and its restore say which it is."""
     export, _ = request_export(Qrels.objects.get(), ExportOptions(), None)
-    path = write_archive(export)
+    path = write_zip(export)
     before = path.read_bytes()
     path.unlink()
     kept, file = files(), f"exports/{export.pk}.zip"
@@ -150,13 +150,13 @@ def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_agai
         "the same bytes, when somebody asks for it on the page Test set."
     ]
     again = Export.objects.get()
-    assert archive_of(again) is None
-    assert write_archive(again).read_bytes() == before
+    assert zip_path(again) is None
+    assert write_zip(again).read_bytes() == before
 
 
 def test_a_damaged_archive_of_a_test_set_may_be_deleted(full: World, tmp_path: Path):
     export, _ = request_export(Qrels.objects.get(), ExportOptions(), None)
-    path = write_archive(export)
+    path = write_zip(export)
     path.write_bytes(b"?")
     with pytest.raises(BackupError) as caught:
         write_backup(tmp_path / "b.tar", silent)
@@ -297,7 +297,7 @@ def test_a_member_that_is_missing_or_too_many_is_found(archive: Path):
 def test_a_path_that_leads_elsewhere_is_refused(archive: Path, name: str):
     label = "database/annotation.Label/000000.jsonl"
     path = rewritten(archive, lambda old, content: (name if old == label else old, content))
-    assert refused(path) == f"The archive holds {name!r}, which no backup has. Nothing was restored."
+    assert refused(path) == f"The backup holds {name!r}, which no backup has. Nothing was restored."
 
 
 def test_a_link_is_refused(tmp_path: Path, db):
@@ -305,7 +305,7 @@ def test_a_link_is_refused(tmp_path: Path, db):
         info = tarfile.TarInfo("artifacts/link")
         info.type, info.linkname = tarfile.SYMTYPE, "/etc"
         archive.addfile(info)
-    assert refused(tmp_path / "b.tar").startswith("The archive holds 'artifacts/link'")
+    assert refused(tmp_path / "b.tar").startswith("The backup holds 'artifacts/link'")
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path, db):
@@ -422,12 +422,12 @@ def test_what_a_killed_restore_left_is_in_nobodys_way(archive: Path):
 def test_the_order_of_rows_does_not_change_a_checksum(db):
     make_person("ann"), make_person("ben")
     table = Table(User)
-    one, other = Sum(), Sum()
+    one, other = TableSum(), TableSum()
     lines = list(table.lines(one))
     for line in reversed(lines):
         other.add(line)
     assert len(lines) == 2 and lines[0] != lines[1]
-    assert one == other and one.sha256 != Sum().sha256
+    assert one == other and one.sha256 != TableSum().sha256
 
 
 # -- the commands, and the other database -----------------------------------------------------------------------

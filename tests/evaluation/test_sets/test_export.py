@@ -29,7 +29,7 @@ from evaluation.test_sets import files
 from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.trec import pool_topics
-from evaluation.test_sets.zip_file import EPOCH, archive_of, request_export, write_archive
+from evaluation.test_sets.zip_file import EPOCH, request_export, write_zip, zip_path
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
@@ -401,17 +401,13 @@ def test_topics_of_a_pool_are_its_seed_questions(pool: Pool):
 @pytest.mark.django_db(transaction=True)
 def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: Path):
     export, job = request_export(qrels, ExportOptions(), None)
-    assert (archive_of(export), export.sha256, request_export(qrels, ExportOptions(), None)) == (
-        None,
-        "",
-        (export, job),
-    )
+    assert (zip_path(export), export.sha256, request_export(qrels, ExportOptions(), None)) == (None, "", (export, job))
     assert job is not None
     execute(job.pk, "w")
     job.refresh_from_db()
     export.refresh_from_db()
     assert (job.state, job.error) == ("done", "")
-    path = archive_of(export)
+    path = zip_path(export)
     assert path is not None
     with zipfile.ZipFile(path) as archive:
         assert {name.partition("/")[2] for name in archive.namelist()} == FILES
@@ -423,14 +419,14 @@ def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: 
     assert (export.sha256, export.num_bytes) == (hashlib.sha256(first).hexdigest(), len(first))
     assert request_export(qrels, ExportOptions(), None) == (export, None)
     path.unlink()
-    assert write_archive(export).read_bytes() == first
+    assert write_zip(export).read_bytes() == first
     assert [p.name for p in artifact_path("exports").iterdir()] == [f"{export.pk}.zip"]
 
 
 def test_an_archive_that_is_there_stays(qrels: Qrels):
     export, _ = request_export(qrels, ExportOptions(), None)
-    before = write_archive(export).stat().st_mtime_ns
-    assert write_archive(export).stat().st_mtime_ns == before
+    before = write_zip(export).stat().st_mtime_ns
+    assert write_zip(export).stat().st_mtime_ns == before
 
 
 def test_an_export_that_is_gone_is_a_message(qrels: Qrels):

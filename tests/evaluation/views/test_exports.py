@@ -17,7 +17,7 @@ from evaluation.models import Export, Qrels
 from evaluation.overview.pool_report import pool_report
 from evaluation.test_sets.content import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
-from evaluation.test_sets.zip_file import archive_name, options_of, request_export, write_archive
+from evaluation.test_sets.zip_file import options_of, request_export, write_zip, zip_name
 from evaluation.views import exports as export
 from evaluation.views.exports import FROZEN, WRITTEN_ALREADY
 from pooling.models import Pool
@@ -30,7 +30,7 @@ PAGE, WRITE = "/pools/p/export", "/pools/p/export/v1/write"
 def written(qrels: Qrels, **options: bool) -> tuple[Export, str]:
     """A written archive and its address."""
     export, _ = request_export(qrels, ExportOptions(**options), None)
-    write_archive(export)
+    write_zip(export)
     return export, f"/pools/p/export/{qrels.name}/{export.pk}.zip"
 
 
@@ -130,7 +130,7 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     assert "The disk is full." in archive.text and "hx-trigger" not in element(page, part)
     assert f"/jobs/{job.pk}" in links(sign_in("manager").get(PAGE))
     Job.objects.update(state="done")
-    path = write_archive(export)
+    path = write_zip(export)
     page = client.get(PAGE)
     assert element(page, "archive")["data-state"] == "written"
     assert download in links(page) and "hx-trigger" not in element(page, part)
@@ -157,7 +157,7 @@ def test_what_is_ticked_is_what_is_written(sign_in, labelled: Pool, ticked, opti
     client.post(WRITE, dict.fromkeys(ticked, "on"))
     export = Export.objects.get()
     assert {k: getattr(export, k) for k in ExportOptions._fields} == ExportOptions(**options)._asdict()
-    assert archive_name(export) == name
+    assert zip_name(export) == name
     _, download = written(qrels, **options)
     page = client.post(WRITE, dict.fromkeys(ticked, "on"), follow=True)
     assert notices(page) == [WRITTEN_ALREADY.format("v1")]
@@ -172,7 +172,7 @@ def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
     assert client.get("/pools/p/export/v1/1.zip").status_code == 404
     qrels = freeze_qrels(make_pool(labelled.graph, "other"), "v1")
     export, _ = request_export(qrels, ExportOptions(), None)
-    write_archive(export)
+    write_zip(export)
     assert client.get(f"/pools/other/export/v1/{export.pk}.zip").status_code == 200
     assert client.get(f"/pools/p/export/v1/{export.pk}.zip").status_code == 404
 
