@@ -87,7 +87,7 @@ def pool_goes() -> list[str]:
     qrels = freeze_qrels(pool, "v1")
     return during(
         lambda: removal.remove(pool, None, with_labels=True),
-        (removal, "_let_go"),
+        (removal, "_clear_references"),
         lambda: start_job(EvaluationJob.EVALUATE, pool=pool, params={"a": 1}),
         lambda: start_job(PoolingJob.SCORE, pool=pool, system=used),
         lambda: retry(job),
@@ -105,7 +105,7 @@ def graph_goes() -> list[str]:
     graph, pool, _, free = site("two")
     return during(
         lambda: removal.remove(graph, None),
-        (removal, "_let_go"),
+        (removal, "_clear_references"),
         lambda: start_job(PoolingJob.TRAIN, system=free),
         lambda: start_job(EvaluationJob.EVALUATE, pool=pool),
         lambda: create_pool(graph, name="new-one", sample=1.0),
@@ -140,7 +140,7 @@ def extension_comes_first() -> list[str]:
 def system_goes_before_an_extension() -> list[str]:
     _, pool, _, free = site("five")
     return during(
-        lambda: removal.remove(free, None), (removal, "_let_go"), lambda: extend_pool(pool, systems=["distmult"])
+        lambda: removal.remove(free, None), (removal, "_clear_references"), lambda: extend_pool(pool, systems=["distmult"])
     )
 
 

@@ -130,13 +130,13 @@ def test_with_labels_everything_of_the_campaign_goes_and_people_stay(world: Worl
 
 def test_a_label_that_comes_while_a_pool_is_deleted_keeps_it(tmp_path: Path, db, monkeypatch):
     """It was not there when the labels were counted, and is there when they go."""
-    world, let_go = make_world(tmp_path / "graph"), removal._let_go
+    world, let_go = make_world(tmp_path / "graph"), removal._clear_references
 
     def late(going: removal.Going) -> None:
         label_item(world, world.campaign.items.first(), ann="Y")
         let_go(going)
 
-    monkeypatch.setattr(removal, "_let_go", late)
+    monkeypatch.setattr(removal, "_clear_references", late)
     with pytest.raises(KeepingError) as caught:
         remove(world.pool, None)
     assert str(caught.value) == "p1 stays: somebody has labelled it in this moment."
