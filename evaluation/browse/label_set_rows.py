@@ -27,6 +27,8 @@ from evaluation.labels.qrels import qrels_state
 from evaluation.models import Qrels
 from pooling.models import Pool
 
+ALL_WITHDRAWN = "No label of this annotator counts: all were withdrawn."
+
 
 @dataclass(frozen=True)
 class LabelSetRow:
@@ -83,8 +85,7 @@ class _RowMaker:
     def _annotator(self, choice: LabelChoice, number: int) -> LabelSetRow:
         verdicts = self.by_person.get(self.people[number])
         if verdicts is None:
-            why = "No label of this annotator counts: all were withdrawn."
-            return LabelSetRow(choice.key, choice.name, choice.group, problem=why)
+            return LabelSetRow(choice.key, choice.name, choice.group, problem=ALL_WITHDRAWN)
         return self._row(choice, state_of(self.table, list(verdicts), list(verdicts.values())))
 
     def _qrels(self, choice: LabelChoice, qrels: Qrels) -> LabelSetRow:

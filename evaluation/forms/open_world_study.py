@@ -9,6 +9,7 @@ from evaluation.open_world.study import LONGEST_NAME, SMALL, StudyOptions
 from pooling.forms.systems import DEVICES
 from pooling.systems import SYSTEMS, SystemSpec
 
+NO_NUMBERS = "Write numbers with spaces between them, as in 0.95 0.75."
 FULL = StudyOptions()
 NAMES = [(spec.name, spec.label) for spec in SYSTEMS.values() if isinstance(spec, SystemSpec)]
 
@@ -58,7 +59,7 @@ class StudyForm(PageForm):
         try:
             return tuple(float(word) for word in text.split())
         except ValueError:
-            raise forms.ValidationError("Write numbers with spaces between them, as in 0.95 0.75.") from None
+            raise forms.ValidationError(NO_NUMBERS) from None
 
     def options(self) -> StudyOptions:
         """Return the options of the chosen size, changed by the fields that were filled in."""

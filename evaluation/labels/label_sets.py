@@ -37,6 +37,8 @@ _STATES = {
     Verdict.UNDECIDED: LabelState.UNJUDGED,
 }
 
+NOTHING_JUDGED = "No triple had been judged by then."
+
 
 class QuestionCounts(NamedTuple):
     """Count the questions with an answer: all, those with a judged negative, those with one or an assumed one."""
@@ -169,7 +171,7 @@ def _until(pool: Pool, table: PoolTable, when: datetime) -> LabelSet:
         f"labels until {shown} UTC",
         state_of(table, list(verdicts), list(verdicts.values())),
         table.pool,
-        note="" if verdicts else "No triple had been judged by then.",
+        note="" if verdicts else NOTHING_JUDGED,
     )
 
 

@@ -28,6 +28,8 @@ from pooling.views.find import find_pool
 
 no_copies = cache_control(no_store=True)  # managers see names of annotators
 
+IMPORTED = "Imported qrels {}."
+
 
 @evaluator_required
 @no_copies
@@ -43,7 +45,7 @@ def labels(request: SignedInRequest, name: str) -> HttpResponse:
         return import_qrels(pool, asked["name"], content, file_name, asked["format"], request.user)
 
     if qrels := attempt(form, bring, "file"):
-        messages.success(request, " ".join([f"Imported qrels {qrels.name}.", *qrels.notes]))
+        messages.success(request, " ".join([IMPORTED.format(qrels.name), *qrels.notes]))
         return redirect("evaluation-labels", name)
     until = request.GET.get("until", "").strip()
     context = {"pool": pool, "form": form, "until": until, **_table(request, pool, until)}

@@ -28,6 +28,8 @@ from evaluation.open_world.study_sections import study_sections
 from evaluation.sections.section import Section
 from evaluation.views.csv_file import table_response
 
+NOTHING_YET = "Of study {} nothing was evaluated yet: come back when its first checkpoints are there."
+
 
 @evaluator_required
 def studies(request: SignedInRequest) -> HttpResponse:
@@ -157,7 +159,5 @@ def _sections(study: Study, view: StudyView) -> list[Section]:
     """Return the sections of a study; StudyError if there are none yet."""
     sections = study_sections(study, view)
     if not sections:
-        raise StudyError(
-            f"Of study {study.name} nothing was evaluated yet: come back when its first checkpoints are there."
-        )
+        raise StudyError(NOTHING_YET.format(study.name))
     return sections

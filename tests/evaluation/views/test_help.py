@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from evaluation.sections.help_pages import help_page
+from tests.page import content, links, parse
+
 
 def test_help_page_is_the_documentation_with_its_contents(sign_in):
-    page = sign_in("researcher").get("/help/evaluation").content.decode()
-    assert "<h1>Evaluation</h1>" in page
-    assert '<li><a href="#discriminative-power">Discriminative power</a></li>' in page
-    assert '<h2 id="discriminative-power">Discriminative power</h2>' in page
-    assert '<a href="/help/measures">measures.md</a>' in page
+    page = sign_in("researcher").get("/help/evaluation")
+    document = help_page("evaluation")
+    assert document is not None and parse(page).one(tag="h1").text == document.title
+    headings = {heading.slug: heading.text for heading in document.contents}
+    assert "discriminative-power" in headings
+    assert {a["href"][1:]: a.text for a in parse(page).one(tag="nav", class_="contents card").all(tag="a")} == headings
+    assert {one["id"]: one.text for one in content(page).all(tag="h2") if one["id"] in headings} == headings
+    assert "/help/measures" in links(page)
 
 
 def test_lenses_are_a_help_page(sign_in):
-    page = sign_in("researcher").get("/help/lenses").content.decode()
-    assert "<h1>Lenses</h1>" in page and '<h2 id="probe">PROBE</h2>' in page
+    page = parse(sign_in("researcher").get("/help/lenses"))
+    assert page.one(tag="h1").text == help_page("lenses").title and page.has(tag="h2", id="probe")
 
 
 def test_the_api_is_explained_to_whoever_can_have_a_token(sign_in):
-    page = sign_in("annotator").get("/help/api").content.decode()
-    assert "<h1>The API</h1>" in page and '<h2 id="label">Label</h2>' in page
-    assert '<pre tabindex="0">' in page and "<pre>" not in page
+    page = parse(sign_in("annotator").get("/help/api"))
+    assert page.one(tag="h1").text == help_page("api").title and page.has(tag="h2", id="label")
+    assert {one.attrs.get("tabindex") for one in page.all(tag="pre")} == {"0"}
     assert sign_in("stranger").get("/help/api")["Location"] == "/login?next=/help/api"
     assert sign_in("adjudicator").get("/help/lenses").status_code == 403
 

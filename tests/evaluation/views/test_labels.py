@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
-from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -14,34 +12,37 @@ from django.utils import timezone
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign
 from annotation.people.accounts import add_person
-from core.files.artifacts import artifact_path
-from evaluation.browse.label_set_rows import label_set_rows
-from evaluation.forms import qrels as forms
-from evaluation.labels.label_sets import label_set, label_sets
+from core.files.artifacts import ArtifactError, artifact_path
+from core.forms.fields import TOO_LARGE
+from evaluation.browse.label_set_rows import ALL_WITHDRAWN, label_set_rows
+from evaluation.forms.qrels import ImportQrelsForm
+from evaluation.labels.import_qrels import import_qrels
+from evaluation.labels.label_sets import NOTHING_JUDGED, label_set, label_sets, parse_time
 from evaluation.labels.pool_table import pool_table
-from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.qrels import freeze_qrels, qrels_state
 from evaluation.models import Qrels
 from evaluation.overview.counts import stage_counts
+from evaluation.views.labels import IMPORTED
 from pooling.models import Pool
 from tests.annotation.factories import answer, slot_for
 from tests.factories import names_of
+from tests.page import Element, element, elements, fields, has, links, notices, numbers, parse, refusal, refused
 
 PAGE = "/pools/p/evaluation/labels"
 MANAGER = SimpleNamespace(_site_roles=frozenset({"manager"}))
+FILE = ImportQrelsForm.base_fields["file"]
 RESEARCHER = SimpleNamespace(_site_roles=frozenset({"researcher"}))
 
 
-def rows_of(html: str) -> dict[str, list[str]]:
-    """Key -> the texts of its row."""
-    found = {}
-    for row in re.findall(r"<tr>(.*?)</tr>", html.partition("</thead>")[2], re.S):
-        key = re.search(r'<span class="help mono">(.*?)</span>', row)
-        if key:
-            cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row.replace(key[0], ""), re.S)
-            found[key[1]] = [
-                " ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).replace("\xa0", " ").split()) for cell in cells
-            ]
-    return found
+def rows_of(page: object) -> dict[str, list[str]]:
+    """Return the words of each label set's row by its key: name with notes, numbers, when and who."""
+    return {row.one("key").text: cells(row) for row in elements(page, "label-set")}
+
+
+def cells(row: Element) -> list[str]:
+    named, *others = row.elements
+    name = " ".join([str(named.children[0]).strip(), *named.texts(class_="help")])
+    return [name, *(cell.text for cell in others)]
 
 
 def upload(pool: Pool, *labels: str, name: str = "theirs.tsv") -> SimpleUploadedFile:
@@ -72,7 +73,7 @@ def test_who_may_see_label_sets_and_who_may_import(sign_in, labelled: Pool, role
     client = sign_in(role)
     page = client.get(PAGE)
     assert page.status_code == seen
-    assert ("current labels" in page.content.decode()) == (seen == 200)
+    assert ("current" in rows_of(page)) == (seen == 200)
     data = {"name": "theirs", "format": "tsv", "file": upload(labelled, "1")}
     assert client.post(PAGE, data).status_code == posted
     assert list(Qrels.objects.values_list("name", flat=True)) == kept
@@ -83,8 +84,8 @@ def test_the_table_says_what_is_in_each_label_set(sign_in, labelled: Pool):
     client = sign_in("manager")
     annotated(labelled, "ann")
     client.post(PAGE, {"name": "theirs", "format": "tsv", "file": upload(labelled, "1", "0")})
-    html = client.get(PAGE).content.decode()
-    found, table = rows_of(html), pool_table(labelled)
+    page = client.get(PAGE)
+    found, table = rows_of(page), pool_table(labelled)
     keys = [choice.key for choice in label_sets(labelled, MANAGER)]
     assert list(found) == keys
     assert {"depth:0", "depth:5", "qrels:v1", "imported:theirs", "annotator:1"} < set(keys)
@@ -100,7 +101,7 @@ def test_the_table_says_what_is_in_each_label_set(sign_in, labelled: Pool):
     assert found["imported:theirs"][8] == f"{qrels.created_at:%Y-%m-%d %H:%M} manager"
     assert found["qrels:v1"][8].endswith(" server")
     assert found["seeds"][8] == "–"
-    assert f'href="/pools/{labelled.name}/export"' in html
+    assert f"/pools/{labelled.name}/export" in links(page)
 
 
 def test_names_of_annotators_are_for_managers_only(sign_in, labelled: Pool):
@@ -133,58 +134,60 @@ def test_an_annotator_without_labels_that_count_and_a_damaged_file_are_said(sign
     withdraw_labels(campaign, first)
     path = artifact_path(freeze_qrels(labelled, "v1").artifact)
     path.write_bytes(b"something else")
-    found = rows_of(client.get(PAGE).content.decode())
-    assert found["annotator:1"][1] == "No label of this annotator counts: all were withdrawn."
-    assert "is not the file that was written" in found["qrels:v1"][1]
+    found = rows_of(client.get(PAGE))
+    assert found["annotator:1"][1] == ALL_WITHDRAWN
+    with pytest.raises(ArtifactError) as damaged:
+        qrels_state(pool_table(labelled), Qrels.objects.get())
+    assert found["qrels:v1"][1] == str(damaged.value)
     assert len(found["annotator:2"]) == 9
 
 
 def test_labels_as_they_stood_at_a_time(sign_in, labelled: Pool):
     client = sign_in("researcher")
-    html = client.get(PAGE, {"until": "2026-03-02T12:00"}).content.decode()
-    assert next(iter(rows_of(html))) == "until:2026-03-02T12:00:00Z"
-    row = rows_of(html)["until:2026-03-02T12:00:00Z"]
+    page = client.get(PAGE, {"until": "2026-03-02T12:00"})
+    assert next(iter(rows_of(page))) == "until:2026-03-02T12:00:00Z"
+    row = rows_of(page)["until:2026-03-02T12:00:00Z"]
     chosen = label_set(labelled, pool_table(labelled), "until:2026-03-02T12:00")
-    assert row[0] == "labels until 2026-03-02 12:00 UTC No triple had been judged by then."
+    assert row[0] == f"{chosen.name} {NOTHING_JUDGED}" and numbers(row[0])[-2:] == ["12", "00"]
     assert row[1:5] == [str(n) for n in chosen.counts().values()]
-    assert 'value="2026-03-02T12:00"' in html
-    for wrong, why in (
-        ("<b>", "is no time: write it as in until:2026-03-02T12:00"),
-        ((timezone.now() + timedelta(days=1)).isoformat(), "has not come yet"),
-    ):
+    assert fields(page)["until"] == "2026-03-02T12:00"
+    for wrong in ("<b>", (timezone.now() + timedelta(days=1)).isoformat()):
         html = client.get(PAGE, {"until": wrong}).content.decode()
-        assert why in html and "<b>" not in html
+        assert [element(html, "until-problem").text] == refusal(lambda text=wrong: parse_time(text))
+        assert "<b>" not in html
         assert list(rows_of(html)) == [choice.key for choice in label_sets(labelled, RESEARCHER)]
 
 
 def test_an_import_says_what_is_odd_and_a_refusal_why(sign_in, labelled: Pool):
     client = sign_in("manager")
-    wrong = client.post(PAGE, {"name": "a", "format": "tsv", "file": upload(labelled, "1", "yes", "<i>")})
-    html = wrong.content.decode()
-    assert wrong.status_code == 200 and "Nothing was imported." in html
-    assert "theirs.tsv:2: label &#x27;yes&#x27; is none of 1, 0, -1" in html
-    assert "theirs.tsv:3: label &#x27;&lt;i&gt;&#x27; is none of" in html and "<i>" not in html
+    file = upload(labelled, "1", "yes", "<i>")
+    told = refusal(lambda: import_qrels(labelled, "a", file.read(), "theirs.tsv", "tsv"))
+    assert [line.split(":")[1] for line in told if line.startswith("theirs.tsv:")] == ["2", "3"]
+    file.seek(0)
+    wrong = client.post(PAGE, {"name": "a", "format": "tsv", "file": file})
+    assert wrong.status_code == 200 and " ".join(parse(wrong).errors) == " ".join(told)
+    assert "<i>" in parse(wrong).text and "<i>" not in wrong.content.decode()
     assert not Qrels.objects.exists()
     done = client.post(PAGE, {"name": "a", "format": "tsv", "file": upload(labelled, "1")}, follow=True)
     assert done.redirect_chain == [(PAGE, 302)]
-    html = done.content.decode()
-    assert f"Imported qrels a. {Qrels.objects.get().notes[0]}" in html
+    notes = Qrels.objects.get().notes
+    assert notes and notices(done) == [" ".join([IMPORTED.format("a"), *notes])]
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "why"),
     [
-        ({"name": "a b"}, "Enter a valid “slug”"),
-        ({"format": "csv"}, "csv is not one of the available choices."),
-        ({"file": ""}, "Choose a file."),
-        ({"file": SimpleUploadedFile("x", b"")}, "The file is empty."),
-        ({"file": SimpleUploadedFile("x", b"y" * 101)}, "The file has 101 bytes; at most 100 can be sent here."),
+        ({"name": "a b"}, {"name": ["invalid"]}),
+        ({"format": "csv"}, {"format": ["invalid_choice"]}),
+        ({"file": ""}, {"file": ["required"]}),
+        ({"file": SimpleUploadedFile("x", b"")}, {"file": ["empty"]}),
+        ({"file": SimpleUploadedFile("x", b"y" * 101)}, {"file": [TOO_LARGE.format(101, 100, FILE.instead)]}),
     ],
 )
-def test_a_form_that_cannot_be_used_is_explained(sign_in, labelled: Pool, monkeypatch, change, message):
-    monkeypatch.setattr(forms.ImportQrelsForm.base_fields["file"], "most", 100)
+def test_a_form_that_cannot_be_used_is_explained(sign_in, labelled: Pool, monkeypatch, change, why):
+    monkeypatch.setattr(FILE, "most", 100)
     data = {"name": "a", "format": "tsv", "file": SimpleUploadedFile("x", b"y")} | change
-    assert message in sign_in("manager").post(PAGE, data).content.decode()
+    assert refused(sign_in("manager").post(PAGE, data)) == why
     assert not Qrels.objects.exists()
 
 
@@ -193,9 +196,9 @@ def test_without_runs_the_page_says_what_to_do_and_still_imports(sign_in, labell
         system.run.delete()
     client = sign_in("manager")
     data = {"name": "theirs", "format": "tsv", "file": upload(labelled, "1")}
-    html = client.post(PAGE, data, follow=True).content.decode()
-    assert "No system has the rank rows that pool p needs: run score_runs p" in html
-    assert "<table" not in html and Qrels.objects.count() == 1
+    page = client.post(PAGE, data, follow=True)
+    assert [element(page, "problem").text] == refusal(lambda: pool_table(labelled))
+    assert not parse(page).has(tag="table") and Qrels.objects.count() == 1
 
 
 def test_imported_qrels_are_not_among_the_frozen_ones(sign_in, labelled: Pool):
@@ -203,7 +206,7 @@ def test_imported_qrels_are_not_among_the_frozen_ones(sign_in, labelled: Pool):
     client.post(PAGE, {"name": "theirs", "format": "tsv", "file": upload(labelled, "1")}, follow=True)
     assert Qrels.objects.get().origin == "imported"
     html = client.get("/pools/p/export").content.decode()
-    assert "theirs" not in html and "Nothing is frozen yet" in html
+    assert "theirs" not in html and has(html, "empty")
     assert client.post("/pools/p/export/theirs/write").status_code == 404
     assert stage_counts(labelled).qrels == 0
 

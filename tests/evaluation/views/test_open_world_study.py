@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import json
+from dataclasses import replace
 
 import pytest
 from django.test import Client
 
 from core.models import Job
+from evaluation.forms.open_world_study import NO_NUMBERS
 from evaluation.models import Study
+from evaluation.open_world.study import SMALL
+from evaluation.open_world.study_curves import DIVISIONS, view_of
+from evaluation.views.open_world_study import NOTHING_YET
 from tests.evaluation.studies import finish, make_study
 from tests.factories import make_person
+from tests.page import chart_data, content, element, fields, has, numbers, parse, refusal, refused
 
 
 @pytest.fixture
@@ -49,24 +54,24 @@ def test_studies_form_starts_the_first_job(boss):
         {"study": "mine"},
         "boss",
     )
-    assert "Its graphs are being made" in boss.get("/open-world/studies/mine").content.decode()
-    assert "mine" in boss.get(f"/jobs/{job.pk}").content.decode()
+    assert has(boss.get("/open-world/studies/mine"), "preparing")
+    assert "mine" in content(boss.get(f"/jobs/{job.pk}")).text
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "why"),
     [
-        ({"name": ""}, "Give the study a name."),
-        ({"density": "0.9 much"}, "Write numbers with spaces between them"),
-        ({"density": "1.5"}, "a density must lie within 0 and 1"),
-        ({"epochs": "1"}, "greater than or equal to 2"),
+        ({"name": ""}, {"name": ["required"]}),
+        ({"density": "0.9 much"}, {"density": [NO_NUMBERS]}),
+        ({"density": "1.5"}, {"__all__": refusal(lambda: replace(SMALL, densities=(1.5,)).check())}),
+        ({"epochs": "1"}, {"epochs": ["min_value"]}),
     ],
 )
-def test_studies_form_refuses_with_the_reason(boss, change, said):
+def test_studies_form_refuses_with_the_reason(boss, change, why):
     given = {"name": "mine", "size": "small", "seed": "3", "device": "cpu", **change}
     answer = boss.post("/open-world/studies", given)
     assert answer.status_code == 200
-    assert said in answer.content.decode()
+    assert refused(answer) == why
     assert not Study.objects.exists()
     assert not Job.objects.exists()
 
@@ -86,14 +91,16 @@ def test_study_page_json_and_csv_of_a_finished_study():
     client.force_login(make_person("r", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
     study = make_study()
     before = client.get("/open-world/studies/tiny/version").json()["version"]
-    assert "No checkpoint yet" in client.get("/open-world/studies/tiny").content.decode()
+    assert has(client.get("/open-world/studies/tiny"), "no-checkpoint")
     finish(study)
     assert client.get("/open-world/studies/tiny/version").json()["version"] != before
     page = client.get("/open-world/studies/tiny?density=0.6&division=predicted-present&chooser=transe")
-    text = page.content.decode()
-    assert "4 of 4 systems are finished" in text
-    assert "missing answers: what transe predicts is there" in text
-    charts = json.loads(text.split('id="chart-data" type="application/json">')[1].split("</script>")[0])
+    assert not has(page, "no-checkpoint") and numbers(element(page, "finished").text) == ["4", "4"]
+    chosen = fields(page)
+    assert (chosen["density"], chosen["division"], chosen["chooser"]) == ("0.6", "predicted-present", "transe")
+    captions = parse(page).texts(tag="figcaption")
+    assert [one for one in captions if DIVISIONS["predicted-present"].format(chooser="transe") in one]
+    charts = chart_data(page)
     assert [chart["key"] for chart in charts] == ["mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary"]
     assert [one["name"] for one in charts[0]["data"]["series"]] == ["distmult", "theory", "y = x"]
     whole = client.get("/open-world/studies/tiny.json?density=0.6").json()
@@ -108,14 +115,12 @@ def test_study_page_json_and_csv_of_a_finished_study():
 
 
 def test_study_page_of_what_there_is_not(boss):
-    make_study()
+    study = make_study()
     answer = boss.get("/open-world/studies/tiny?density=0.5")
     assert answer.status_code == 400
-    assert "Study tiny has no density 0.5: it has 0.9, 0.6." in answer.content.decode()
+    assert [element(answer, "problem").text] == refusal(lambda: view_of(study, {"density": "0.5"}))
     assert boss.get("/open-world/studies/other").status_code == 404
-    assert boss.get("/open-world/studies/tiny.json").json() == {
-        "error": "Of study tiny nothing was evaluated yet: come back when its first checkpoints are there."
-    }
+    assert boss.get("/open-world/studies/tiny.json").json() == {"error": NOTHING_YET.format("tiny")}
 
 
 def test_study_continue_starts_once(boss):
