@@ -36,6 +36,7 @@ UNLABELLED = ("seeds", "full-test", "qrels", "imported")
 FORM = 4  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
 CLAIM = timedelta(seconds=15)  # after which a computation counts as dead
+BUSY = "Somebody else's visit is computing this right now. Load the page again in a moment."
 WAIT, LOOK_AGAIN = 2.0, 0.05  # seconds
 REST = timedelta(minutes=1)  # between two computations of a heavy part that follows the labels
 LONGEST_KEY = 160
@@ -78,7 +79,7 @@ def current_figure(pool: Pool, key: str, now: str, compute: Callable[[], Content
         if time.monotonic() > until:
             if kept.version:
                 return kept
-            raise FigureBusy("Somebody else's visit is computing this right now. Load the page again in a moment.")
+            raise FigureBusy(BUSY)
         time.sleep(LOOK_AGAIN)
 
 

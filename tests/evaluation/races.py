@@ -140,7 +140,9 @@ def extension_comes_first() -> list[str]:
 def system_goes_before_an_extension() -> list[str]:
     _, pool, _, free = site("five")
     return during(
-        lambda: removal.remove(free, None), (removal, "_clear_references"), lambda: extend_pool(pool, systems=["distmult"])
+        lambda: removal.remove(free, None),
+        (removal, "_clear_references"),
+        lambda: extend_pool(pool, systems=["distmult"]),
     )
 
 

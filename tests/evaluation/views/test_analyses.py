@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from datetime import timedelta
 
 import pytest
+from django.http import QueryDict
 from django.utils import timezone
-from django.utils.html import escape
 
 from annotation.models import Batch, Campaign, Item
 from annotation.release.audit_sample import draw_audit
@@ -20,19 +19,31 @@ from core.models import Job, Worker
 from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.enums import EvaluationJob
 from evaluation.labels import pool_table
+from evaluation.labels.label_sets import label_set
 from evaluation.models import Figure
 from evaluation.overview.rankings import page_version
 from evaluation.sections.csv_text import csv_text
-from evaluation.sections.figure_cache import REST, part_figure, part_job
-from evaluation.sections.settings import Settings
+from evaluation.sections.figure_cache import BUSY, REST, part_figure, part_job
+from evaluation.sections.settings import Settings, parse_settings
 from pooling.models import Pool
 from tests.factories import judge
-from tests.page import element, fields, has, links, parse
+from tests.page import Element, chart_data, element, elements, fields, has, links, notices, parse, refusal
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 KEYS = [analysis.key for analysis in ANALYSES]
 HEAVY = [(a.key, part.key) for a in ANALYSES for part in a.parts if part.heavy]
 PAGE = "/pools/p/evaluation/{}".format
+
+
+def refuse(pool: Pool, query: str) -> None:
+    """Read the settings and their label set as the domain does; it refuses one of them."""
+    settings = parse_settings(QueryDict(query), ("labels", "measures", "questions"))
+    label_set(pool, pool_table.pool_table(pool), settings.labels)
+
+
+def versions(page: Element) -> list[str]:
+    """Return the version that the page asks the server for again."""
+    return [one["data-version"] for one in page.walk() if "data-version" in one]
 
 
 def compute(pool: Pool, key: str) -> None:
@@ -43,17 +54,18 @@ def compute(pool: Pool, key: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_every_page_shows_its_sections_with_table_and_caption(sign_in, labelled: Pool, key):
     compute(labelled, key)
-    html = sign_in("researcher").get(PAGE(key)).content.decode()
-    charts = json.loads(re.search(r'<script id="chart-data"[^>]*>(.*?)</script>', html, re.S)[1])
+    answer = sign_in("researcher").get(PAGE(key))
+    page, charts = parse(answer), chart_data(answer)
     sections = [
         section
         for part in get_analysis(key).parts
         for section in part_figure(labelled, get_analysis(key), part, Settings()).content["sections"]
     ]
-    assert sections and f'data-version="{page_version(labelled)}"' in html
+    assert sections and versions(page) == [page_version(labelled)]
     for section in sections:
-        assert f'id="{section["key"]}-title">{escape(section["title"])}</h2>' in html
-        assert escape(section["caption"]) in html and escape(section["text"]) in html
+        shown = page.one(tag="section", id=section["key"])
+        assert shown.one(tag="h2", id=f"{section['key']}-title").text == " ".join(section["title"].split())
+        assert all(" ".join(section[words].split()) in shown.text for words in ("caption", "text"))
         assert section["tables"] or section["chart"] is None, "a chart has its table"
     assert [chart["key"] for chart in charts] == [section["key"] for section in sections if section["chart"]]
     assert len({section["key"] for section in sections}) == len(sections)
@@ -118,25 +130,21 @@ def test_one_system_has_no_correlation_anywhere(sign_in, labelled: Pool):
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("labels=nonsense", "Unknown label set"),
-        ("labels=qrels:none", "has no qrels"),
-        ("measures=nope", "unknown measure"),
-        ("questions=all", "choose grown or original"),
-        ("labels=until:yesterday", "is no time"),
-    ],
+    "query", ["labels=nonsense", "labels=qrels:none", "measures=nope", "questions=all", "labels=until:yesterday"]
 )
-def test_settings_that_cannot_be_are_refused_in_words(sign_in, labelled: Pool, query, words):
+def test_settings_that_cannot_be_are_refused_in_words(sign_in, labelled: Pool, query):
     client = sign_in("researcher")
-    html = client.get(f"{PAGE('stability')}?{query}")
-    assert html.status_code == 400 and words in html.content.decode() and "Usual settings" in html.content.decode()
+    [told] = refusal(lambda: refuse(labelled, query))
+    page = client.get(f"{PAGE('stability')}?{query}")
+    assert page.status_code == 400 and element(page, "problem").text == told
+    assert PAGE("stability") in links(page)  # without settings
     answer = client.get(f"{PAGE('stability')}.json?{query}")
-    assert answer.status_code == 400 and words in answer.json()["error"]
+    assert answer.status_code == 400 and answer.json()["error"] == told
     answer = client.get(f"{PAGE('stability')}/stability-questions.csv?{query}")
-    assert answer.status_code == 400 and words in answer.content.decode()
+    assert answer.status_code == 400 and answer.content.decode() == told
     posted = client.post(f"{PAGE('stability')}/labels/compute", {"settings": query}, follow=True)
-    assert words in posted.content.decode() and not Job.objects.filter(kind=EvaluationJob.EVALUATE).exists()
+    assert told in [*notices(posted), *(one.text for one in elements(posted, "problem"))]
+    assert not Job.objects.filter(kind=EvaluationJob.EVALUATE).exists()
 
 
 def test_a_table_too_long_for_a_page_is_a_link_with_its_rows(sign_in, labelled: Pool):
@@ -159,10 +167,10 @@ def test_the_form_of_probe_has_its_point_and_the_page_its_help(sign_in, labelled
 
 
 def test_planning_leads_managers_to_the_order(sign_in, labelled: Pool):
-    link = '<a href="/pools/p/campaign/order">Order of judging</a>'
+    link = "/pools/p/campaign/order"
     clients = {role: sign_in(role) for role in ("manager", "researcher")}
     pages = [(role, key) for role in clients for key in ("planning", "relations")]
-    shown = {(role, key): link in clients[role].get(PAGE(key)).content.decode() for role, key in pages}
+    shown = {(role, key): link in links(clients[role].get(PAGE(key))) for role, key in pages}
     assert [page for page in pages if shown[page]] == [("manager", "planning")]
 
 
@@ -245,11 +253,10 @@ def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(si
     judge(labelled.triples.filter(judgement=None)[0], "positive")
     busy = {"claimed_until": timezone.now() + timedelta(minutes=1)}
     Figure.objects.update(**busy)
-    html = client.get(PAGE("stability")).content.decode()
-    assert f'data-version="{page_version(labelled)} waiting"' in html
+    assert versions(parse(client.get(PAGE("stability")))) == [f"{page_version(labelled)} waiting"]
     Figure.objects.update(version="", **busy)
     answer = client.get(PAGE("stability"))
-    assert answer.status_code == 503 and "Load the page again in a moment" in answer.content.decode()
+    assert answer.status_code == 503 and element(answer, "problem").text == BUSY
 
 
 def test_the_form_says_what_the_address_asks_for(sign_in, labelled: Pool):
