@@ -22,6 +22,9 @@ from pooling.training.compare import shown
 from pooling.training.train import refuse_imported
 from pooling.views.find import find_graph, find_system
 
+ARCHIVED = "{} is archived. Pools that use it keep it; it can be taken back."
+TAKEN_BACK = "{} is in the lists again."
+
 
 @manager_required
 def new(request: SignedInRequest, name: str, kind: str) -> HttpResponse:
@@ -83,14 +86,14 @@ def _training(asked: dict[str, Any], user: User) -> dict[str, Any]:
 @manager_required
 @require_POST
 def archive(request: SignedInRequest, name: str, system: str) -> HttpResponse:
-    said = f"{system} is archived. Pools that use it keep it; it can be taken back."
+    said = ARCHIVED.format(system)
     return _move(request, find_system(name, system), upkeep.archive, said)
 
 
 @manager_required
 @require_POST
 def restore(request: SignedInRequest, name: str, system: str) -> HttpResponse:
-    return _move(request, find_system(name, system), upkeep.restore, f"{system} is in the lists again.")
+    return _move(request, find_system(name, system), upkeep.restore, TAKEN_BACK.format(system))
 
 
 def _move(request: SignedInRequest, system: System, act: Callable[[System, User], None], said: str) -> HttpResponse:

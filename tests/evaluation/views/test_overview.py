@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from django.utils.html import escape
 
+from evaluation.labels.pool_table import pool_table
 from evaluation.models import Figure
 from evaluation.overview.rankings import overview, page_version
 from pooling.models import Pool
 from tests.factories import judge, make_system
-from tests.page import element, elements, parse
+from tests.page import element, elements, parse, refusal
 
 PAGE, VERSION = (f"/pools/p/evaluation{part}" for part in ("", "/version"))
 LOGIN = "/login?next="
@@ -102,9 +103,9 @@ def test_a_second_look_computes_nothing(sign_in, monkeypatch):
 def test_without_runs_the_page_says_what_to_do(sign_in, labelled: Pool):
     for system in labelled.systems.all():
         system.run.delete()
-    html = sign_in("manager").get(PAGE).content.decode()
-    assert "No system has the rank rows that pool p needs: run score_runs p" in html
-    assert 'id="figures"' not in html
+    page = sign_in("manager").get(PAGE)
+    assert [element(page, "problem").text] == refusal(lambda: pool_table(labelled))
+    assert not parse(page).has(id="figures")
 
 
 def test_a_system_without_all_rows_is_named(sign_in, labelled: Pool):

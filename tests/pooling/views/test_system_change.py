@@ -14,6 +14,7 @@ from pooling.models import System
 from pooling.systems import resolve_settings
 from pooling.systems.spec import NEUTRAL
 from pooling.training.upkeep import uses_of
+from pooling.views.system_change import ARCHIVED, TAKEN_BACK
 from tests.page import element, links, notices
 from tests.pages.world import make_job, make_person, make_system
 
@@ -164,9 +165,9 @@ def test_a_system_with_a_run_is_not_retrained(graph, manager):
 
 def test_archiving_and_taking_back(graph, manager):
     make_system(graph, "rotate")
-    assert len(notices(manager.post(f"{URL}/archive", follow=True))) == 1
+    assert notices(manager.post(f"{URL}/archive", follow=True)) == [ARCHIVED.format("rotate")]
     assert System.objects.get().archived is True
-    assert len(notices(manager.post(f"{URL}/restore", follow=True))) == 1
+    assert notices(manager.post(f"{URL}/restore", follow=True)) == [TAKEN_BACK.format("rotate")]
     assert System.objects.get().archived is False
 
 
