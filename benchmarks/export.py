@@ -51,7 +51,7 @@ LARGE = (
 
 
 class Row(NamedTuple):
-    """Seconds of one size."""
+    """Hold the seconds of one size."""
 
     seeds: int
     rows: int
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def make_qrels(graph: Graph, seeds: int) -> Qrels:
-    """A pool of drawn candidates, a third of it judged, frozen."""
+    """Return frozen qrels of a pool of drawn candidates, a third of them judged."""
     from django.utils import timezone
 
     from annotation.models import Judgement
@@ -104,12 +104,12 @@ def make_qrels(graph: Graph, seeds: int) -> Qrels:
 
 
 def read_frame(path: Path, separator: str) -> pd.DataFrame:
-    """A file as text, nothing taken for a missing value."""
+    """Read a file as text, without missing values."""
     return pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE)
 
 
 def filled(folder: Path) -> dict[str, str]:
-    """The tables that are not empty, with their separators: where every test triple is a seed, no other is known."""
+    """Return the tables that are not empty, with their separators: where all test triples are seeds, one is empty."""
     return {name: separator for name, separator in TABLES.items() if (folder / name).stat().st_size}
 
 
@@ -151,7 +151,7 @@ def measure(graph: Graph, seeds: int, folder: Path, repeats: int) -> Row:
 
 
 def targets(graph: Graph, folder: Path) -> list[str]:
-    """A table of the published pool with six drawn runs, and of a million judgements; each in a child."""
+    """Return a table of two exports, each in a child: the published pool with six drawn runs, a million judgements."""
     from django.conf import settings
 
     from evaluation.labels.qrels import freeze_qrels

@@ -1,4 +1,4 @@
-"""Frozen qrels of the sizes that the targets of the export name, and one export in a process of its own.
+"""Make frozen qrels of the sizes that the export's targets name, and export one in a process of its own.
 
 python benchmarks/export_scenes.py QRELS_ID FOLDER     on the site of the environment: seconds and peak memory
 """
@@ -49,7 +49,7 @@ def exported(qrels: Qrels, out: Path) -> Exported:
 
 
 def real_pool(data: Path) -> Pool:
-    """The published pool of FB15k-237 with its labels: 1,023 seeds and 21,469 pooled triples."""
+    """Make the published pool of FB15k-237 with its labels: 1,023 seeds and 21,469 pooled triples."""
     from annotation.judging.judgements import import_labels
     from pooling.graphs.imports import import_graph
     from pooling.graphs.tsv import read_tsv
@@ -192,7 +192,7 @@ def _judge(pool: Pool, parts: Parts, origin: str) -> None:
 
 
 def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
-    """A run of each system with 100 candidates of every question of the pool, and a rank of every triple."""
+    """Store a run of each system with 100 candidates of every question of the pool, and a rank of every triple."""
     from benchmarks.rank_rows import draw_positions
     from benchmarks.scratch import draw_candidates
     from pooling.graphs.opening import open_graph
@@ -216,7 +216,7 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
 
 
 def main() -> None:
-    """The child: export, and say what it took."""
+    """Export in the child process, and print what it took."""
     import django
 
     django.setup()

@@ -1,4 +1,4 @@
-"""The main job on real input: FB15k-237, the published pool and its labels, six systems trained here.
+"""Run the whole study on FB15k-237: the published pool and its labels, six systems trained here.
 
     python benchmarks/fb15k237_study.py [--minutes 60] [--folder var/study] [--no-docs]
 
@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.callbacks import Tell
-from pooling.enums import PoolingJob
-
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from core.callbacks import Tell
+from pooling.enums import PoolingJob
 
 if TYPE_CHECKING:
     from annotation.judging.judgements import ImportReport
@@ -158,7 +158,7 @@ class Study:
         return f"{title}:\n\n{states}\n\n{self._against_filter(report)}"
 
     def _against_filter(self, report: "ImportReport") -> str:
-        """The triples where the category rule and the published labels differ, and the irregular lines."""
+        """List the triples where the category rule and the published labels differ, and the irregular lines."""
         from pooling.graphs.opening import open_graph
         from pooling.models import PooledTriple
         from pooling.pools.files import read_tsv
@@ -285,7 +285,7 @@ class Study:
         )
 
     def _analyses(self) -> list[str]:
-        """The tables of the evaluation pages: stability and tests beside those of the full test set, and depth."""
+        """Return the tables of the evaluation pages: stability and tests, also of the full test set, and depth."""
         return analyses(
             self.found,
             ("depth", "current"),
@@ -298,7 +298,7 @@ class Study:
 
 
 def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
-    """The tables of pages (analysis, label set) of a pool."""
+    """Return the tables of pages (analysis, label set) of a pool."""
     from evaluation.analyses.registry import get_analysis
     from evaluation.sections.section import Context
     from evaluation.sections.settings import Settings
@@ -319,7 +319,7 @@ def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
 
 
 def second_graph(minutes: float) -> list[str]:
-    """WN18RR: the same systems, a pool of 5 % of its test triples without labels, and the full test set."""
+    """Study WN18RR: the same systems, a pool of 5 % of its test triples without labels, and the full test set."""
     from django.conf import settings
 
     from core.jobs.lifecycle import start_job
@@ -358,7 +358,7 @@ def second_graph(minutes: float) -> list[str]:
 
 
 def written(cell: object) -> object:
-    """A cell of a section: its value, and what belongs to it."""
+    """Return the text of a cell: its value with interval or reason."""
     if not isinstance(cell, dict):
         return cell
     if cell["value"] is None:

@@ -1,4 +1,4 @@
-"""FB15k-237 for the training and ranking benchmarks, read without a database."""
+"""Read FB15k-237 for the training and ranking benchmarks, without a database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def fb15k237() -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
-    """Train, valid, test int32[n, 3] of FB15k-237 and the numbers of entities and relations."""
+    """Return train, valid, test int32[n, 3] of FB15k-237 and the numbers of entities and relations."""
     folder = Path(os.environ.get("TRIPLEPOOL_DATA", ROOT / "../shared/data")) / "fb15k-237"
     entities: dict[str, int] = {}
     relations: dict[str, int] = {}

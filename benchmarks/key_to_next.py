@@ -1,4 +1,4 @@
-"""From the press of a key to the next question on the screen, in Chromium, in both views of the annotation page.
+"""Time the way from a key press to the next question on the screen, in Chromium, in both views of the annotation page.
 
     python benchmarks/key_to_next.py --quick     25 answers a view, within a minute; nothing written
     python benchmarks/key_to_next.py             200 answers a view; writes its table
@@ -52,7 +52,7 @@ MEASURE = """() => {
 
 
 def measure(address: str, session: str, view: str, count: int) -> np.ndarray:
-    """Milliseconds of each press, float[count]."""
+    """Return the milliseconds of each press, float[count]."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -82,7 +82,7 @@ def measure(address: str, session: str, view: str, count: int) -> np.ndarray:
 
 
 def run(count: int) -> dict[str, np.ndarray]:
-    """Of each view the milliseconds; at the end the database is asked for as many labels as answers were given."""
+    """Return the milliseconds of each view, after checking that the database has a label for each answer."""
     with scratch_site():
         from django.db import connection
 

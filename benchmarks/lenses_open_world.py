@@ -1,4 +1,4 @@
-"""Theory and simulation of the open world: how long, and how well they agree.
+"""Time theory and simulation of the open world, and measure how well they agree.
 
     python benchmarks/lenses_open_world.py --quick   50 questions a cell; prints only
     python benchmarks/lenses_open_world.py           the paper's setting; writes its table into docs/benchmarks.md
@@ -29,7 +29,7 @@ METRICS = {"mrr": "MRR", "hits@10": "Hits@10", "log_mrr": "log-MRR", "p_mrr": "p
 
 
 def apart(metric: str, drawn: Simulated) -> tuple[float, float]:
-    """Root mean square and largest difference of theory and simulation, in standard errors."""
+    """Return the root mean square and largest difference of theory and simulation, in standard errors."""
     expected = expected_simulated(N, BETAS[:, None], STRENGTHS, metric)
     errors = np.abs(drawn.mean - expected) / drawn.error
     return float(np.sqrt(np.mean(errors**2))), float(errors.max())

@@ -1,4 +1,4 @@
-"""PROBE at 41 x 41 points from ranks as many as the full test of FB15k-237, against its formula; medians.
+"""Time PROBE at 41 x 41 points on as many ranks as the full test of FB15k-237, against its formula; medians.
 
     python benchmarks/lenses_probe.py --quick     6 systems; the last line is the main ratio
     python benchmarks/lenses_probe.py             6 and 13 systems; writes its table into docs/benchmarks.md
@@ -32,14 +32,14 @@ TARGET = 2.0  # seconds
 
 
 def drawn(systems: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks [systems, answers], half of them whole and many of them 1, and degrees [answers]."""
+    """Draw ranks [systems, answers], half of them whole and many of them 1, and degrees [answers]."""
     rng = np.random.default_rng(42)
     ranks = np.floor(2 * ENTITIES ** (rng.random((systems, ANSWERS)) ** 1.5)) / 2
     return np.clip(ranks, 1, ENTITIES), rng.geometric(1 / 40, ANSWERS).clip(max=HIGHEST)
 
 
 def point(ranks: np.ndarray, degree: np.ndarray, a: float, b: float) -> np.ndarray:
-    """[systems] by the formula; a above 0."""
+    """Return PROBE [systems] by the formula; a above 0."""
     weight = (1 / (degree + 1)) ** b
     score = ((1 / ranks) ** a - 1) / (1 - (1 / ENTITIES) ** a) + 1
     return (score * weight).sum(axis=1) / weight.sum()

@@ -1,4 +1,4 @@
-"""Evaluation from rank rows: measures against pytrec_eval, a label more, stability, tests, memory; medians.
+"""Time evaluation from rank rows: measures against pytrec_eval, one more label, stability, tests, memory; medians.
 
     python benchmarks/measures.py --quick     within a minute; the last line is the main ratio
     python benchmarks/measures.py             writes its tables into docs/benchmarks.md
@@ -73,7 +73,7 @@ def median_seconds(act: Callable[[], object], repeats: int) -> float:
 
 
 def against_pytrec_eval(case: Case, names: Names, depth: int = 1000, repeats: int = 3) -> tuple[float, float]:
-    """Seconds of pytrec_eval and of this program for all systems, after a check that values agree to 1e-6."""
+    """Return seconds of pytrec_eval and of this program for all systems, after a check that values agree to 1e-6."""
     oracle = pytrec_eval.RelevanceEvaluator(case.qrels(), {asked for _, asked in names.values()})
     found = values(prepare(case.table), case.state, names)
     slow = 0.0
@@ -92,7 +92,7 @@ def against_pytrec_eval(case: Case, names: Names, depth: int = 1000, repeats: in
 
 
 def comparison(quick: bool) -> tuple[Rows, float]:
-    """The list measures against pytrec_eval; and the main ratio."""
+    """Return the table of list measures against pytrec_eval, and the main ratio."""
     part = 10 if quick else 1
     case = listed_case(1_700 // part, 2_700 // part, 20_000 // part, SYSTEMS)
     size = f"{SYSTEMS} systems, {case.table.questions:,} questions, depth 1,000, {case.state.size:,} labels"
@@ -107,7 +107,7 @@ def comparison(quick: bool) -> tuple[Rows, float]:
 
 
 def one_more_label(quick: bool) -> Rows:
-    """All measures from scratch, and after a label: the update and all means."""
+    """Time all measures from scratch, and after one more label: the update and all means."""
     case = pool_case(SYSTEMS)
     prepared, state = prepare(case.table), case.state
     live = LiveSums(prepared, state, ALL)  # the first time imports PyKEEN, for the ranks adjusted for chance
@@ -158,7 +158,7 @@ def means_by_group(case: Case, found: dict[str, Values]) -> None:
 
 
 def statistics_of_questions(quick: bool) -> Rows:
-    """Stability on questions, the bootstrap, the randomised test: 13 systems and 1,700 questions."""
+    """Time stability on questions, the bootstrap and the randomised test: 13 systems and 1,700 questions."""
     case = listed_case(1_700, 2_700, 20_000, SYSTEMS)
     prepared = prepare(case.table)
     sums = {name: question_sums(v) for name, v in values(prepared, case.state, DASHBOARD).items()}
@@ -180,7 +180,7 @@ def statistics_of_questions(quick: bool) -> Rows:
 
 
 def stability_of_answers(quick: bool) -> Rows:
-    """Subsets of the positives of a whole test set, against evaluating each subset anew with pytrec_eval."""
+    """Time subsets of the positives of a whole test set, against evaluating each subset anew with pytrec_eval."""
     case = test_set_case(test_triples(), 6 if quick else SYSTEMS)
     repeats, depth, size = (1 if quick else 50), 100, 0.5
     prepared = prepare(case.table)
@@ -200,7 +200,7 @@ def stability_of_answers(quick: bool) -> Rows:
 
 
 def seconds_of_pytrec_eval(case: Case, depth: int) -> float:
-    """Seconds for the macro measures of the first system under these labels, after a check of the values.
+    """Return the seconds for the macro measures of the first system under these labels, after a check of the values.
 
     Its share of the six: it has no micro measures. Reading the qrels is part, since each subset has its own.
     """
@@ -224,7 +224,7 @@ def seconds_of_pytrec_eval(case: Case, depth: int) -> float:
 
 
 def test_triples() -> np.ndarray:
-    """The test triples of FB15k-237 or, where the data is not there, as many drawn ones."""
+    """Return the test triples of FB15k-237 or, without the data, the same number of drawn ones."""
     try:
         return fb15k237()[2]
     except FileNotFoundError:
@@ -234,7 +234,7 @@ def test_triples() -> np.ndarray:
 
 
 def measure_memory(factor: int) -> None:
-    """In a process of its own: print rows, seconds, MiB of the sorted table, of the peak, of the process."""
+    """Print rows, seconds and MiB of the sorted table, of the peak and of this process, which does nothing else."""
     small = pool_case(2)
     means(prepare(small.table), small.state, ALL)  # imports, above all PyKEEN's, are no part of it
     tracemalloc.start()
@@ -262,7 +262,7 @@ def memory_table(factors: tuple[int, ...]) -> Iterator[str]:
 
 
 def report(quick: bool) -> tuple[list[str], float]:
-    """The section of docs/benchmarks.md, and the main ratio; every line is printed as soon as it is there."""
+    """Return the section of docs/benchmarks.md and the main ratio, printing every line at once."""
     lines: list[str] = []
 
     def say(line: str) -> None:

@@ -40,7 +40,7 @@ SIZES = (1_000, 5_000, 10_000, 20_466)
 
 
 class Row(NamedTuple):
-    """What one size took: seconds, and bytes of memory (None where it cannot be told)."""
+    """Hold what one size took: seconds, and bytes of memory (None where unknown)."""
 
     seeds: int
     findings: int
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 def pandas_gather(questions: Questions, candidates: list[np.ndarray], depth: int) -> Gathered:
-    """The peer: one long frame of findings, sorted, grouped by triple."""
+    """Gather with pandas: one long frame of findings, sorted, grouped by triple."""
     from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 
     frames = []
@@ -88,7 +88,7 @@ def pandas_gather(questions: Questions, candidates: list[np.ndarray], depth: int
 
 
 def median_seconds(act: Callable[[], object], repeats: int) -> float:
-    """Median time of `act`."""
+    """Return the median seconds of `act`."""
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -98,7 +98,7 @@ def median_seconds(act: Callable[[], object], repeats: int) -> float:
 
 
 def measure(graph: Graph, seeds: int, repeats: int) -> Row:
-    """Gather, compare, time and store a pool of so many seeds."""
+    """Gather, compare, time and store a pool with this number of seeds."""
     from pooling.graphs.opening import open_graph
     from pooling.pools.kernels.gathering import gather
     from pooling.questions.kernel import questions_of
@@ -122,7 +122,7 @@ def measure(graph: Graph, seeds: int, repeats: int) -> Row:
 def store(
     graph: Graph, seeds: np.ndarray, questions: Questions, candidates: list[np.ndarray]
 ) -> tuple[float, int | None, int]:
-    """Gather, filter and store one pool: seconds, bytes of memory, pooled triples."""
+    """Gather, filter and store one pool; return seconds, bytes of memory, pooled triples."""
     from pooling.graphs.opening import open_graph
     from pooling.models import Pool
     from pooling.pools.build import store_pooled
@@ -148,14 +148,14 @@ def store(
 
 
 def stored_on(server: str, sizes: Sequence[int]) -> list[tuple[float, int | None]]:
-    """Seconds and bytes of storing pools of these sizes on a server: Django knows one database a process."""
+    """Return seconds and bytes of storing pools of these sizes on a server, in a process with its own database."""
     command = [sys.executable, __file__, "--database-url", server, "--only-store", *map(str, sizes)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [(seconds, memory) for seconds, memory in json.loads(done.stdout)]
 
 
 def only_store(server: str, sizes: Sequence[int]) -> None:
-    """What stored_on starts."""
+    """Store pools in the process that stored_on starts."""
     from pooling.questions.kernel import questions_of
 
     told = []
@@ -172,7 +172,7 @@ def only_store(server: str, sizes: Sequence[int]) -> None:
 
 
 def forget_peak() -> int | None:
-    """Start a new peak of this process's memory; its present size in bytes."""
+    """Start a new peak of this process's memory, and return its present size in bytes."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -181,7 +181,7 @@ def forget_peak() -> int | None:
 
 
 def peak_bytes() -> int | None:
-    """The most memory that this process has held since forget_peak."""
+    """Return the most memory of this process since forget_peak."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -191,7 +191,7 @@ def peak_bytes() -> int | None:
 
 
 def stored_cells(triples: int, found: tuple[float, int | None] | None) -> str:
-    """Seconds, triples a second and MiB."""
+    """Return the cells of seconds, triples per second and MiB."""
     if found is None:
         return "not run | |"
     seconds, memory = found

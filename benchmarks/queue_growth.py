@@ -1,4 +1,4 @@
-"""Do claim and submit cost more when more is judged? The same requests after 1,000, 10,000 and 100,000 items.
+"""Time claims and submits after 1,000, 10,000 and 100,000 judged items: do they cost more when more is judged?
 
     python benchmarks/queue_growth.py --quick            100, 1,000 and 4,000 judged items, within a minute
     python benchmarks/queue_growth.py                    1,000, 10,000 and 100,000; writes its table
@@ -97,14 +97,14 @@ def judge(campaign: Campaign, people: list[Person], start: int, stop: int, *, bo
 
 
 def timed(act: Callable[[], Any]) -> tuple[Any, float]:
-    """What it returns, and milliseconds."""
+    """Return the result of a call, and its milliseconds."""
     begin = time.perf_counter()
     found = act()
     return found, 1000 * (time.perf_counter() - begin)
 
 
 def requests(person: Person, steps: int) -> tuple[float, float]:
-    """Median milliseconds of a claim from nothing, and of a step."""
+    """Return the median milliseconds of a claim from nothing, and of a step."""
     from django.test import Client
 
     client = Client()
@@ -142,7 +142,7 @@ def requests(person: Person, steps: int) -> tuple[float, float]:
 
 
 def measure(sizes: tuple[int, ...], both: bool, steps: int, database: str) -> tuple[list[str], float]:
-    """A row of the table for each size, and how much longer a step takes at the last than at the first."""
+    """Return a row of the table for each size, and the ratio of a step at the last size to one at the first."""
     with scratch_site(database):
         from django.conf import settings
         from django.db import connection
@@ -166,7 +166,7 @@ def measure(sizes: tuple[int, ...], both: bool, steps: int, database: str) -> tu
 
 
 def in_a_process(quick: bool, both: bool, database: str) -> tuple[list[str], float]:
-    """`measure` in a process of its own: Django is set up for one database only."""
+    """Run `measure` in a process of its own: Django is set up for one database only."""
     command = [sys.executable, __file__, "--one", "matched" if both else "alone", "--database-url", database]
     done = subprocess.run([*command, *(["--quick"] if quick else [])], stdout=subprocess.PIPE, text=True)
     if done.returncode:

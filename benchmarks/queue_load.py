@@ -1,4 +1,4 @@
-"""Many people label at once through API v1: how long they wait, and whether two labels an item come out.
+"""Let many people label at once through API v1: time their waiting, and check that every item gets two labels.
 
     python benchmarks/queue_load.py --quick              50 people, 200 items until none is left, within a minute
     python benchmarks/queue_load.py                      50 people, 100,000 items, two minutes; writes its table
@@ -50,7 +50,7 @@ PER_QUESTION = 10  # items
 
 @dataclass
 class Person:
-    """One who labels: a session, and what happened."""
+    """Hold a person who labels: the session, and what happened."""
 
     name: str
     session: str
@@ -60,7 +60,7 @@ class Person:
 
 
 def make_campaign(items: int) -> Campaign:
-    """A campaign of drawn items, ten a question."""
+    """Make a campaign of drawn items, ten per question."""
     from annotation.campaigns.opening import open_campaign
     from pooling.models import Pool, PooledTriple
 
@@ -84,7 +84,7 @@ def make_campaign(items: int) -> Campaign:
 
 
 def make_people(campaign: Campaign, count: int) -> list[Person]:
-    """Annotators with sessions; without passwords, which would take a second each to hash."""
+    """Make annotators with sessions, without passwords, which would take a second each to hash."""
     from django.conf import settings
     from django.contrib.auth.models import User
     from django.test import Client
@@ -105,7 +105,7 @@ def make_people(campaign: Campaign, count: int) -> list[Person]:
 
 @contextmanager
 def server(processes: int) -> Iterator[int]:
-    """A gunicorn with threads; its port."""
+    """Start a gunicorn with threads, and yield its port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
@@ -145,7 +145,7 @@ def server(processes: int) -> Iterator[int]:
 
 
 class Browser:
-    """A connection with a session and a CSRF token, as a browser has them."""
+    """Open a connection with a session and a CSRF token, like a browser."""
 
     def __init__(self, port: int, session: str) -> None:
         token = uuid4().hex
@@ -158,7 +158,7 @@ class Browser:
         }
 
     def post(self, path: str, content: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
-        """Status, answer and milliseconds."""
+        """Send a request; return status, answer and milliseconds."""
         begin = time.perf_counter()
         if begin - self.used > KEEP_ALIVE:
             self.connection.close()  # the next request opens it again
@@ -171,7 +171,7 @@ class Browser:
 
 
 def work(person: Person, port: int, think: float, hand: int, until: float) -> None:
-    """Label; whatever goes wrong stands with the person."""
+    """Label, and record any error with the person."""
     try:
         label(person, port, think, hand, until)
     except Exception as error:
@@ -214,7 +214,7 @@ def label(person: Person, port: int, think: float, hand: int, until: float) -> N
 
 
 def check(campaign: Campaign, people: list[Person], exhausted: bool) -> str:
-    """What the database holds, in words; AssertionError when it is not as it must be."""
+    """Say what the database holds; raise AssertionError when it breaks the rules of labelling."""
     from annotation.models import Label, SurplusLabel
 
     plain = Label.objects.filter(item__campaign=campaign, slot__number__in=(1, 2), supersedes=None)
@@ -233,7 +233,7 @@ def check(campaign: Campaign, people: list[Person], exhausted: bool) -> str:
 
 
 def measure(count: int, items: int, think: float, hand: int, seconds: float, database: str) -> tuple[str, float]:
-    """The row of the table, and the 95th percentile of a step in ms."""
+    """Return the row of the table, and the 95th percentile of a step in ms."""
     with scratch_site(database):
         from django.db import connection
 
@@ -268,7 +268,7 @@ def measure(count: int, items: int, think: float, hand: int, seconds: float, dat
 
 
 def in_a_process(args: argparse.Namespace, think: float, seconds: float) -> tuple[str, float]:
-    """`measure` in a process of its own: Django is set up for one database only."""
+    """Run `measure` in a process of its own: Django is set up for one database only."""
     command = [
         sys.executable,
         __file__,

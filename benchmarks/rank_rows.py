@@ -1,4 +1,4 @@
-"""Drawn rank rows and runs of the sizes that the benchmark of measures asks for."""
+"""Draw rank rows and runs of the sizes that the benchmark of measures needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Run = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class Case:
-    """A rank table with its labels, and the same for pytrec_eval."""
+    """Hold a rank table with its labels, and the same for pytrec_eval."""
 
     table: RankTable
     state: States
@@ -39,7 +39,7 @@ class Case:
         return found
 
     def runs(self, depth: int) -> Iterator[Run]:
-        """Each system's lists: the first `depth` (at most 1,000) positions, filled up with unlabelled candidates."""
+        """Return each system's lists: the first `depth` (at most 1,000) positions, filled with unlabelled ones."""
         fillers = dict(zip(FILLERS[:depth], SCORES[:depth], strict=True))
         start = self.table.start.tolist()
         for positions in self.table.strict:
@@ -55,7 +55,7 @@ class Case:
 
 
 def draw_positions(question: np.ndarray, systems: int, depth: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions int32[systems, rows], none twice in a question; 0 beyond `depth`. Systems differ in skill.
+    """Draw positions int32[systems, rows], each once in a question; 0 beyond `depth`. Systems differ in skill.
 
     `question` int[rows] ascends.
     """
@@ -75,7 +75,7 @@ def draw_positions(question: np.ndarray, systems: int, depth: int, rng: np.rando
 def make_table(
     question: np.ndarray, triple: np.ndarray, systems: int, rng: np.random.Generator, depth: int = 12_000
 ) -> RankTable:
-    """Drawn positions for rows int[rows] ordered by question; sides and relations only to have groups of them."""
+    """Return a table of drawn positions for rows int[rows] ordered by question; sides and relations form groups."""
     questions = int(question.max(initial=-1)) + 1
     positions = draw_positions(question, systems, depth, rng)
     number = np.arange(questions)
@@ -95,7 +95,7 @@ def make_table(
 def listed_case(
     questions: int, positives: int, negatives: int, systems: int, depth: int = 1000, seed: int = 42
 ) -> Case:
-    """Questions of one side with lists of `depth`; every question has an answer, the others are drawn."""
+    """Draw questions of one side with lists of `depth`; every question has an answer, the other labels are drawn."""
     rng = np.random.default_rng(seed)
     asked = [np.arange(questions), rng.integers(questions, size=positives - questions + negatives)]
     question = np.concatenate(asked)
@@ -106,7 +106,7 @@ def listed_case(
 
 
 def pool_case(systems: int, factor: int = 1, seed: int = 42) -> Case:
-    """A pool in the proportions of the published one (22,500 triples in 14,600 questions), `factor` times as large."""
+    """Draw a pool in proportion to the published one (22,500 triples, 14,600 questions), `factor` times as large."""
     rng = np.random.default_rng(seed)
     triples, asked, opened = 22_500 * factor, 1_745 * factor, 14_600 * factor
     first = rng.integers(asked, size=triples)  # the question that found the triple, and the reverse one
@@ -122,7 +122,7 @@ def pool_case(systems: int, factor: int = 1, seed: int = 42) -> Case:
 
 
 def test_set_case(triples: np.ndarray, systems: int, seed: int = 42) -> Case:
-    """Both sides of real test triples int[n, 3], all of them positive."""
+    """Return both sides of real test triples int[n, 3], all of them positive."""
     from pooling.questions.kernel import questions_of
 
     rng = np.random.default_rng(seed)

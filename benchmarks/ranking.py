@@ -1,4 +1,4 @@
-"""Our one-pass ranking with candidates against PyKEEN's evaluator, on the same models, in one process.
+"""Time our one-pass ranking with candidates against PyKEEN's evaluator, on the same models, in one process.
 
     python benchmarks/ranking.py --quick      DistMult, few triples, within a minute; the last line is the ratio
     python benchmarks/ranking.py              five systems on FB15k-237; writes its table into docs/benchmarks.md
@@ -41,7 +41,7 @@ LARGE_BATCH = 256  # of PyKEEN's ComplEx
 
 
 class Row(NamedTuple):
-    """Times of one system, in seconds, for all test triples."""
+    """Hold the times of one system, in seconds, for all test triples."""
 
     system: str
     pykeen: float
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 def clock(act: Callable[[], object]) -> float:
-    """Seconds that `act` takes."""
+    """Return the seconds that `act` takes."""
     start = time.perf_counter()
     act()
     return time.perf_counter() - start
@@ -60,7 +60,7 @@ def clock(act: Callable[[], object]) -> float:
 def pykeen_seconds(
     model: Any, train: np.ndarray, valid: np.ndarray, test: np.ndarray, sizes: tuple[int, int], batch: int
 ) -> float:
-    """PyKEEN's filtered evaluation of all test triples, from the slope between two samples."""
+    """Return the seconds of PyKEEN's filtered evaluation of all test triples, from the slope between two samples."""
     from pykeen.evaluation import RankBasedEvaluator
 
     filters = [torch.as_tensor(x).long() for x in (train, valid)]
@@ -77,7 +77,7 @@ def pykeen_seconds(
 
 
 def floor_of(features: torch.Tensor, batches: int) -> Callable[[], float]:
-    """A function that runs the bare products and three reads of the scores, and returns the faster layout's time."""
+    """Return a function that times the bare products and three reads of the scores in the faster layout."""
     entities, query = len(features), torch.randn(HEIGHT, features.shape[1])
     aligned = -(-entities // 16) * 16
     buffers = [torch.empty(HEIGHT, width)[:, :entities] for width in (entities, aligned)]
@@ -93,7 +93,7 @@ def floor_of(features: torch.Tensor, batches: int) -> Callable[[], float]:
 
 @torch.no_grad()
 def measure(name: str, sizes: tuple[int, int], repeats: int) -> Row:
-    """Times for one system."""
+    """Return the times of one system."""
     train, valid, test, entities, relations = fb15k237()
     spec = get_model(name)
     settings = {**spec.preset(entities, len(train)), "embedding_dim": DIM}
@@ -120,7 +120,7 @@ def measure(name: str, sizes: tuple[int, int], repeats: int) -> Row:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows as Markdown."""
+    """Return the rows as Markdown."""
     lines = [
         "| system | PyKEEN, s | at its best batch, s | ours with top 100, s | times as fast | against its best"
         " | floor, s | ours / floor |",
@@ -136,7 +136,7 @@ def table(rows: list[Row]) -> str:
 
 
 def machine() -> str:
-    """Processor, cores and what else ran, in words."""
+    """Describe processor, cores and the other load of the machine."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():

@@ -1,4 +1,4 @@
-"""Memory and time of ranking as the number of entities grows, on made-up graphs; each in a process of its own.
+"""Measure memory and time of ranking as the number of entities grows, on made-up graphs, each in its own process.
 
     python benchmarks/ranking_memory.py --quick   15 and 150 thousand entities; the last line is the most memory
     python benchmarks/ranking_memory.py           and 1.5 million; writes its table into docs/benchmarks.md
@@ -35,7 +35,7 @@ LIMIT = 512  # MiB
 
 
 def resident(key: str) -> float:
-    """VmRSS or VmHWM of this process in MiB."""
+    """Return VmRSS or VmHWM of this process in MiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1]) / 1024
@@ -43,7 +43,7 @@ def resident(key: str) -> float:
 
 
 def measure(entities: int) -> dict[str, Any]:
-    """CPU seconds, and MiB before and at the peak, of ranking both sides of some triples."""
+    """Return CPU seconds, and MiB before and at the peak, of ranking both sides of some triples."""
     rng = np.random.default_rng(0)
     triples = rng.integers(0, [entities, RELATIONS, entities], size=(4 * entities, 3)).astype(np.int32)
     test, train = triples[:TRIPLES], triples[TRIPLES:]

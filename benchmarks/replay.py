@@ -1,4 +1,4 @@
-"""How many labels each order of judging needs, on pools whose labels are known.
+"""Measure how many labels each order of judging needs, on pools whose labels are known.
 
     python benchmarks/replay.py --quick                    a small family graph; the last line is the main ratio
     python benchmarks/replay.py [--folder var/study]       the published pool of FB15k-237 with the six systems that
@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.callbacks import Tell
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import replay_chart
@@ -29,6 +27,7 @@ from benchmarks.report import write_section
 from benchmarks.scratch import scratch_site
 
 if TYPE_CHECKING:
+    from core.callbacks import Tell
     from pooling.models import Pool
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +45,7 @@ Content = dict[str, Any]
 
 
 def run(pool: Pool, truth: str, seeds: Sequence[int], modes: Sequence[str]) -> dict[str, Content]:
-    """What `replay_order` gives for every order in every mode, after each percent of the triples."""
+    """Replay every order in every mode, and return the results after each percent of the triples."""
     from core.management.shell import Ticker
     from evaluation.measures.registry import USUAL_NAMES
     from evaluation.planning.replay import read_truth, replay_orders
@@ -75,7 +74,7 @@ def run(pool: Pool, truth: str, seeds: Sequence[int], modes: Sequence[str]) -> d
 
 
 def mean_tau(found: Content) -> list[float]:
-    """Over the measures, at each share."""
+    """Return the mean tau over the measures, at each share."""
     return np.mean([[cell["mean"] for cell in cells] for cells in found["tau"].values()], axis=0).tolist()
 
 
@@ -84,7 +83,7 @@ def recall(found: Content) -> list[float]:
 
 
 def with_interval(cell: dict[str, float | None], whole: int) -> str:
-    """Triples as percent of all, with the half width of the interval."""
+    """Return triples as percent of all, with the half width of the interval."""
     mean, high = cell["mean"], cell["high"]
     if mean is None or high is None:
         return "undefined"
@@ -170,7 +169,7 @@ def ratio(content: Content) -> str:
 
 
 def quick() -> None:
-    """Families, three systems trained for some seconds, the closed world as truth."""
+    """Replay a small family graph: three systems trained for some seconds, the closed world as truth."""
     with scratch_site():
         from django.core.management import call_command
 

@@ -1,4 +1,4 @@
-"""The chart of benchmarks/replay.py: an SVG for light and dark, in the colours of docs/images/flow.svg."""
+"""Draw the chart of benchmarks/replay.py: an SVG for light and dark, in the colours of docs/images/flow.svg."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Lines = Mapping[str, Sequence[float]]  # of each order, at 0, 1, … 100 percent
 
 
 def svg(panels: Sequence[tuple[str, str, Lines]], title: str, description: str) -> str:
-    """Panels (title, name of the y axis, lines), two in a row, with one legend; y goes from 0 to 1."""
+    """Draw panels (title, name of the y axis, lines), two in a row, with one legend; y goes from 0 to 1."""
     names = list(panels[0][2])
     rows = (len(panels) + 1) // 2
     legend = TOP + rows * STEP_Y - 30

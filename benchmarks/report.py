@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: each benchmark writes its own section between its marks, aside and then renamed."""
+"""Write sections of docs/benchmarks.md, each between its marks, aside and then renamed."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 
 def write_section(name: str, text: str, path: Path = DOCS) -> None:
-    """Replace what stands between `<!-- begin NAME -->` and its end mark; add the marks at the end if missing."""
+    """Replace the text between `<!-- begin NAME -->` and its end mark; add the marks at the end if missing."""
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     old = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
     if begin not in old or end not in old:

@@ -1,4 +1,4 @@
-"""A site of its own for a benchmark: folder, artifacts and database, which are gone at the end."""
+"""Make a site for one benchmark: folder, artifacts and database, which are deleted at the end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def scratch_site(server: str = "") -> Iterator[Path]:
 
 
 def make_graph(test: int, rng: np.random.Generator) -> Graph:
-    """A drawn graph with the numbers of entities and relations of FB15k-237 and `test` test triples."""
+    """Draw a graph with the numbers of entities and relations of FB15k-237 and `test` test triples."""
     from pooling.enums import GraphSource, Split
     from pooling.graphs.imports import import_graph
     from pooling.graphs.source_data import GraphSourceData, SplitRows
@@ -72,7 +72,7 @@ def make_graph(test: int, rng: np.random.Generator) -> Graph:
 
 
 def _rows_in(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Whether each row int[n, 3] is among the others, bool[n]."""
+    """Return whether each row int[n, 3] is among the others, bool[n]."""
 
     def code(array: np.ndarray) -> np.ndarray:
         return (array[:, 0] * (ENTITIES + RELATIONS) + array[:, 1]) * ENTITIES + array[:, 2]
@@ -81,7 +81,7 @@ def _rows_in(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def draw_candidates(questions: int, systems: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The first 100 candidates int32[questions, 100] of each system.
+    """Draw the first 100 candidates int32[questions, 100] of each system.
 
     They agree about as much as real systems: at depth 10, six of them name about 22 entities for a question.
     """

@@ -1,4 +1,4 @@
-"""Training against PyKEEN's own loops: same graph, same model, cross-entropy in all, in one process.
+"""Time training against PyKEEN's own loops: same graph, same model, cross-entropy in all, in one process.
 
     python benchmarks/training.py --quick     DistMult and TransE on UMLS; the last line is the main ratio
     python benchmarks/training.py             whole tables; writes them into docs/benchmarks.md
@@ -49,14 +49,14 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray, int, int]
 
 
 class Trained(NamedTuple):
-    """Seconds of an epoch, and the MRR on the test triples at the end."""
+    """Hold the seconds of an epoch, and the MRR on the test triples at the end."""
 
     seconds: float
     mrr: float
 
 
 def umls() -> Split:
-    """Train, valid, test int64[n, 3] of UMLS, which PyKEEN ships, and the numbers of entities and relations."""
+    """Return train, valid, test int64[n, 3] of UMLS, which PyKEEN ships, and the numbers of entities and relations."""
     from pykeen.datasets import UMLS
 
     data = UMLS()
@@ -69,7 +69,7 @@ def umls() -> Split:
 
 
 def fresh(spec: SystemSpec, graph: Split) -> tuple[ERModel, torch.optim.Optimizer]:
-    """The model with its first weights, and its optimiser: the same for both programs."""
+    """Return the model with its first weights, and its optimiser: the same for both programs."""
     train, _, _, entities, relations = graph
     settings = spec.preset(entities, len(train))
     model = build_model(spec, entities, relations, settings, seed=1).train()
@@ -77,7 +77,7 @@ def fresh(spec: SystemSpec, graph: Split) -> tuple[ERModel, torch.optim.Optimize
 
 
 def test_mrr(spec: SystemSpec, model: ERModel, graph: Split) -> float:
-    """Filtered MRR on the test triples."""
+    """Return the filtered MRR on the test triples."""
     train, valid, test, _, relations = graph
     return rank_of_triples(Scorer(spec, model), test, train, valid, num_relations=relations).mrr
 
@@ -107,7 +107,7 @@ def our_training(spec: SystemSpec, graph: Split, epochs: int) -> Trained:
 def step(
     spec: SystemSpec, model: ERModel, optimizer: torch.optim.Optimizer, rows: Batches, batch: torch.Tensor
 ) -> None:
-    """One batch."""
+    """Train one batch."""
     optimizer.zero_grad(set_to_none=True)
     rows.loss(spec, model, batch).backward()
     optimizer.step()
@@ -132,7 +132,7 @@ def pykeen_training(spec: SystemSpec, graph: Split, epochs: int) -> Trained:
 
 
 def like_for_like(names: list[str], epochs: int) -> tuple[list[str], list[float]]:
-    """The table and the ratios on UMLS."""
+    """Return the table and the ratios on UMLS."""
     graph = umls()
     table = [
         "| system | ours, s/epoch | PyKEEN LCWA, s/epoch | ratio | test MRR, ours | test MRR, PyKEEN |",
@@ -157,7 +157,7 @@ def like_for_like(names: list[str], epochs: int) -> tuple[list[str], list[float]
 
 
 def our_epoch(name: str, batches: int, **overrides: Value) -> float:
-    """Seconds of one of our epochs with the preset, from the median batch."""
+    """Return the seconds of one of our epochs with the preset, from the median batch."""
     train, _, _, entities, relations = fb15k237()
     spec = get_model(name)
     preset = {**spec.preset(entities, len(train)), **overrides}
@@ -174,11 +174,11 @@ def our_epoch(name: str, batches: int, **overrides: Value) -> float:
 
 
 class EnoughError(Exception):
-    """Enough batches were timed."""
+    """Stop PyKEEN's loop once enough batches were timed."""
 
 
 def pykeen_epoch(name: str, batches: int, loop: str, adversarial: bool = False) -> float:
-    """Seconds of an epoch of PyKEEN's loop, from the median of its batches."""
+    """Return the seconds of an epoch of PyKEEN's loop, from the median of its batches."""
     from pykeen.losses import CrossEntropyLoss, NSSALoss
     from pykeen.training import LCWATrainingLoop, SLCWATrainingLoop
     from pykeen.training.callbacks import TrainingCallback
@@ -216,7 +216,7 @@ def pykeen_epoch(name: str, batches: int, loop: str, adversarial: bool = False) 
 
 
 def same_objectives() -> tuple[list[str], list[float]]:
-    """ComplEx 128 on FB15k-237 with PyKEEN's objectives: the table, and the ratios to LCWA and sLCWA."""
+    """Train ComplEx 128 on FB15k-237 with PyKEEN's objectives; return the table, and the ratios to LCWA and sLCWA."""
     ours = (
         our_epoch("complex", 12, objective="questions", num_negatives=0, batch_size=BATCH, optimizer="adam"),
         our_epoch("complex", 40, loss="self-adversarial", num_negatives=NEGATIVES, optimizer="adam"),
@@ -232,7 +232,7 @@ def same_objectives() -> tuple[list[str], list[float]]:
 
 
 def large_table() -> list[str]:
-    """An epoch on FB15k-237 with each program's means."""
+    """Time an epoch on FB15k-237 with each program's means."""
     table = [
         "| system | ours, shared negatives, s/epoch | PyKEEN LCWA, all entities, s/epoch"
         f" | PyKEEN sLCWA, {NEGATIVES} negatives a triple, s/epoch |",
