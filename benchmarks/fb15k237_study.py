@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.callbacks import Tell
 from pooling.enums import PoolingJob
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from annotation.judging.judgements import ImportReport
     from pooling.models import Pool
 
+ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
 POOL = "fb-test-s"
 TAU_MEASURES = ("micro_mr", "micro_mrr", "micro_hits@1", "micro_hits@3", "micro_hits@10", "macro_mrr", "macro_hits@10",
