@@ -10,8 +10,8 @@ from annotation.models import Slot
 from annotation.questions import review
 from annotation.questions.review import (
     Coverage,
+    ExampleNames,
     MissingLabel,
-    Names,
     asked_relations,
     coverage,
     examples,
@@ -76,7 +76,7 @@ def test_examples_are_real_triples_to_people(pool: Pool) -> None:
     graph = open_graph(pool.graph)
     pairs = {
         index: {
-            Names(graph.label(h), graph.label(t))
+            ExampleNames(graph.label(h), graph.label(t))
             for h, t in pool.triples.filter(reason="", relation=index).values_list("head", "tail")
         }
         for index in (0, 1, 3)

@@ -83,7 +83,7 @@ def large_file() -> str:
         ({"filters": ["all"]}, {"filters": ["invalid_choice"]}),
         ({"seeds_file": SimpleUploadedFile("s.tsv", b"x" * 5_000_001)}, {"seeds_file": [large_file()]}),
     ],
-    ids=lambda value: str(value)[:30],
+    ids=lambda value: "refused by the domain" if callable(value) else str(value)[:30],
 )
 def test_refusals_are_shown_at_the_form_and_make_nothing(changed: dict, why, rotate, manager):
     make_system(rotate.graph, "conve", state=SystemState.TRAINING)
