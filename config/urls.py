@@ -3,7 +3,6 @@
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
-from django.views.generic import TemplateView
 
 from core.api.views import Nothing
 
@@ -11,10 +10,10 @@ urlpatterns = [
     path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
+    path("", include("core.urls")),
     path("", include("pooling.urls")),
     path("", include("annotation.urls.people")),
     path("", include("annotation.urls.annotators")),
-    path("api/docs", TemplateView.as_view(template_name="core/api_docs.html"), name="api-docs"),
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),

@@ -1,6 +1,5 @@
 from django.urls import path
 
-from core.views import tokens as token
 from pooling.views import graphs as graph
 from pooling.views import jobs as job
 from pooling.views import pool_filter, pool_growth, pool_overlap, pool_seeds, system_change
@@ -9,7 +8,6 @@ from pooling.views import runs as run
 from pooling.views import systems as system
 
 urlpatterns = [
-    path("account/tokens", token.tokens, name="account-tokens"),
     path("graphs", graph.graphs, name="graphs"),
     path("graphs/<slug:name>", graph.graph, name="graph"),
     path("graphs/<slug:name>/systems", system.systems, name="systems"),

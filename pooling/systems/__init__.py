@@ -3,7 +3,6 @@
 To add a system, write one file here that ends with its `SystemSpec` (`spec.py` says what it holds), and add it to
 `SYSTEMS`. Others use `get_system`, `get_model` and `resolve_settings`. All systems are trained with reciprocal
 relations, so that every question is a tail question over 2R relations.
-All are trained with reciprocal relations, so that every question is a tail question over 2R relations.
 """
 
 from __future__ import annotations

@@ -182,9 +182,9 @@ def test_the_two_rankings_of_the_overview_come_as_a_file(page: Page, labelled: P
         page.get_by_role("button", name="SVG").click()
     drawn = download.value.path().read_text()
     assert 'width="1000"' in drawn and "current labels" in drawn
-    for place in overview(labelled, "micro_mrr")["lines"]:
-        assert drawn.count(f"{place.place.system} {place.place.sparse}<") == 1
-        assert drawn.count(f">{place.place.completed} {place.place.system}<") == 1
+    for line in overview(labelled, "micro_mrr")["lines"]:
+        assert drawn.count(f"{line.change.system} {line.change.sparse}<") == 1
+        assert drawn.count(f">{line.change.completed} {line.change.system}<") == 1
 
 
 def test_settings_are_in_the_address_and_come_back(page: Page):
