@@ -2,8 +2,7 @@
 
 from django.db import models
 
-from core.people.roles import CampaignRole as CampaignRole
-from core.people.roles import SiteRole as SiteRole
+from core.people.roles import CampaignRole, SiteRole
 
 DUTIES: dict[str, str] = {  # told to whoever is invited
     SiteRole.MANAGER: "you run campaigns and look after people.",

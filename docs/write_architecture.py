@@ -42,9 +42,8 @@ HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 Arrows = dict[str, set[str]]
 
 
-def arrows_of(app: str) -> Arrows:
+def arrows_of(graph: grimp.ImportGraph, app: str) -> Arrows:
     """Return what each subject package of an app imports directly from the others, by name."""
-    graph = grimp.build_graph(*APPS, cache_dir=None)
     found = sorted(graph.find_children(app))
     names = [m for m in found if m.split(".")[1] not in KINDS or m == "core.jobs"]
     names = [m for m in names if graph.find_children(m)]
@@ -107,13 +106,15 @@ def band(app: str, arrows: Arrows, top: int) -> tuple[list[str], int]:
 
 def text() -> str:
     """Return the picture as SVG."""
+    graph = grimp.build_graph(*APPS, cache_dir=None)
     body, about, top = [], [], 14
     for app in APPS:
-        arrows = arrows_of(app)
+        arrows = arrows_of(graph, app)
         lines, bottom = band(app, arrows, top)
         body += lines
         top = bottom + 10
-        order = sorted(arrows, key=lambda name: (levels(arrows)[name], name))
+        level = levels(arrows)
+        order = sorted(arrows, key=lambda name: (level[name], name))
         about.append(f"{app.capitalize()}: {', '.join(order)}.")
     height = top + 6
     head = HEAD.format(width=WIDTH, height=height, inner=WIDTH - 2, bottom=height - 2, about=" ".join(about))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -156,15 +157,20 @@ def read(page: Any, status: int = 200) -> Element:
     """Return the page of a response, which must have this status, or of a text."""
     if not isinstance(page, str):
         assert page.status_code == status, page.status_code
-        page = page.content.decode()
-    builder = _Builder()
-    builder.feed(page)
-    return builder.open[0]
+    return parse(page)
 
 
 def parse(page: Any) -> Element:
     """Return the page of a response of any status, or of a text."""
-    return read(page if isinstance(page, str) else page.content.decode())
+    return _parsed(page if isinstance(page, str) else page.content.decode())
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> Element:
+    """Parse a page once, however many things a test looks for in it; nobody changes what was parsed."""
+    builder = _Builder()
+    builder.feed(text)
+    return builder.open[0]
 
 
 def elements(page: Any, name: str) -> list[Element]:

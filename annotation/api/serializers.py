@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.campaigns.items import ItemRow
-from annotation.enums import Answer, CampaignRole, CampaignState, FlagKind
+from annotation.enums import Answer, CampaignState, FlagKind
 from annotation.judging.judgements import live_labels
 from annotation.labelling.own_labels import OwnLabel, changeable_tickets
 from annotation.labelling.progress import label_counts
@@ -26,6 +26,7 @@ from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
 from annotation.sources.verified import VerifiedSources, verified
 from core.people.permissions import can_evaluate
+from core.people.roles import CampaignRole
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph

@@ -7,10 +7,11 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.enums import CampaignRole, ItemState, SiteRole, SlotState
+from annotation.enums import ItemState, SlotState
 from annotation.models import Campaign, Flag, Item, Label, Slot
 from annotation.models.slot import PLACES
 from annotation.release.next_batch import unreleased
+from core.people.roles import CampaignRole, SiteRole
 
 RECENT = 1000  # the pace is measured over this many last labels
 # an item that a person answered is never given to them again

@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotation.enums import CampaignRole
 from annotation.judging.waiting import waiting_disputes, waiting_items
 from annotation.labelling.own_labels import answers_in
 from annotation.labelling.queue import held_slots
@@ -14,6 +13,7 @@ from annotation.messages.inbox import new_answers
 from annotation.models import Campaign, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import may_release
+from core.people.roles import CampaignRole
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.enums import DUTIES, CampaignRole, CampaignState, EvidenceRule, SiteRole
+from annotation.enums import DUTIES, CampaignState, EvidenceRule
+from core.people.roles import CampaignRole, SiteRole
 from pooling.models import Pool, Relation
 
 

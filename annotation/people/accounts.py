@@ -15,11 +15,12 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from annotation.enums import AnnotationAct, CampaignRole, SiteRole
+from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Invitation, Membership
 from core.people.audit_log import record
+from core.people.roles import CampaignRole, SiteRole
 from core.people.tokens import revoke_all
 
 ROLES = (*SiteRole.values, *CampaignRole.values)

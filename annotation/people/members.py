@@ -7,8 +7,9 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 
-from annotation.enums import CampaignRole, SlotState
+from annotation.enums import SlotState
 from annotation.models import Campaign, Label, Membership
+from core.people.roles import CampaignRole
 
 
 @dataclass

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
-from annotation.enums import Answer, CampaignRole, ItemState, SlotState
+from annotation.enums import Answer, ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.judging.label_file import Triple
 from annotation.labelling.queue import claim_disputed, release
@@ -24,6 +24,7 @@ from annotation.quality.checks import claim_questions
 from annotation.release.next_batch import unreleased
 from annotation.sources.verified import verified
 from core.callbacks import Tell
+from core.people.roles import CampaignRole
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 

@@ -11,13 +11,13 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.enums import SiteRole
 from annotation.errors import PersonError
 from annotation.forms.people import ConfirmForm, InviteForm, RevokeForm, SiteRoleForm
 from annotation.people.accounts import is_erased, is_last_manager, password_path, switch_off, switch_on, take_role
 from annotation.people.erasure import erase, preview_erasure
 from annotation.people.invitations import open_invitations
 from annotation.views.invitations import SecretLink, invite, revoke, show_link
+from core.people.roles import SiteRole
 from core.views.access import manager_required
 from core.views.acts import Handler, attempt, do_act, posted
 from core.views.pagination import page_of

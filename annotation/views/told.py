@@ -80,6 +80,6 @@ def sources_restored(added: int) -> str:
 
 
 def sources_chosen(relations: int, sources: int | None) -> str:
-    """Say how many sources so many relations take now; None: all."""
+    """Say how many sources some relations accept now; None: all sources."""
     takes = "1 relation takes" if relations == 1 else f"{relations} relations take"
     return f"{takes} {'all sources' if sources is None else counted(sources, 'source')} from the next question on."

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 
-from annotation.enums import CampaignRole, SiteRole
 from annotation.models import Campaign
 from annotation.people.accounts import add_person
+from core.people.roles import CampaignRole, SiteRole
 from evaluation.demo.demo import NAME, Demo
 
 ROLES = (SiteRole.MANAGER, SiteRole.RESEARCHER, CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR)

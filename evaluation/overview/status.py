@@ -8,10 +8,11 @@ from enum import StrEnum
 
 from django.urls import reverse
 
-from annotation.enums import CampaignRole, ItemState
+from annotation.enums import ItemState
 from config.stages import STAGES, Stage
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
+from core.people.roles import CampaignRole
 from evaluation.overview.counts import StageCounts
 from pooling.enums import PoolState, SystemState
 

@@ -88,7 +88,7 @@ __all__ = [
     "Value",
     "common_settings",
     "family_of_kind",
-    "find_system",
+    "find_entry",
     "get_by_slug",
     "get_model",
     "get_system",
@@ -108,7 +108,7 @@ def get_system(name: str) -> Entry:
         ) from None
 
 
-def find_system(name: str) -> Entry | None:
+def find_entry(name: str) -> Entry | None:
     """Return the system called `name`, or None if this installation does not know it. Import no torch."""
     try:
         return get_system(name)
@@ -124,7 +124,7 @@ def get_by_slug(slug: str) -> Entry:
 
 def family_of_kind(name: str) -> str:
     """Return the family of a system; empty if this installation does not know its kind."""
-    spec = find_system(name)
+    spec = find_entry(name)
     return spec.family if spec else ""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pooling.models import Graph, System
-from pooling.systems import find_system
+from pooling.systems import find_entry
 
 
 class SettingRow(NamedTuple):
@@ -44,7 +44,7 @@ def compare(graph: Graph, names: Sequence[str]) -> Comparison:
 
 def setting_rows(systems: Sequence[System]) -> list[SettingRow]:
     """Return all settings of the systems, seed first, in the order of the registry."""
-    known = [key for system in systems if (spec := find_system(system.kind)) for key in spec.settings]
+    known = [key for system in systems if (spec := find_entry(system.kind)) for key in spec.settings]
     stored = [key for system in systems for key in system.settings]
     rows = [SettingRow("seed", [str(system.seed) for system in systems])]
     for key in dict.fromkeys([*known, *stored]):

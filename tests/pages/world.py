@@ -12,10 +12,10 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from annotation.campaigns.opening import open_campaign
-from annotation.enums import CampaignRole
 from annotation.models import Campaign, Membership
 from core.enums import JobState
 from core.models import Job, Worker
+from core.people.roles import CampaignRole
 from evaluation.open_world.study import SMALL, create_study
 from pooling.enums import PoolingJob, PoolOrigin, PoolState, SystemState
 from pooling.graphs.imports import import_graph

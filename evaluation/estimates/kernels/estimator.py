@@ -107,5 +107,5 @@ def _alike(key: Ints) -> Iterator[tuple[tuple[int, ...], Order]]:
 
 
 def ratio(total: Floats, units: float) -> Floats:
-    """Return the mean over so many units; nan where there is none."""
+    """Return total / units; nan where there are no units."""
     return total / units if units > 0 else np.full(total.shape, np.nan)

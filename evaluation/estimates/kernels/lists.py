@@ -82,6 +82,6 @@ def _sums(values: Floats, begin: Order, end: Order) -> Floats:
 
 
 def _ideal(relevant: Floats) -> Floats:
-    """Return DCG@20 of a list that begins with so many answers, interpolated between whole numbers."""
+    """Return DCG@20 of a list that begins with `relevant` answers, interpolated between whole numbers."""
     best = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2, CUT + 2)))))
     return np.interp(relevant, np.arange(CUT + 1), best)

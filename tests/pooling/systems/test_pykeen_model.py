@@ -11,7 +11,7 @@ from pykeen.models import ERModel, model_resolver
 from pooling.learning.batches import column_scores
 from pooling.learning.loop import train_system
 from pooling.scoring.scorer import Scorer, build_model
-from pooling.systems import find_system, get_by_slug, get_model, get_system, resolve_settings
+from pooling.systems import find_entry, get_by_slug, get_model, get_system, resolve_settings
 from pooling.systems.pykeen_model import MODELS
 
 ENTITIES, RELATIONS = 9, 2
@@ -60,7 +60,7 @@ def test_unknown_class_names_near_ones():
         ValueError, match=r"PyKEEN has no model 'PairRF' .*did you mean pykeen:PairRE\? there are .*TransH"
     ):
         get_system("pykeen:PairRF")
-    assert find_system("pykeen:PairRF") is None
+    assert find_entry("pykeen:PairRF") is None
 
 
 def test_classes_are_all_that_triples_alone_build():
