@@ -1,7 +1,5 @@
 """The links at the top of every page, for each person by their roles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ The words may name variables of the page's context: "{pool.name}". Tags of core/
 A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """The stages from graph to test set, in order: navigation, the status page and the docs read this list."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

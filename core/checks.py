@@ -1,7 +1,5 @@
 """Checks that Django runs before it touches the database."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Change the rules of a campaign, and whether it gives out questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import User

@@ -1,7 +1,5 @@
 """Count the labels that rest on each source of a campaign."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

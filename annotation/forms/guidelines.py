@@ -1,7 +1,5 @@
 """The form in which a manager writes guidelines."""
 
-from __future__ import annotations
-
 from django import forms
 
 from annotation.messages.guidelines import MAX_LENGTH

@@ -1,7 +1,5 @@
 """The form in which a person changes an own label."""
 
-from __future__ import annotations
-
 from django import forms
 
 from annotation.enums import Answer

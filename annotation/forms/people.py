@@ -1,7 +1,5 @@
 """Forms of people: roles, invitations, consent, own account, erasure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

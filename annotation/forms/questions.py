@@ -1,7 +1,5 @@
 """Forms of the questions pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

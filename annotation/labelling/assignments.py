@@ -1,7 +1,5 @@
 """A question that one person answers, be it a slot or a check: one interface, so that both are answered alike."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any, NamedTuple

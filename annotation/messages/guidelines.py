@@ -1,7 +1,5 @@
 """Keep guidelines as Markdown in versions, and turn Markdown into safe HTML."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from datetime import datetime

@@ -4,8 +4,6 @@ An undefined coefficient is never a number. If every answer is the same, chance 
 evidence of agreement (INCEpTION #2219 printed 1.0 there).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

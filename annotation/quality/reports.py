@@ -1,7 +1,5 @@
 """Report how far people agree with each other, with gold answers, and with an expert who judges again."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

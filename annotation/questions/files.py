@@ -1,7 +1,5 @@
 """Read and write question templates as TSV: relation, statement, tail question, head question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Show a manager, before people are asked: which relations, in which words, with which names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Draw the audit sample: filtered triples that people judge, unmarked, to learn what filters throw away."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

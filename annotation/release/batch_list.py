@@ -1,7 +1,5 @@
 """List the batches of a campaign for its manager."""
 
-from __future__ import annotations
-
 from django.db.models import Count, Q, QuerySet
 
 from annotation.enums import Verdict

@@ -4,8 +4,6 @@ A batch follows from the current rows alone: which triples are items, which of t
 judgements. So the next one can be chosen after a restart or on another machine.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Set in which order a campaign judges its pool, in which batches, and when it stops; all can be changed later."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

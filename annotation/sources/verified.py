@@ -1,7 +1,5 @@
 """List and edit verified sources: the hosts that evidence may come from, for all relations or by relation."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

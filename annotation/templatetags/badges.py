@@ -1,7 +1,5 @@
 """Badges of states: {% campaign_badge campaign %}, {% item_badge item %}, {% verdict_badge judgement %}."""
 
-from __future__ import annotations
-
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString

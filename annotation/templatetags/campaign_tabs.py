@@ -1,7 +1,5 @@
 """The tag {% campaign_tabs pool "people" %}: tabs of the pages of a campaign that the person may open."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

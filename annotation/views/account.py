@@ -1,7 +1,5 @@
 """The own account: e-mail, password, own data, erasure; and the way back after a forgotten password."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

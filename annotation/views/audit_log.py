@@ -1,7 +1,5 @@
 """The audit log: who did what, newest first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.models import User

@@ -1,7 +1,5 @@
 """The people side of a pool for its manager: how far the labels are, what to do next, and the rules."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from django.contrib import messages

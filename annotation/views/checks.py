@@ -1,7 +1,5 @@
 """Gold items and re-check samples of a campaign, for managers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """The disputes that an adjudicator may decide, and what the later ones wait for."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 

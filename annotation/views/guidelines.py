@@ -1,7 +1,5 @@
 """The guidelines of a campaign: a page to read them, and one on which a manager writes them."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render

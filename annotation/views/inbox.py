@@ -1,7 +1,5 @@
 """The manager's inbox: reports of annotators, which a manager answers, and their comments on labels."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Invitations: acts of the pages of people make and revoke them; a page of their own accepts them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from django.contrib import messages

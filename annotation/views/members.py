@@ -1,7 +1,5 @@
 """The people of a campaign for its manager: members, invitations, and the text that they agree to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

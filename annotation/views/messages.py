@@ -1,7 +1,5 @@
 """A member's own reports, with the answers to them."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Everybody who can sign in, invitations to roles of the site, and one person: on, off, new password, erased."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Quality of the labels: agreement, without names for researchers; annotators and their hours for managers."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404

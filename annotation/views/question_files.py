@@ -1,7 +1,5 @@
 """Question templates as files, to download and to import; and the entities without a readable label."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render

@@ -1,7 +1,5 @@
 """The question templates of a pool's relations: a list to edit with a live preview, and their versions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode

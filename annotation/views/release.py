@@ -1,7 +1,5 @@
 """The order of judging for managers: which triples people get next, in what batches, and when that stops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

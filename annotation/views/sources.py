@@ -1,7 +1,5 @@
 """Verified sources of a campaign: where evidence may come from, and for which relations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

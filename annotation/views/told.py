@@ -1,7 +1,5 @@
 """What pages tell people after an act."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User

@@ -1,7 +1,5 @@
 """The items of a campaign for its manager: a searchable list, and one item with its whole history."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Withdraw the labels of one person, after a preview of what follows."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect

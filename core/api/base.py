@@ -1,7 +1,5 @@
 """The base of every endpoint of API v1: it checks rights, scopes and size, and turns errors into answers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, ClassVar
 

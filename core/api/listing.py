@@ -1,7 +1,5 @@
 """Lists of the API: pages by cursor, filters from an allowlist."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

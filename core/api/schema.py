@@ -1,7 +1,5 @@
 """Describe the API as an OpenAPI document in which every operation lists how it can fail."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The form of a new API token."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a person may do on the whole site, by the table of roles; rights in a campaign: annotation/permissions.py."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 
 from core.people.roles import RIGHTS, Right, SiteRole

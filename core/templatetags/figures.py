@@ -1,7 +1,5 @@
 """Template filters that write numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

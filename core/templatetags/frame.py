@@ -1,7 +1,5 @@
 """Title, heading and breadcrumbs of the current page, from config/pages.py; base.html writes them on every page."""
 
-from __future__ import annotations
-
 from django import template
 from django.template import Context
 from django.urls import reverse

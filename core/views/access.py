@@ -1,7 +1,5 @@
 """Decorators of pages that need a right on the whole site."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages on which several forms, each with a hidden or button field `act`, post to one address."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Split long lists into pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

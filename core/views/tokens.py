@@ -1,7 +1,5 @@
 """The page of a person's own API tokens: make one, which is shown once, and revoke one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

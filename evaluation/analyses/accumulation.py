@@ -1,7 +1,5 @@
 """Build the page Accumulation: what the labels said while they came in."""
 
-from __future__ import annotations
-
 from evaluation.labels.decision_order import order_of_decision
 from evaluation.sections.growth_curves import (
     asked_rows,

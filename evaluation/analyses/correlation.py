@@ -1,7 +1,5 @@
 """Build the page Correlation: how much two label sets, or two measures, agree on the order of the systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

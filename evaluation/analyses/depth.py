@@ -1,7 +1,5 @@
 """Build the page Pool depth: what a shallower pool would have said."""
 
-from __future__ import annotations
-
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.sections.growth_curves import (
     asked_rows,

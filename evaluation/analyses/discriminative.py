@@ -1,7 +1,5 @@
 """Build the page Discriminative power: which pairs of systems a measure can tell apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why

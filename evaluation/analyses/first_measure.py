@@ -1,7 +1,5 @@
 """Compare the first chosen measure with each other one on the same labels, for the page Correlation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compare many orders pairwise by tau: all measures under one label set, all label sets by one measure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the page Measures: every system by every measure under two label sets, and what changes between them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from evaluation.labels.label_sets import LabelSet

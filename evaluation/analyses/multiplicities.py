@@ -1,7 +1,5 @@
 """Build the page Answers per question, for the graph's files and for two label sets of the pool."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Run the t-tests of all pairs of systems, for the sections of Discriminative power."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Build the page Relations: one measure by relation category, by popularity of the answer, by relation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the page Stability: how much of the labels, or of the questions, the order of the systems needs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the heavy part of Discriminative power: the randomised Tukey HSD."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compute the error rate of each filter from its audit sample, and measures with the answers that filters miss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Impute the answers that filters threw away, by the error rates of their audit sample."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.measures.label_state import LabelState, States

@@ -1,7 +1,5 @@
 """Build the page Audit: how often each filter errs, and what that does to the comparison of systems."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.audit_sample.error_rates import (

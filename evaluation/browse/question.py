@@ -1,7 +1,5 @@
 """Inspect one question of a pool: the first candidates of each system, side by side, with their labels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Make tables for download of the questions, triples and label sets of a pool: every row, not one page of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from evaluation.browse.label_set_rows import LabelSetRow

@@ -1,7 +1,5 @@
 """Inspect one triple of a pool: who found it, filter, positions, labels and judgement."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

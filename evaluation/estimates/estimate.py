@@ -1,7 +1,5 @@
 """Estimate measures of a whole pool from the part that was judged, where that part is a random sample."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ of its triples that wait for a judgement are taken to be like the others (nonres
 judged is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

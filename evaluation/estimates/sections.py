@@ -1,7 +1,5 @@
 """Build the page Estimates: measures of the whole pool, estimated from a random sample of its labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Keep the sums of the current labels in memory: after a label only its two questions are computed again."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Find out when each triple of a pool was judged."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from annotation.judging.judgements import current_verdicts

@@ -5,8 +5,6 @@ SIGIR 2018. TopK returns the k entities with the highest scores, Sampling the di
 from p, Greedy the first of p, as many as these draws would leave if k were large.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

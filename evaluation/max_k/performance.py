@@ -1,7 +1,5 @@
 """Compute precision, recall and F1 of runs at up to k entities, under the right answers of a label set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Build the page Max-k: precision, recall and F1 of systems that may return at most k entities."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Build the sections about the softmax: the effect of its parameter α, and how sharp and right distributions are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

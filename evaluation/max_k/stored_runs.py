@@ -1,7 +1,5 @@
 """Find the predictive distributions of a pool's runs, and the right answers of a label set for max-k."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Build the sections that compare systems at k, with usual measures and with the limits of an oracle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,8 +7,6 @@ Sources: Berrendorf et al. 2020 (arXiv 2002.06914), Hoyt et al. 2022 (arXiv 2203
 PyKEEN 1.11, pykeen.metrics.ranking.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ bpref has no variant, as it ignores the unjudged already; infap none, as it esti
 condensing removes; judged@k none, as it would always be 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from evaluation.measures import ir, macro, micro, slow_decay

@@ -6,8 +6,6 @@ an answer. The reference is trec_eval 9 (m_map.c, m_ndcg_cut.c, m_bpref.c, m_inf
 tests compare to 1e-6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.measures.measure import Measure

@@ -1,7 +1,5 @@
 """Measure how far the labels reach: what the top of each system's lists consists of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Not pooled, pooled but unjudged, and judged negative are three different things.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

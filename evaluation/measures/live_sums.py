@@ -5,8 +5,6 @@ Only measures adjusted for chance are computed again in full: their chance level
 is sorted once; a few of its questions are a slice of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Compute macro measures: one value per question, from the strict position of its best answer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.measures.measure import Measure, rank_or_nan

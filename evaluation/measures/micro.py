@@ -6,8 +6,6 @@ those with a higher or equal score; the realistic rank is (o + p) / 2, so an ans
 this one counts half. Source: PyKEEN 1.11, pykeen.evaluation.RankBasedEvaluator.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.measures.measure import Measure, rank_or_nan

@@ -3,8 +3,6 @@
 A label never touches a model. Every measure under every label state is arithmetic on these integers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

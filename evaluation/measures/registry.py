@@ -3,8 +3,6 @@
 A new measure is a row of `ROWS` in one of the files below, or a new file with such rows and its line here.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -3,8 +3,6 @@
 Source: Yang, Lin and Zhang 2022 (arXiv 2209.08858).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.measures.measure import Measure

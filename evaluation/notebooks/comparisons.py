@@ -3,8 +3,6 @@
 `from evaluation import …` gives these functions; docs/notebooks.md shows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Apply the open-world theory to a judged pool: β by relation, reported and expected values of each system."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

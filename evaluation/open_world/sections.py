@@ -1,7 +1,5 @@
 """Build the page Open world of a pool: how many answers the test set lacks, and what theory expects of that."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

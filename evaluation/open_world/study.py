@@ -3,8 +3,6 @@
 A study is made in two steps that may be repeated: its graphs and systems (`prepare_study`), then one job a system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Compute sparse and full metrics of the checkpoints of a study, under three divisions of the open answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

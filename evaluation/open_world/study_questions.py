@@ -1,7 +1,5 @@
 """Draw the questions of a study, and find their answers outside train and valid."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the page of a study: a sparse-full chart for each metric, summaries, graphs and checkpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Summarise the curves of a study: degradation, inconsistency, and the effect of predictions on both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the theory sections about one model: the expected value of a metric by the strength of the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

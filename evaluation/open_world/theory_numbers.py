@@ -1,7 +1,5 @@
 """Build the theory sections in numbers: the chosen settings, and the paper's example."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.open_world.kernels.theory import ENTITIES, derivative, expected_metric, filtered_ranks, gain_of

@@ -1,7 +1,5 @@
 """List the sections of the theory page in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from evaluation.open_world.theory_by_strength import approximation, correlation, slopes, theory

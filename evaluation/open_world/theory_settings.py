@@ -1,7 +1,5 @@
 """Read the settings of the theory page, which belongs to no pool, and simulate under them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Build the theory sections about two models: how often the weaker one looks better, and how to prevent it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Count what a pool has at each stage, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any

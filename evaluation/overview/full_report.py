@@ -3,8 +3,6 @@
 The same settings and labels give the same bytes: it names the time of the last label, not the time of writing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Write the methods part of a report from a pool and the settings."""
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 They are the first chapter of a report, always of the seeds and the current labels under the usual settings.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from evaluation.measures.registry import Measure

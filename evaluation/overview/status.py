@@ -1,7 +1,5 @@
 """Describe the progress of a pool: for each stage its state, its counts and the next step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Build the sections of Planning on how sure the order of the systems is, and which pairs are undecided."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.planning.forecast import aim_of

@@ -1,7 +1,5 @@
 """Read which contributors found each pooled triple, and how many candidates of each system are judged."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Forecast the labels and hours that are left until the target of a campaign is reached."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Replay orders of judging on a pool with known labels, to see how soon each finds positives and the ranking."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence

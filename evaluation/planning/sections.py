@@ -1,7 +1,5 @@
 """Build the page Planning: how sure the order is, how much judging is left, and where the next labels pay most."""
 
-from __future__ import annotations
-
 import math
 
 from evaluation.planning.confidence import NO_ORDER, by_order, target_says

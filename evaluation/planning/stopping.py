@@ -3,8 +3,6 @@
 A release must not wait for a thousand resamples. The rule reads the figure that was kept, and a job renews it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from annotation.models import Campaign

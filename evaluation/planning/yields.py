@@ -1,7 +1,5 @@
 """Estimate the positives that a pool still holds by relation, and build the sections that show them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

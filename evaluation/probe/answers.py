@@ -1,7 +1,5 @@
 """Prepare the answers of a label set for PROBE: their ranks under every system, and their degrees."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -8,8 +8,6 @@ Rank 1 scores 1, rank |E| scores 0. a = 1, b = 0 is MRR but for the affine chang
 (arXiv 2512.06296), equations 2 to 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the sections about the two parameters of PROBE: answers by rank and popularity, and how much each counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the page PROBE: the best system by sharpness of the score and by the weight of popular answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Build the slices of PROBE in the paper's table: by sharpness and by robustness, under both label sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

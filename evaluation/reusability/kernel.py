@@ -3,8 +3,6 @@
 Source: Zobel 1998; Voorhees 2018.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

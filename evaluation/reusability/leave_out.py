@@ -1,7 +1,5 @@
 """Leave systems and families out of a pool one by one, and build the sections that show the effect."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build the page Reusability: which systems the labels can compare, and the effect of leaving systems out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from evaluation.labels.pool_table import EvaluationError

@@ -1,7 +1,5 @@
 """Build the tables, cells and charts that many sections repeat."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Show how two orders compare: coefficients with their intervals, and a slope chart of the places."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Show values and taus while labels are added, for the pages Depth and Accumulation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

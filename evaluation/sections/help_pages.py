@@ -1,7 +1,5 @@
 """Show pages of docs/ on the site."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Show one measure by side and relation category, and by popularity of the answer, under two label sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

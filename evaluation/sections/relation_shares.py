@@ -1,7 +1,5 @@
 """Show how the mixture of relations differs between label sets, and what it does to a measure."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.labels.label_sets import LabelSet, label_set

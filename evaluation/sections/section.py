@@ -3,8 +3,6 @@
 Pages, JSON, CSV and the report are written from the same sections.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace

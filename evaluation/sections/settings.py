@@ -3,8 +3,6 @@
 `parse_settings` reads them from an address, a command or a job; `Settings.query` writes them into an address.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Put comparisons of orders into words and cells: places, best values, reasons, notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

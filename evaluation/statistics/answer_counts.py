@@ -1,7 +1,5 @@
 """Count the answers of questions on triples, and bin the counts: 0, 1, 2, 3-5, 6-10, 11-50, more."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ undefined in either order is left out. Sources: Kendall 1945 (tau-b, as scipy.st
 and Robertson 2008 and Urbano and Marrero 2017 (tau_AP and its ties).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Average by side, relation, relation category and popularity of the answer, and reweigh relations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Place systems, and tell how sure the places are: how much they move when the questions are drawn again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

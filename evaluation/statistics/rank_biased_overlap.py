@@ -3,8 +3,6 @@
 Source: Webber, Moffat and Zobel 2010, "A similarity measure for indefinite rankings" (RBO_EXT).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.measures.rank_table import Floats

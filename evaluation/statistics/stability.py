@@ -3,8 +3,6 @@
 A triple whose label is left out is no answer and is not filtered out either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ too, and n beside every p-value. Many pairs are many tests: corrections are here
 at once is in tukey_hsd.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ Sources: Carterette 2012, "Multiple testing in statistical analysis of systems-b
 experiments"; Sakai 2014, "Statistical reform in information retrieval?".
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Write the card of a test set (README.md): how it was made, numbers, agreement, limits, licence and citation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple

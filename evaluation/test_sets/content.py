@@ -1,7 +1,5 @@
 """Collect what the files of a test set are written from, and choose what they hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

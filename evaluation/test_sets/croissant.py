@@ -1,7 +1,5 @@
 """Describe a test set as MLCommons Croissant 1.0 (croissant.json), which mlcroissant validates and reads."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping

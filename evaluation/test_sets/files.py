@@ -3,8 +3,6 @@
 A new file is a function `lines(content)` in a module of this package, and an entry in FILES.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Write the tables of a test set: triples, judgements, the pool, values by question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 

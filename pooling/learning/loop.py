@@ -6,8 +6,6 @@ exponents are those of float32, so that no loss needs scaling. Validation is alw
 Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

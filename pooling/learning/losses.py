@@ -3,8 +3,6 @@
 Label smoothing ε, for the first two: a right answer keeps 1 − ε of its label, and every entity gets ε / E.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Estimate the memory of a training before anything is built, and keep freed memory between batches."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """Make the optimiser of a training: Adam, Adagrad or Adamax."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Compute the MRR of a system on the validation triples while it is trained."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.callbacks import Stop, Tell

@@ -1,7 +1,5 @@
 """Judge by bandits (Losada, Parapar and Barreiro 2016, 2017): each run is an arm, shared over all questions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pooling.orders.base import GREEDY, NO, UNLABELLED, YES, JudgingState, Order, OrderPool, Pick, Settings

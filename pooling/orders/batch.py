@@ -1,7 +1,5 @@
 """Choose the next batch: what an order chooses, alone or with the rest of its questions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings

@@ -1,7 +1,5 @@
 """Judge by depth: rank 1 of every run, then rank 2, and so on, as TREC pools are judged."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, best

@@ -1,7 +1,5 @@
 """Follow runs: choose a run, take the best of its triples that nobody has judged, choose again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

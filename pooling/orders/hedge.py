@@ -1,7 +1,5 @@
 """Judge by Hedge (Aslam, Pavlu and Savell 2003): runs vote, with weights from how often they were right."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Judge by move-to-front (Cormack, Palmer and Clarke 1998): stay with a run while it finds positives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pooling.orders.base import GREEDY, YES, JudgingState, Order, OrderPool, Pick, Settings

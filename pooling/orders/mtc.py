@@ -1,7 +1,5 @@
 """Judge what moves the comparison of systems most, like MTC (Carterette, Allan and Sitaraman 2006)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

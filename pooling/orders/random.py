@@ -1,7 +1,5 @@
 """Judge uniformly over the pool, so that what was judged so far is a simple random sample of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, best

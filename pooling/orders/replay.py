@@ -1,7 +1,5 @@
 """Judge a pool again whose labels are known: what an order would have asked for, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Judge a random sample of strata of depth, shallow ones at a higher rate (Yilmaz, Kanoulas and Aslam 2008)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

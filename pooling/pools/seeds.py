@@ -1,7 +1,5 @@
 """Draw the seed triples of a pool, and compare their relations with those of the test set."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

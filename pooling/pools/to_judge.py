@@ -1,7 +1,5 @@
 """Read a pool for an order of judging: the triples for people, and their ranks in the runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 A question is one side of a triple masked: `(h, r, ?)`, side 0, or `(?, r, t)`, side 1.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ none. Jobs that score write it after the rank rows, since evaluations need not w
 missing; `--no-predictive` leaves it out.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from typing import Any, NamedTuple

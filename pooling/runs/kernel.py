@@ -1,7 +1,5 @@
 """Rank imported lists by their scores; ties are broken as in pooling/scoring/ranking.py."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

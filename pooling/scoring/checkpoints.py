@@ -1,7 +1,5 @@
 """Write and read checkpoints of a training; a failed write leaves the old one whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

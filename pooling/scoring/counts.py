@@ -1,7 +1,5 @@
 """Count the scores of a row above each wanted one, and equal to it, chunk by chunk of the entities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

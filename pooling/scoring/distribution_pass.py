@@ -10,8 +10,6 @@ Results depend on neither chunks nor batches (`softmax.py`).
 Source: Mei et al. (2018), On link prediction in knowledge bases: max-k criterion and prediction protocols, SIGIR.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Define the result of a predictive pass, and the Greedy protocol on it; needs numpy alone, not torch."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

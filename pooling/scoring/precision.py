@@ -1,7 +1,5 @@
 """Compute products in full float32, as exact ranks need them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

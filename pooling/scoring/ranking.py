@@ -14,8 +14,6 @@ Source: Berrendorf et al. (2020), On the ambiguity of rank-based evaluation of e
 prediction methods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Literal
 

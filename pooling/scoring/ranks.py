@@ -1,7 +1,5 @@
 """Define ranks, the result of a ranking pass, and the order of ties; needs numpy alone, not torch."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

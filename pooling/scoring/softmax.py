@@ -4,8 +4,6 @@ Every sum is over one tile of TILE entities, relative to the best score of the t
 order, all in float64: the bits depend on nothing else that is asked, and no α can overflow.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

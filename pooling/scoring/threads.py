@@ -1,7 +1,5 @@
 """Set the number of CPU threads of torch for a while."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

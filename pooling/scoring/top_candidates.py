@@ -6,8 +6,6 @@ long). What is left becomes one whole number each, score before place in the tie
 that neither the order among equal scores nor the chunks can change the result.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

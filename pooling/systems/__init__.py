@@ -5,8 +5,6 @@ To add a system, write one file here that ends with its `SystemSpec` (`spec.py` 
 relations, so that every question is a tail question over 2R relations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any

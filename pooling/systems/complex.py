@@ -1,7 +1,5 @@
 """ComplEx: a trilinear product over complex vectors, which can tell a relation from its inverse."""
 
-from __future__ import annotations
-
 from pooling.systems.rotate import features, query  # Re⟨h, r, conj t⟩ = real(h∘r)·real(t) + imag(h∘r)·imag(t)
 from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init
 

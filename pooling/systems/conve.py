@@ -1,7 +1,5 @@
 """ConvE: a small convolutional network reads head and relation as an image."""
 
-from __future__ import annotations
-
 from pooling.systems.spec import Setting, SystemSpec, from_pykeen, pair
 
 DROPOUTS = {

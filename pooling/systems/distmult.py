@@ -1,7 +1,5 @@
 """DistMult: a trilinear product over real vectors."""
 
-from __future__ import annotations
-
 from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init, pair
 from pooling.systems.transe import features
 

@@ -1,7 +1,5 @@
 """RESCAL: a full matrix per relation."""
 
-from __future__ import annotations
-
 from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init, pair
 from pooling.systems.transe import features
 

@@ -1,7 +1,5 @@
 """RotatE: a relation is a rotation in the complex plane, coordinate by coordinate."""
 
-from __future__ import annotations
-
 from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 

@@ -1,7 +1,5 @@
 """Rules: closed paths that often go with a relation, each with a confidence, as AnyBURL mines them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """TransE: a relation is a translation from head to tail."""
 
-from __future__ import annotations
-
 from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 

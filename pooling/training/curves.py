@@ -1,7 +1,5 @@
 """Draw curves of a training on the server, so that they need no script and follow the theme."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

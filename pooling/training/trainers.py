@@ -1,7 +1,5 @@
 """Choose how systems of a kind are trained and loaded: they learn vectors or mine rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pooling.learning import loop

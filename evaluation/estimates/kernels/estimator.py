@@ -7,8 +7,6 @@ grows by N / n with each positive above an answer: where questions have many ans
 and model_assisted.py is there for that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np

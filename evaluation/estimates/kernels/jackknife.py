@@ -5,8 +5,6 @@ is theta_g. The variance is the sum over strata of (1 - n / N) (G - 1) / G sum (
 The interval is that of Student's t with as many degrees of freedom as there are groups, less one in each stratum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

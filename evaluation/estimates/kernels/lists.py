@@ -3,8 +3,6 @@
 Sources: Yilmaz, Kanoulas and Aslam 2008 (a simple and efficient sampling method for estimating AP and NDCG).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluation.estimates.kernels.weights import CERTAIN, Sample, Weights

@@ -1,7 +1,5 @@
 """Name the estimates for pages, commands and docs; measures have the names of the registry of measures."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from evaluation.estimates.kernels.estimator import OF_RANK

@@ -5,8 +5,6 @@ the same). Every rank is exact: recognised answers in random order, then all oth
 order, test answers filtered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ sparse evaluation the missing answers are candidates like any wrong entity, and 
 Source: Yang, Lin and Zhang (2022), Rethinking knowledge graph evaluation under the open-world assumption, NeurIPS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

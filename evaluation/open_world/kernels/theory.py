@@ -6,8 +6,6 @@ the question are filtered out. Source: Yang, Lin, Zhang 2022, "Rethinking Knowle
 Open-World Assumption". simulation.py draws the same process at random.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

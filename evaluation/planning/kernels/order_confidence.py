@@ -3,8 +3,6 @@
 The resamples are those of evaluation/statistics/bootstrap.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Source: Zobel 1998, "How reliable are the results of large-scale information ret
 law to the relevant documents found at each depth.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

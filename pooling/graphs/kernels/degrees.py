@@ -1,7 +1,5 @@
 """Count the training triples of each entity, and sort entities into bands of that count."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

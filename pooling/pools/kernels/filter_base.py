@@ -1,7 +1,5 @@
 """What a filter is, and what it sees of pooled triples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ To add one, append a row to FILTERS; its rule may be in a file of its own. After
 triple is trivial when any question that found it is. Known and repeated triples have no rule: see ALWAYS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

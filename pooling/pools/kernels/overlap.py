@@ -1,7 +1,5 @@
 """Count the pooled triples that systems found together and alone."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

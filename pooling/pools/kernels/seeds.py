@@ -1,7 +1,5 @@
 """Sample test triples, plain or stratified; quotas by the largest remainder (Hamilton's method)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Compute shares of relations in a set of triples, and the divergence of two such distributions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Count how often a body holds, and its head with it: exact, or for a seeded draw of the first entities."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

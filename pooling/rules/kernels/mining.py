@@ -5,8 +5,6 @@ drawn (triples, pairs of edges, entities to count from) is drawn with the seed; 
 and a graph that is small enough is mined completely.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

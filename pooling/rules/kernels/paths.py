@@ -5,8 +5,6 @@ whose first and last edge are among `paths` pairs of edges that are drawn at x a
 Source: Meilicke et al. (2019), Anytime bottom-up rule learning for knowledge graph completion, IJCAI.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pooling.rules.kernels.rule_table import MAX_LENGTH

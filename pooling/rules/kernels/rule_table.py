@@ -1,7 +1,5 @@
 """Hold rules r(X, Y) ← b1(X, A), b2(A, B), b3(B, Y) with their evidence, as arrays and as a file."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from pathlib import Path
 

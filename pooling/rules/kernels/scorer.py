@@ -13,8 +13,6 @@ Sources: Meilicke et al. (2019), IJCAI (max with ties broken by the next); Galá
 in ontological knowledge bases with AMIE+, VLDB Journal (noisy-or).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 

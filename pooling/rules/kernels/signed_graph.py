@@ -6,8 +6,6 @@ forth and back. Loops (r(X, X)) are left out, since they are no path to somewher
 Source: Meilicke et al. (2019), Anytime bottom-up rule learning for knowledge graph completion, IJCAI.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Train the rule miner: from triples to a file of rules and a validation MRR, with progress and a way to stop."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
