@@ -9,8 +9,7 @@ from django.db.models import QuerySet
 
 from annotation.errors import ConsentNeeded
 from annotation.models import Campaign
-from core.people.permissions import can_evaluate
-from core.people.roles import Right, roles_with
+from core.people.roles import Right, can_evaluate, roles_with
 
 Person = User | AnonymousUser
 

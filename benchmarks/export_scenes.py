@@ -224,8 +224,7 @@ def main() -> None:
 
     from benchmarks.pool import forget_peak, peak_bytes
     from evaluation.models import Qrels
-    from evaluation.test_sets.export import export_test_set
-    from evaluation.test_sets.zip_file import _add
+    from evaluation.test_sets.export import _add, export_test_set
 
     qrels, out = Qrels.objects.select_related("pool__graph").get(pk=int(sys.argv[1])), Path(sys.argv[2])
     forget_peak()  # or it is that of the parent, which the child began as

@@ -138,7 +138,7 @@ class Study:
     def labels(self) -> str:
         from annotation.judging.judgements import import_labels
         from annotation.models import ImportedLabel
-        from evaluation.overview.pool_report import pool_report
+        from evaluation.overview.counts import pool_report
 
         file = self.data / "fb-test-s" / "human_labels.tsv.gz"
         report = import_labels(self.found, file)

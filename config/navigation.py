@@ -9,8 +9,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from annotation.models import Membership
-from core.people.permissions import has_right
-from core.people.roles import RIGHTS, Right
+from core.people.roles import RIGHTS, Right, has_right
 
 # label, URL name, right that it needs, URL names of the pages that belong to it
 SITE = (

@@ -10,7 +10,7 @@ JOBS = (
     JobType(
         EvaluationJob.EXPORT,
         "cpu",
-        "evaluation.test_sets.zip_file.run_export",
+        "evaluation.test_sets.export.run_export",
         "test-set",
         EvaluationAct.TEST_SET_EXPORTED,
     ),

@@ -15,7 +15,7 @@ from annotation.permissions import is_person, visible_campaigns
 from core.api.base import Endpoint
 from core.api.listing import Listing, One
 from core.enums import TokenScope
-from core.people.permissions import can_manage
+from core.people.roles import can_manage
 
 
 class _OfPeople(Endpoint):

@@ -25,8 +25,7 @@ from annotation.quality.annotators import QUICK_MS
 from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
 from annotation.sources.verified import VerifiedSources, verified
-from core.people.permissions import can_evaluate
-from core.people.roles import CampaignRole
+from core.people.roles import CampaignRole, can_evaluate
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph

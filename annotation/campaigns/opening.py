@@ -19,7 +19,7 @@ from annotation.release.next_batch import plan_next_batch, unreleased
 from annotation.release.settings import DEFAULT_ORDER, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
 from core.callbacks import Tell
-from core.database.row_locks import held
+from core.database import held
 from core.people.audit_log import record
 from pooling.enums import PoolState
 from pooling.models import Pool

@@ -13,7 +13,7 @@ from annotation.enums import CampaignState, EvidenceRule, ItemState
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
-from core.forms.fields import PageForm, set_choices, set_rows
+from core.forms import PageForm, set_choices, set_rows
 
 GOLD_FILE_BYTES = 1_048_576
 MAX_REASON = 1000

@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.messages.guidelines import MAX_LENGTH
-from core.forms.fields import PageForm
+from core.forms import PageForm
 
 
 class GuidelinesForm(PageForm):

@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.enums import Answer
-from core.forms.fields import PageForm
+from core.forms import PageForm
 
 
 class LabelForm(PageForm):

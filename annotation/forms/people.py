@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 
 from annotation.models import Campaign, Invitation
-from core.forms.fields import PageForm, set_choices, set_rows
+from core.forms import PageForm, set_choices, set_rows
 from core.people.roles import CampaignRole, SiteRole
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms.fields import PageForm
+from core.forms import PageForm
 
 MAX_BYTES = 1_048_576
 

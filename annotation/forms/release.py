@@ -10,7 +10,7 @@ from annotation.enums import TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.settings import DEFAULT_ORDER, LARGEST_SEED, OrderSettings, read_settings, write_settings
-from core.forms.fields import PageForm, set_choices
+from core.forms import PageForm, set_choices
 from pooling.orders import ORDERS
 
 # most triples that a page releases; more take longer than a page may take to answer

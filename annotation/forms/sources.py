@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Source
-from core.forms.fields import PageForm, set_choices
+from core.forms import PageForm, set_choices
 from pooling.models import Relation
 
 ALL, CHOSEN = "all", "chosen"

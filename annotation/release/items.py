@@ -14,7 +14,7 @@ from django.db.models import Max, Q
 from annotation.enums import BatchOrigin, ItemState, SlotState
 from annotation.models import Batch, Campaign, Item, Slot
 from core.callbacks import Tell
-from core.database.bulk_insert import insert_rows
+from core.database import insert_rows
 from pooling.enums import Side
 from pooling.models import Pool
 from pooling.pools.kernels.question_sides import question_sides, shown_questions

@@ -6,8 +6,7 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
-from core.people.permissions import has_right
-from core.people.roles import Right
+from core.people.roles import Right, has_right
 from pooling.models import Pool
 
 register = template.Library()

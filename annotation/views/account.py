@@ -18,10 +18,9 @@ from annotation.forms.people import EmailForm
 from annotation.people.accounts import unlock_sign_in
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
-from core.people.permissions import site_roles
-from core.views.downloads import text_response
-from core.views.private import link_to, no_store
-from core.views.requests import SignedInRequest
+from core.people.roles import site_roles
+from core.views.access import SignedInRequest, link_to, no_store
+from core.views.files import text_response
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -7,8 +7,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from core.models import AuditEntry
-from core.models.audit import known_acts
+from core.models import AuditEntry, known_acts
 from core.views.access import manager_required
 from core.views.pagination import page_of
 from pooling.models import Pool

@@ -20,10 +20,9 @@ from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required, manager_required
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, do_act, posted
-from core.views.requests import SignedInRequest
 from pooling.enums import TO_PEOPLE
 from pooling.models import Pool
 from pooling.orders import ORDERS

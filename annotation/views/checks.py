@@ -16,11 +16,10 @@ from annotation.quality.reports import recheck_report
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.errors import UserError
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import do_act, posted
+from core.views.files import kept_file
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
-from core.views.uploads import kept_file
 
 
 @manager_required

@@ -11,7 +11,7 @@ from annotation.people.consent import consent as agree
 from annotation.people.consent import consented_at, fingerprint
 from annotation.permissions import has_consented, is_adjudicator, is_annotator
 from annotation.views.find_campaign import find_campaign
-from core.views.requests import SignedInRequest
+from core.views.access import SignedInRequest
 
 # pages that send people here and get them back; the first also gets those who came by themselves
 NEXT = ("annotate", "adjudicate", "my-labels", "messages")

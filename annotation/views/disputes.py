@@ -7,8 +7,8 @@ from annotation.labelling.disputes import blocked_disputes, describe_disputes, d
 from annotation.messages.inbox import reports_as_shown
 from annotation.permissions import is_adjudicator
 from annotation.views.find_campaign import find_campaign
+from core.views.access import SignedInRequest
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 
 
 def disputes(request: SignedInRequest, pool: str) -> HttpResponse:

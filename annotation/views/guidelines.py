@@ -15,10 +15,9 @@ from annotation.messages.guidelines import (
 from annotation.models import Campaign, GuidelineVersion
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, posted
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 
 SIZE = 20
 

@@ -14,10 +14,9 @@ from annotation.messages.inbox import ShownReport, comments, reports, reports_as
 from annotation.models import Campaign, Label
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 from pooling.graphs.opening import open_graph
 
 SIZE = 20

@@ -21,8 +21,8 @@ from annotation.people import mail
 from annotation.people.consent import fingerprint
 from annotation.permissions import has_consented
 from core.errors import UserError
+from core.views.access import link_to, no_store
 from core.views.acts import posted
-from core.views.private import link_to, no_store
 
 REVOKED = "The invitation is revoked: its link is refused from now on."
 _BACKEND = "django.contrib.auth.backends.ModelBackend"

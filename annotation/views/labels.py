@@ -17,8 +17,8 @@ from annotation.models import Campaign
 from annotation.permissions import is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
+from core.views.access import SignedInRequest
 from core.views.acts import attempt
-from core.views.requests import SignedInRequest
 from pooling.graphs.opening import open_graph
 
 LAST = 50

@@ -22,11 +22,9 @@ from annotation.people.invitations import open_invitations
 from annotation.people.members import members_of
 from annotation.views.find_campaign import campaign_page, find_campaign
 from annotation.views.invitations import SecretLink, invite, revoke, show_link
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
-from core.views.private import no_store
-from core.views.requests import SignedInRequest
 
 ROLE_TAKEN = "{} is no longer {}. Questions in their hands went back; their labels stay."
 ROLE_GONE = "That role was gone already."

@@ -8,8 +8,8 @@ from annotation.messages.flags import own_flags
 from annotation.messages.inbox import NEW_FOR, reports_as_shown
 from annotation.permissions import is_annotator
 from annotation.views.find_campaign import find_campaign
+from core.views.access import SignedInRequest
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 
 
 def own_messages(request: SignedInRequest, pool: str) -> HttpResponse:

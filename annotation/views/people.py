@@ -16,11 +16,9 @@ from annotation.people.erasure import erase, preview_erasure
 from annotation.people.invitations import open_invitations
 from annotation.views.invitations import SecretLink, invite, revoke, show_link
 from core.people.roles import SiteRole
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import Handler, attempt, do_act, posted
 from core.views.pagination import page_of
-from core.views.private import no_store
-from core.views.requests import SignedInRequest
 
 SWITCHED_OFF = "{} is switched off. Questions in their hands went back; their labels stay."
 SWITCHED_ON = "{} can sign in again, with the same roles as before."

@@ -17,11 +17,9 @@ from annotation.quality.reports import (
     annotator_numbers,
 )
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required, manager_required
-from core.views.downloads import text_response
-from core.views.private import no_store
-from core.views.requests import SignedInRequest
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required, manager_required, no_store
+from core.views.files import text_response
 
 
 @require_safe

@@ -10,9 +10,8 @@ from annotation.questions.review import missing_labels
 from annotation.questions.templates import texts_of
 from annotation.views import told
 from core.errors import UserError
-from core.views.access import evaluator_required, manager_required
-from core.views.downloads import text_response
-from core.views.requests import SignedInRequest
+from core.views.access import SignedInRequest, evaluator_required, manager_required
+from core.views.files import text_response
 from pooling.views.find import find_pool
 
 SHOWN = 200

@@ -24,10 +24,9 @@ from annotation.questions.review import (
 )
 from annotation.questions.templates import current_template, save_template, texts_of
 from annotation.views import told
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 from pooling.models import Pool, Relation
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
 from pooling.views.find import find_pool

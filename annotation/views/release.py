@@ -18,10 +18,9 @@ from annotation.release.next_batch import release_next, stop_reason, unreleased
 from annotation.release.settings import set_order, set_stopping
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import do_act, posted
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 from pooling.enums import TO_PEOPLE
 from pooling.orders import ORDERS
 

@@ -26,10 +26,9 @@ from annotation.sources.verified import (
 )
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import do_act, posted
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 from pooling.models import Relation
 
 SIZE = 20

@@ -14,10 +14,9 @@ from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Item
 from annotation.questions.templates import item_text
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import do_act, posted
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 from pooling.graphs.opening import open_graph
 
 

@@ -9,9 +9,8 @@ from annotation.forms.campaigns import WithdrawForm
 from annotation.labelling.withdraw import preview_withdrawal, withdraw_labels
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import posted
-from core.views.requests import SignedInRequest
 
 
 @manager_required

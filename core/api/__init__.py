@@ -1,3 +1,1 @@
-"""The base of API v1: Endpoint (base.py), Listing and One (listing.py), authentication, throttling and the OpenAPI
-document.
-"""
+"""The base of API v1: Endpoint (base.py), Listing and One (listing.py), tokens, throttling, the OpenAPI document."""

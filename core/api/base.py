@@ -18,7 +18,7 @@ from core.enums import TokenScope
 from core.errors import GoneError, UserError
 from core.files.artifacts import ArtifactError
 from core.models import ApiToken
-from core.people.permissions import can_evaluate
+from core.people.roles import can_evaluate
 
 # what a page or a script sends as JSON is far smaller; files have endpoints of their own
 MAX_BODY = 100_000  # bytes

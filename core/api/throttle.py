@@ -5,8 +5,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from core.people.permissions import Person, site_roles
-from core.people.roles import CampaignRole
+from core.people.roles import CampaignRole, Person, site_roles
 
 
 class ByPerson(SimpleRateThrottle):

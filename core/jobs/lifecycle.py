@@ -12,7 +12,7 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 
 from config.celery import app as celery_app
-from core.database.row_locks import held
+from core.database import held
 from core.enums import LIVE, CoreAct, JobState
 from core.jobs.registry import JOB_TYPES
 from core.jobs.transitions import JobError, leave_subject, move_job

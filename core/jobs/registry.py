@@ -11,8 +11,7 @@ from django.utils.module_loading import import_string
 
 from core.enums import JobState
 from core.jobs.progress import Progress
-from core.models import Job
-from core.models.job import KINDS
+from core.models import KINDS, Job
 
 Handler = Callable[[Job, Progress], None]
 HANDLERS: dict[str, Handler] = {}

@@ -4,8 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import core.models.audit
-import core.models.job
+import core.models
 
 
 def add_roles(apps, schema_editor):
@@ -62,7 +61,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("at", models.DateTimeField(auto_now_add=True)),
-                ("act", models.CharField(choices=core.models.audit.known_acts, max_length=30)),
+                ("act", models.CharField(choices=core.models.known_acts, max_length=30)),
                 (
                     "about",
                     models.CharField(
@@ -111,7 +110,7 @@ class Migration(migrations.Migration):
             name="Job",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("kind", models.CharField(choices=core.models.job.known_kinds, max_length=20)),
+                ("kind", models.CharField(choices=core.models.known_kinds, max_length=20)),
                 (
                     "state",
                     models.CharField(

@@ -5,8 +5,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import TextChoices
 
-from core.models import AuditEntry
-from core.models.audit import ACTS
+from core.models import ACTS, AuditEntry
 
 
 def register_acts(acts: type[TextChoices]) -> None:

@@ -13,8 +13,7 @@ from core.enums import CoreAct, TokenScope
 from core.errors import UserError
 from core.models import ApiToken
 from core.people.audit_log import record
-from core.people.permissions import has_right
-from core.people.roles import Right
+from core.people.roles import Right, has_right
 
 MOST_DAYS = 365
 MOST_TOKENS = 20  # of one person

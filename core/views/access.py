@@ -1,14 +1,27 @@
-"""Decorators of pages that need a right on the whole site."""
+"""Who may open a page, how a refusal is told, and what only one person should see."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
 
-from core.people.permissions import has_right
-from core.people.roles import Right
+from core.errors import UserError
+from core.people.roles import Right, has_right
+
+
+class SignedInRequest(HttpRequest):
+    """Annotate the request of a view that only accounts reach: LoginRequiredMiddleware or a decorator checked it.
+
+    It is a type only: Django passes its own request.
+    """
+
+    user: User
+
 
 View = Callable[..., HttpResponseBase]
 
@@ -30,3 +43,38 @@ def right_required(right: Right) -> Callable[[View], View]:
 
 manager_required = right_required(Right.MANAGE)
 evaluator_required = right_required(Right.EVALUATE)
+
+
+def _refusal(answer: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[View], View]:
+    """Return a decorator: a UserError of the view is answered by `answer(request, message)`."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def caught(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            try:
+                return view(request, *args, **kwargs)
+            except UserError as error:
+                return answer(request, str(error))
+
+        return caught
+
+    return decorate
+
+
+text_refusal = _refusal(lambda _, message: HttpResponse(message, status=400, content_type="text/plain; charset=utf-8"))
+json_refusal = _refusal(lambda _, message: JsonResponse({"error": message}, status=400))
+# 409: what is asked for is not there yet, or cannot be read
+page_refusal = _refusal(lambda request, message: render(request, "problem.html", {"problem": message}, status=409))
+
+
+def no_store(response: HttpResponse) -> HttpResponse:
+    """Let no browser or proxy keep a copy of the response."""
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def link_to(request: HttpRequest, path: str) -> str:
+    """Return the full address of a page, to hand to somebody; https if the site has it."""
+    url = request.build_absolute_uri(path)
+    # behind a proxy that ends TLS, the request itself came by http
+    return url.replace("http://", "https://", 1) if settings.SESSION_COOKIE_SECURE else url

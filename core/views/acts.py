@@ -10,7 +10,7 @@ from django.forms import BaseForm
 from django.http import Http404, HttpRequest, QueryDict
 
 from core.errors import UserError
-from core.views.requests import SignedInRequest
+from core.views.access import SignedInRequest
 
 T = TypeVar("T")
 # (what the page is about, the cleaned data of the act's form, who asks) -> what was done

@@ -9,12 +9,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from core.enums import TokenScope
-from core.forms.tokens import TokenForm
+from core.forms import TokenForm
 from core.models import ApiToken
 from core.people.tokens import create_token, revoke_token, scopes_for, tokens_of
+from core.views.access import SignedInRequest, no_store
 from core.views.acts import attempt
-from core.views.private import no_store
-from core.views.requests import SignedInRequest
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,1 @@
-"""Endpoints of API v1: measures and evaluations (views.py), qrels (qrels.py), exports (exports.py).
-
-serializers.py has the JSON of all of them. Nothing else imports this package but its URLs.
-"""
+"""Endpoints of API v1: measures and evaluations (views.py), qrels and exports (test_sets.py), and their JSON."""

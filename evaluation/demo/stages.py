@@ -12,8 +12,7 @@ from annotation.quality.checks import gold_from_pool, gold_supply
 from annotation.simulation.simulate import Simulation, simulate
 from core.enums import JobState
 from core.jobs.lifecycle import start_job
-from evaluation.demo.demo import NAME, Demo
-from evaluation.demo.logins import ROLES, create_logins, has_logins, login_name
+from evaluation.demo.demo import NAME, ROLES, Demo, create_logins, has_logins, login_name
 from evaluation.demo.results import (
     export,
     figures_kept,

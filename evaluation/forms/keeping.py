@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms.fields import PageForm
+from core.forms import PageForm
 
 NOT_TYPED = "Type {} to delete it; nothing was deleted."
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django import forms
 
-from core.forms.fields import PageForm
+from core.forms import PageForm
 from evaluation.open_world.study import LONGEST_NAME, SMALL, StudyOptions
 from pooling.forms.systems import DEVICES
 from pooling.systems import SYSTEMS, SystemSpec

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms.fields import PageForm, set_choices
+from core.forms import PageForm, set_choices
 from evaluation.browse.pool_states import LEGEND, PoolContents, TripleState
 from evaluation.browse.search import JUDGED_BY, SORTS, WHICH, QuestionFilter, TripleFilter, relations_of
 from pooling.enums import Side

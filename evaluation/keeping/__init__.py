@@ -1,6 +1,3 @@
-"""Archive, delete, back up and restore.
-
-`archive.py` (`archive`, `take_back`) takes graphs and pools out of the lists and back; `removal.py` (`preview`,
-`remove`) deletes; `backup.py` (`write_backup`) writes a backup; `restore.py` (`restore`) puts it
-into an empty place.
+"""Archive (`archive.py`), delete (`removal.py`: `preview`, `remove`), back up (`backup.py`: `write_backup`) and restore
+(`restore.py`: `restore`).
 """

@@ -21,7 +21,7 @@ from django.db import connection
 from django.utils import timezone
 
 from core.callbacks import TellStage
-from core.database.snapshot import one_moment
+from core.database import one_moment
 from core.errors import UserError
 from core.files.artifacts import artifact_path, writing
 from evaluation.keeping.removal import files_below

@@ -15,7 +15,7 @@ from django.core.management.color import no_style
 from django.db import connection, models
 from django.db.migrations.recorder import MigrationRecorder
 
-from core.database.bulk_insert import insert_rows
+from core.database import insert_rows
 
 # sessions, failed logins and workers belong to the moment and to this machine
 _LEFT_OUT = ("sessions.", "axes.", "core.Worker")

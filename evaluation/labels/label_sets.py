@@ -15,7 +15,7 @@ from annotation.judging.judgements import current_verdicts
 from annotation.judging.verdicts import verdicts_at, verdicts_by_person
 from annotation.models import Campaign
 from annotation.quality.reports import annotator_numbers
-from core.people.permissions import can_manage
+from core.people.roles import can_manage
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.current_sums import live_sums
 from evaluation.labels.pool_table import EvaluationError, PoolTable

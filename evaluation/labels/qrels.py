@@ -13,8 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.judging.judgements import current_verdicts
-from core.database.row_locks import held
-from core.database.snapshot import one_moment
+from core.database import held, one_moment
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, writing
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin

@@ -5,7 +5,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import evaluation.models.qrels
+import evaluation.models
 
 
 class Migration(migrations.Migration):
@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 (
                     "salt",
                     models.CharField(
-                        default=evaluation.models.qrels.new_salt,
+                        default=evaluation.models.new_salt,
                         editable=False,
                         help_text="of the pseudonyms in its exports; kept secret",
                         max_length=32,

@@ -1,4 +1,4 @@
-"""Count what a pool has at each stage, in a fixed number of queries."""
+"""Count what a pool has at each stage, and what was pooled, by which systems, with what labels."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +13,12 @@ from annotation.release.next_batch import UNRELEASED
 from core.enums import LIVE, JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob, QrelsOrigin
+from evaluation.labels.qrels import pooled_state, state_counts
 from evaluation.models import Qrels
 from pooling.enums import TO_PEOPLE, PoolingJob, PoolOrigin
 from pooling.models import Pool, System
+from pooling.pools.filtering import left_out
+from pooling.pools.report import pool_counts, pool_families, pool_overlap
 
 
 @dataclass(frozen=True)
@@ -131,3 +134,23 @@ def _judged(pool: Pool, since: datetime | None) -> dict[str, int]:
 
 def _by(rows: QuerySet[Any], column: str) -> dict[str, int]:
     return dict(rows.order_by().values_list(column).annotate(n=Count("id")))
+
+
+def pool_report(pool: Pool) -> dict[str, Any]:
+    """Return counts by reason, category, depth, system and family, states of the triples, and the overlap of systems.
+
+    `left_out` counts known facts and repeated findings, which no filter takes since no pool holds them.
+    """
+    by_depth = pool.triples.order_by("depth").values_list("depth").annotate(n=Count("id"))
+    names = pool.contributors
+    together, alone = pool_overlap(pool)
+    return {
+        **pool_counts(pool),
+        "left_out": left_out(pool)._asdict(),
+        "by_depth": {str(depth): n for depth, n in by_depth},
+        "by_system": {name: int(together[i, i]) for i, name in enumerate(names)},
+        "only_by": {name: int(alone[i]) for i, name in enumerate(names)},
+        "families": pool_families(pool),
+        "overlap": {a: {b: int(together[i, j]) for j, b in enumerate(names)} for i, a in enumerate(names)},
+        **state_counts(pooled_state(pool)[1]),
+    }

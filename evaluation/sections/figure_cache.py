@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.judging.judgements import live_labels
 from core.callbacks import Tell
-from core.database.row_locks import gone
+from core.database import gone
 from core.enums import LIVE, JobState
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers, start_job

@@ -9,8 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.enums import Answer
 from annotation.judging.judgements import import_judged
-from core.database.row_locks import held
-from core.database.unique_names import named_once
+from core.database import held, named_once
 from core.people.audit_log import record
 from evaluation.labels.import_qrels import Judged, Triple, keep_judgements, lost_in_trec, read_judgements
 from evaluation.labels.pool_table import EvaluationError

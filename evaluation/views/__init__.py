@@ -1,4 +1,1 @@
-"""Pages of the evaluation, a file for each subject; evaluation/urls.py has their addresses.
-
-csv_file.py sends a table as CSV, and settings_form.py fills the form of settings that several pages share.
-"""
+"""Pages of the evaluation, a file for each subject; csv_file.py and settings_form.py are shared by several."""

@@ -1,4 +1,4 @@
-"""The analysis pages of a pool, by one view, and the same sections as JSON and CSV."""
+"""The analysis pages of a pool, by one view, the same sections as JSON and CSV, and buttons of single analyses."""
 
 from typing import Any
 
@@ -10,11 +10,12 @@ from django.views.decorators.http import require_POST
 
 from core.errors import UserError
 from core.jobs.lifecycle import request_cancel
-from core.views.access import evaluator_required
-from core.views.refusals import json_refusal, text_refusal
-from core.views.requests import SignedInRequest
+from core.models import Job
+from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
+from core.views.acts import or_message
 from evaluation.analyses.registry import get_analysis
 from evaluation.labels.pool_table import EvaluationError
+from evaluation.max_k.stored_runs import score_missing
 from evaluation.overview.rankings import WAITING, page_version
 from evaluation.overview.sections import OVERVIEW
 from evaluation.planning.findings import not_comparable
@@ -25,6 +26,7 @@ from evaluation.sections.settings import Settings, parse_settings
 from evaluation.views.csv_file import table_response
 from evaluation.views.settings_form import settings_form
 from pooling.models import Pool
+from pooling.pools.growth import extend_pool
 from pooling.views.find import find_pool
 
 
@@ -125,3 +127,32 @@ def analysis_compute(request: SignedInRequest, name: str, key: str, part: str) -
         return redirect("analysis", name, key)
     query = settings.query(analysis.settings)
     return redirect(reverse("analysis", args=[name, key]) + (f"?{query}" if query else ""))
+
+
+@require_POST
+@manager_required
+def score(request: SignedInRequest, name: str) -> HttpResponse:
+    """Start a job for each system; the page shows their progress."""
+    pool = find_pool(name)
+    jobs = or_message(request, lambda: score_missing(pool, user=request.user))
+    if jobs is not None:
+        many = f"{len(jobs)} system{'s are' if len(jobs) != 1 else ' is'} being scored"
+        messages.success(request, f"{many if jobs else 'No run lacks anything'}; this page shows it.")
+    return redirect("analysis", name, "max-k")
+
+
+@require_POST
+@manager_required
+def extend(request: SignedInRequest, name: str) -> HttpResponse:
+    """Start the job that adds the candidates of one system, and show its page."""
+    pool, system = find_pool(name), request.POST.get("system", "").strip()
+
+    def start() -> Job:
+        if not system:
+            raise UserError("No system was named: use the button under the table.")
+        return extend_pool(pool, systems=[system], user=request.user)
+
+    if (job := or_message(request, start)) is None:
+        return redirect("analysis", name, "reusability")
+    messages.success(request, f"The triples of {system} are being added to pool {pool.name}.")
+    return redirect("job", job.pk)

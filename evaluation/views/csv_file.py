@@ -8,7 +8,7 @@ from urllib.parse import unquote_plus, urlencode
 
 from django.http import HttpRequest, HttpResponse
 
-from core.views.downloads import text_response
+from core.views.files import text_response
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.section import Table
 

@@ -9,9 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import or_message, posted
-from core.views.requests import SignedInRequest
 from evaluation.forms.keeping import TypedNameForm
 from evaluation.keeping import archive as keeping
 from evaluation.keeping import removal

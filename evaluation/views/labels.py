@@ -10,14 +10,12 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from core.errors import UserError
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required, text_refusal
 from core.views.acts import attempt, posted
-from core.views.refusals import text_refusal
-from core.views.requests import SignedInRequest
 from evaluation.browse.label_set_rows import LabelSetRow, label_set_row, label_set_rows
 from evaluation.browse.tables import label_set_table
-from evaluation.forms.qrels import ImportQrelsForm
+from evaluation.forms.test_sets import ImportQrelsForm
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table

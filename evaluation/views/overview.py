@@ -1,18 +1,78 @@
-"""The page Evaluation of a pool, its overview, and the version by which open pages learn of new figures."""
+"""The pages Home and Help, and of a pool Status, Evaluation (the overview) and Report."""
 
 from dataclasses import asdict
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from annotation.labelling.progress import own_progress
+from core.enums import LIVE, JobState
 from core.errors import UserError
-from core.views.access import evaluator_required
+from core.jobs.lifecycle import live_workers
+from core.models import Job
+from core.people.roles import can_evaluate
+from core.views.access import SignedInRequest, evaluator_required, text_refusal
+from core.views.files import as_download, text_response
 from evaluation.analyses.registry import ANALYSES
+from evaluation.overview.counts import stage_counts
+from evaluation.overview.full_report import (
+    REPORT_SETTINGS,
+    full_report,
+    look_up_labels,
+    preview_chapters,
+    report_html,
+    report_json,
+)
 from evaluation.overview.rankings import overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
+from evaluation.overview.status import next_status, stage_statuses
 from evaluation.planning.findings import not_comparable
-from evaluation.sections.settings import RANKING
+from evaluation.sections.help_pages import FOR_EVERYBODY
+from evaluation.sections.help_pages import help_page as read_help
+from evaluation.sections.section import Context
+from evaluation.sections.settings import RANKING, Settings, parse_settings
+from evaluation.views.settings_form import settings_form
+from pooling.models import Graph, Pool
 from pooling.views.find import find_pool
+
+NEWEST = 6
+
+
+def home(request: SignedInRequest) -> HttpResponse:
+    """Show the pools and jobs under way, or to people who only label, their own progress."""
+    if not can_evaluate(request.user):
+        progress = own_progress(request.user)
+        return render(request, "home.html", {"progress": progress})
+    pools = []
+    shown = Pool.objects.filter(archived=False)
+    for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
+        stages = stage_statuses(stage_counts(pool))
+        pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
+    jobs = Job.objects.filter(state__in=LIVE)
+    context = {
+        "pools": pools,
+        "num_pools": shown.count(),
+        "num_graphs": Graph.objects.filter(archived=False).count(),
+        "jobs": jobs.select_related("system__graph", "pool", "graph").defer("log").order_by("id")[:NEWEST],
+    }
+    return render(request, "evaluation/overview/status_home.html", context)
+
+
+@evaluator_required
+def status(request: HttpRequest, name: str) -> HttpResponse:
+    pool = find_pool(name)
+    stages = stage_statuses(stage_counts(pool))
+    jobs = [job for stage in stages for job in stage.jobs]
+    context = {
+        "pool": pool,
+        "stages": stages,
+        "next": next_status(stages),
+        "live": bool(jobs),
+        "no_worker": any(job.state == JobState.QUEUED for job in jobs) and not live_workers().exists(),
+    }
+    name = "status_stages" if request.GET.get("part") == "stages" else "status"
+    return render(request, f"evaluation/overview/{name}.html", context)
 
 
 @evaluator_required
@@ -39,3 +99,43 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
 def evaluation_version(request: HttpRequest, name: str) -> JsonResponse:
     """Send the version of the figures, which open pages ask for every second: a few small queries, no computation."""
     return JsonResponse({"version": page_version(find_pool(name))})
+
+
+@evaluator_required
+def report(request: HttpRequest, name: str) -> HttpResponse:
+    pool, settings, problem = find_pool(name), Settings(), ""
+    try:
+        chosen = parse_settings(request.GET, REPORT_SETTINGS)
+        look_up_labels(Context(pool, chosen))
+        settings = chosen
+    except UserError as error:
+        problem = str(error)
+    context = {
+        "pool": pool,
+        "problem": problem,
+        "contents": preview_chapters(pool, settings),
+        "analysis": {"settings": REPORT_SETTINGS},
+        **settings_form(request, pool, REPORT_SETTINGS, settings),
+    }
+    return render(request, "evaluation/overview/report.html", context, status=400 if problem else 200)
+
+
+@evaluator_required
+@text_refusal
+def report_download(request: HttpRequest, name: str) -> HttpResponse:
+    """Send one self-contained HTML file, or with ?format=json its content as JSON."""
+    pool = find_pool(name)
+    made = full_report(pool, parse_settings(request.GET, REPORT_SETTINGS))
+    if request.GET.get("format") == "json":
+        content = JsonResponse(report_json(made), json_dumps_params={"allow_nan": False})
+        return as_download(content, f"{pool.name}-report.json")
+    return text_response(report_html(made), f"{pool.name}-report.html")
+
+
+def help_page(request: HttpRequest, page: str) -> HttpResponse:
+    if page not in FOR_EVERYBODY and not can_evaluate(request.user):
+        raise PermissionDenied
+    found = read_help(page)
+    if found is None:
+        raise Http404(f"There is no help page {page!r}.")
+    return render(request, "help.html", {"page": found})

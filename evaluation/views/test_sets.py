@@ -1,21 +1,119 @@
-"""The page Import a test set, which makes a pool of judgements made elsewhere."""
+"""The page Export of a pool with its frozen qrels, archives and TREC files, and the page that imports a test set."""
 
 from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
 
-from core.views.access import manager_required
+from core.jobs.lifecycle import live_workers
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
-from core.views.requests import SignedInRequest
-from core.views.uploads import kept_file
-from evaluation.forms.test_sets import ImportTestSetForm
-from evaluation.models import Qrels
+from core.views.files import kept_file, ranged_file, stream_response
+from evaluation.enums import EvaluationJob, QrelsOrigin
+from evaluation.forms.test_sets import ExportOptionsForm, FreezeQrelsForm, ImportTestSetForm
+from evaluation.labels.qrels import freeze_qrels
+from evaluation.models import Export, Qrels
+from evaluation.overview.counts import pool_report
+from evaluation.test_sets.export import options_of, request_export, zip_name, zip_path
 from evaluation.test_sets.imports import import_test_set
-from pooling.models import Graph
+from evaluation.test_sets.trec import TREC_TYPE, trec_lists
+from pooling.models import Graph, Pool
+from pooling.runs.trec_write import pieces
+from pooling.views.find import find_pool
+
+TREC_FILES = (
+    ("topics.tsv", "the questions of all seeds and pooled triples"),
+    ("pool.txt", "what is pooled, all -1"),
+    ("qrels.txt", "1 positive, 0 negative or assumed, -1 unjudged"),
+)
+
+FROZEN = "Froze qrels {}."
+WRITTEN_ALREADY = "The test set {} with these options is written already: it is in the list."
+
+
+@evaluator_required
+def export(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show frozen qrels with their archives; POST freezes the current labels (managers)."""
+    pool = find_pool(name)
+    form = FreezeQrelsForm(posted(request))
+    if request.method == "POST" and not can_manage(request.user):
+        raise PermissionDenied
+    if qrels := attempt(form, lambda asked: freeze_qrels(pool, user=request.user, **asked), "name"):
+        messages.success(request, FROZEN.format(qrels.name))
+        return redirect("export", name)
+    rows = _rows(pool)
+    context = {
+        "pool": pool,
+        "form": form,
+        "rows": rows,
+        "options": ExportOptionsForm(),
+        "trec": TREC_FILES,
+        "report": pool_report(pool),
+        "no_worker": any(row["is_live"] for row in rows) and not live_workers().exists(),
+    }
+    return render(request, "evaluation/test_sets/export.html", context)
+
+
+def _rows(pool: Pool) -> list[dict[str, Any]]:
+    """Return frozen qrels, each with its archives; archives that are not written have their last job."""
+    jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=EvaluationJob.EXPORT).order_by("pk")}
+
+    def archive_row(export: Export) -> dict[str, Any]:
+        path, job = zip_path(export), jobs.get(export.pk)
+        return {"export": export, "path": path, "job": job, "left_out": options_of(export).left_out}
+
+    rows = []
+    frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
+    for qrels in frozen.prefetch_related("exports"):
+        archives = [archive_row(export) for export in qrels.exports.all()]
+        is_live = any(one["job"] and not one["job"].is_over and not one["path"] for one in archives)
+        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live})
+    return rows
+
+
+@require_safe
+@evaluator_required
+def export_trec_file(request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
+    """Send the current topics, pool or qrels; runs are in the test set, and on the page of runs."""
+    pool = find_pool(name)
+    files = trec_lists(pool)
+    if file not in files:
+        raise Http404(f"A pool has no TREC file {file[:80]}: it has {', '.join(files)}.")
+    return stream_response(pieces(files[file]), f"{pool.name}-{file}", TREC_TYPE)
+
+
+@require_POST
+@evaluator_required
+def export_start(request: SignedInRequest, name: str, qrels: str) -> HttpResponse:
+    """Start the job that writes an archive of frozen qrels, unless it is written already."""
+    frozen = Qrels.objects.select_related("pool").filter(origin=QrelsOrigin.FROZEN)
+    found = get_object_or_404(frozen, pool__name=name, name=qrels)
+    _, job = request_export(found, ExportOptionsForm.options(request.POST), request.user)
+    if job:  # its line in the list says how far it is, and becomes the download
+        return redirect(reverse("export", args=[name]) + f"#qrels-{found.pk}")
+    messages.success(request, WRITTEN_ALREADY.format(found.name))
+    return redirect("export", name)
+
+
+@require_safe
+@evaluator_required
+def export_download(request: HttpRequest, name: str, qrels: str, number: int) -> HttpResponseBase:
+    """Send an archive, or the range of it that is asked for."""
+    exports = Export.objects.select_related("qrels__pool")
+    export = get_object_or_404(exports, pk=number, qrels__name=qrels, qrels__pool__name=name)
+    path = zip_path(export)
+    if path is None:
+        raise Http404(f"This archive of the test set {qrels} is not written yet.")
+    return ranged_file(request, path, export.sha256, zip_name(export))
+
 
 IMPORTED = "Imported {}."
 

@@ -17,7 +17,7 @@ from core.enums import TokenScope
 from core.jobs.lifecycle import cancel_job, retry_job
 from core.jobs.transitions import JobError
 from core.models import Job
-from core.people.permissions import can_bring_runs, can_manage
+from core.people.roles import can_bring_runs, can_manage
 from pooling.api import serializers as data
 from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import get_pool

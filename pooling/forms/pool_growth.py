@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms.fields import PageForm, SmallFileField, set_choices
+from core.forms import PageForm, SmallFileField, set_choices
 from pooling.enums import PoolOrigin
 from pooling.forms.pools import SEED_FILE_BYTES, STRATIFIED_BY, trained_systems
 from pooling.models import Pool

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms.fields import PageForm, SmallFileField, set_choices
+from core.forms import PageForm, SmallFileField, set_choices
 from pooling.enums import SystemState
 from pooling.graphs.kernels.degrees import band_names
 from pooling.models import Graph

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from core.errors import UserError
-from core.forms.fields import PageForm, set_choices
+from core.forms import PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
 from pooling.runs.imports import NOT_KNOWN, check_name

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms.fields import PageForm
+from core.forms import PageForm
 from pooling.models import Graph
 from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting, get_system
 from pooling.systems.pykeen_model import MODELS, PREFIX

@@ -1,8 +1,6 @@
 """The rows of graphs, systems, runs and pools; with the models of core that jobs and people share."""
 
-from core.models.audit import AuditEntry
-from core.models.job import Job, Worker
-from core.models.token import ApiToken
+from core.models import ApiToken, AuditEntry, Job, Worker
 from pooling.models.graph import Graph, Relation
 from pooling.models.pool import Pool, PooledTriple, SeedTriple
 from pooling.models.run import Run

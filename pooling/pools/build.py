@@ -11,9 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.database.bulk_insert import insert_rows
-from core.database.row_locks import held
-from core.database.unique_names import named_once
+from core.database import held, insert_rows, named_once
 from core.enums import LIVE
 from core.jobs.progress import JobCancelled, Progress
 from core.models import Job

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, Sum
 from django.db.models.functions import Length
 
-from core.database.row_locks import held
+from core.database import held
 from core.enums import LIVE
 from core.models import Job
 from core.people.audit_log import record

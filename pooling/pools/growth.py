@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from core.database.row_locks import gone, held
+from core.database import gone, held
 from core.errors import UserError
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import JobCancelled, Progress

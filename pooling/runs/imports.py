@@ -10,8 +10,7 @@ import pyarrow as pa
 from django.contrib.auth.models import User
 
 from core.callbacks import TellStage
-from core.database.row_locks import held
-from core.database.unique_names import named_once
+from core.database import held, named_once
 from core.files.artifacts import sha256_of
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolState, SystemState

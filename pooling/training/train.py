@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from core.database.row_locks import held
+from core.database import held
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of
 from core.jobs.progress import JobCancelled, Progress

@@ -11,8 +11,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from core.database.row_locks import held
-from core.database.unique_names import named_once
+from core.database import held, named_once
 from core.files.artifacts import artifact_path
 from core.jobs.lifecycle import start_job
 from core.models import Job

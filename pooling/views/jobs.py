@@ -12,10 +12,9 @@ from core.jobs.lifecycle import cancel_job, live_workers, retry_job
 from core.jobs.pace import pace_of
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import or_message
 from core.views.pagination import page_of
-from core.views.requests import SignedInRequest
 from pooling.training.curves import history_curves
 
 LOG_LINES = 200

@@ -9,9 +9,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from core.errors import UserError
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required
-from core.views.requests import SignedInRequest
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required
 from pooling.enums import TO_PEOPLE
 from pooling.forms.pools import FilterForm
 from pooling.graphs.opening import open_graph

@@ -10,11 +10,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from core.models import Job
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required, manager_required
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
-from core.views.requests import SignedInRequest
-from core.views.uploads import kept_file
+from core.views.files import kept_file
 from pooling.forms.pool_growth import FreezeForm, GrowthForm
 from pooling.models import Pool
 from pooling.pools.build import freeze_pool, live_extensions

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.views.access import evaluator_required
-from core.views.downloads import csv_response
+from core.views.files import csv_response
 from pooling.models import Pool
 from pooling.pools.report import contents_version, overlap_report
 from pooling.views.find import find_pool

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.views.access import evaluator_required
-from core.views.downloads import csv_response
+from core.views.files import csv_response
 from pooling.pools.kernels.shares import SMOOTHING
 from pooling.pools.seeds import SeedReport, seed_report
 from pooling.views.find import find_pool

@@ -11,11 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from core.jobs.lifecycle import start_job
-from core.views.access import evaluator_required, manager_required
+from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
+from core.views.files import kept_file
 from core.views.pagination import archivable_page, page_of
-from core.views.requests import SignedInRequest
-from core.views.uploads import kept_file
 from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
 from pooling.forms.pools import PoolForm
 from pooling.graphs.kernels.graph_arrays import GraphArrays

@@ -8,13 +8,11 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from core.people.permissions import can_bring_runs
-from core.views.access import evaluator_required
+from core.people.roles import can_bring_runs
+from core.views.access import SignedInRequest, evaluator_required, page_refusal
 from core.views.acts import attempt, posted
-from core.views.downloads import stream_response
+from core.views.files import stream_response
 from core.views.pagination import page_of
-from core.views.refusals import page_refusal
-from core.views.requests import SignedInRequest
 from pooling.forms.runs import RunForm
 from pooling.models import Run
 from pooling.runs.export import whole_run

@@ -10,9 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from core.jobs.lifecycle import live_workers
-from core.views.access import manager_required
+from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, or_message, posted
-from core.views.requests import SignedInRequest
 from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
 from pooling.systems import Entry, SystemSpec, get_by_slug, get_system

@@ -11,13 +11,11 @@ from django.shortcuts import redirect, render
 
 from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_workers, start_job
-from core.people.permissions import can_manage
-from core.views.access import evaluator_required
+from core.people.roles import can_manage
+from core.views.access import SignedInRequest, evaluator_required, page_refusal
 from core.views.acts import attempt, posted
-from core.views.downloads import csv_response, stream_response
+from core.views.files import csv_response, stream_response
 from core.views.pagination import archivable_page, page_of
-from core.views.refusals import page_refusal
-from core.views.requests import SignedInRequest
 from pooling.enums import PoolingJob, SystemState
 from pooling.forms.systems import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System

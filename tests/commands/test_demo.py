@@ -14,8 +14,7 @@ from annotation.enums import ItemState
 from annotation.models import Campaign, Item, Judgement, Label
 from core.jobs.execution import execute
 from core.models import Job
-from evaluation.demo.demo import Demo, DemoOptions
-from evaluation.demo.logins import ROLES, logins
+from evaluation.demo.demo import ROLES, Demo, DemoOptions, logins
 from evaluation.demo.results import true_values
 from evaluation.demo.stages import STAGES, run_stages
 from evaluation.labels.pool_table import EvaluationError

@@ -26,8 +26,8 @@ from core.models import Job
 from evaluation.keeping import removal
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.sections.figure_cache import current_figure
-from evaluation.test_sets.content import ExportOptions
-from evaluation.test_sets.zip_file import request_export
+from evaluation.test_sets.export import request_export
+from evaluation.test_sets.files import ExportOptions
 from pooling.models import Graph, Pool, System
 from pooling.pools import build as pools
 from pooling.pools import growth

@@ -9,8 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand, Ticker, run_jobs
-from evaluation.demo.demo import Demo
-from evaluation.demo.logins import logins
+from evaluation.demo.demo import Demo, logins
 from evaluation.demo.stages import run_stages
 
 

@@ -11,8 +11,8 @@ from core.management.shell import ShellCommand
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct
 from evaluation.labels.qrels import freeze_qrels, get_qrels
-from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import check_folder, export_test_set
+from evaluation.test_sets.files import ExportOptions
 from pooling.pools.build import get_pool
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.overview.pool_report import pool_report
+from evaluation.overview.counts import pool_report
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from annotation.campaigns import opening
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from core.database.unique_names import named_once
+from core.database import named_once
 from core.errors import UserError
 from pooling.errors import PoolError
 from pooling.models import Graph, Pool, System

@@ -10,8 +10,16 @@ from django.test import RequestFactory
 
 from config.navigation import navigation
 from core.enums import TokenScope
-from core.people.permissions import can_bring_runs, can_evaluate, can_manage
-from core.people.roles import RIGHTS, CampaignRole, Right, SiteRole, roles_with
+from core.people.roles import (
+    RIGHTS,
+    CampaignRole,
+    Right,
+    SiteRole,
+    can_bring_runs,
+    can_evaluate,
+    can_manage,
+    roles_with,
+)
 from core.people.tokens import scopes_for
 from core.views.access import evaluator_required, manager_required
 

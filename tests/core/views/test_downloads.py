@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.views.downloads import csv_response, text_response
+from core.views.files import csv_response, text_response
 
 
 def test_csv_response_is_a_safe_file_with_its_name():

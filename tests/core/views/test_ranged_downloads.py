@@ -8,8 +8,8 @@ import pytest
 from django.http.response import HttpResponseBase
 from django.test import RequestFactory
 
-from core.views import ranged_downloads
-from core.views.ranged_downloads import ranged_file
+from core.views import files
+from core.views.files import ranged_file
 
 CONTENT = bytes(range(200))
 ETAG = "a" * 64
@@ -49,7 +49,7 @@ def test_a_whole_file_says_that_it_can_be_taken_up_again(file: Path):
     ],
 )  # fmt: skip
 def test_one_range_is_answered_with_its_bytes(file: Path, monkeypatch, asked, first, last):
-    monkeypatch.setattr(ranged_downloads, "PIECE", 7)
+    monkeypatch.setattr(files, "PIECE", 7)
     answer = get(file, range=asked)
     assert (answer.status_code, body(answer)) == (206, CONTENT[first : last + 1])
     assert answer["Content-Range"] == f"bytes {first}-{last}/200"

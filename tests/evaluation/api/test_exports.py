@@ -9,12 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Job
-from evaluation.api import exports
+from evaluation.api import test_sets as exports
 from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
-from evaluation.test_sets.content import ExportOptions
-from evaluation.test_sets.zip_file import request_export, write_zip
+from evaluation.test_sets.export import request_export, write_zip
+from evaluation.test_sets.files import ExportOptions
 from pooling.models import Pool
 
 URL = "/api/v1/pools/p/exports"

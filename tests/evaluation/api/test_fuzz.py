@@ -15,8 +15,8 @@ from annotation.campaigns.opening import open_campaign
 from config.wsgi import application
 from core.people.tokens import create_token, scopes_for
 from evaluation.labels.qrels import freeze_qrels
-from evaluation.test_sets.content import EVERYTHING
-from evaluation.test_sets.zip_file import request_export, write_zip
+from evaluation.test_sets.export import request_export, write_zip
+from evaluation.test_sets.files import EVERYTHING
 from pooling.models import Pool
 from tests.factories import make_person
 from tests.fuzz import ask_every_operation

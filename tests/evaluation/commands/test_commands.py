@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
-from evaluation.overview.pool_report import pool_report
+from evaluation.overview.counts import pool_report
 from evaluation.sections.metrics import metrics
 from pooling.models import Pool
 from tests.factories import make_system, names_of

@@ -27,9 +27,8 @@ from evaluation.keeping.restore import read_manifest, restore
 from evaluation.keeping.tables import Table, TableSum, tables
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
-from evaluation.test_sets.content import ExportOptions
-from evaluation.test_sets.export import export_test_set
-from evaluation.test_sets.zip_file import request_export, write_zip, zip_path
+from evaluation.test_sets.export import export_test_set, request_export, write_zip, zip_path
+from evaluation.test_sets.files import ExportOptions
 from pooling.models import Graph, Run, System
 from tests.annotation.factories import World, label_item, make_graph, make_world
 from tests.factories import make_job, make_person, make_pool, make_systems, make_town

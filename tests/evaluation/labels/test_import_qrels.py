@@ -16,8 +16,8 @@ from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.qrels import freeze_qrels, read_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
+from evaluation.test_sets.files import ExportOptions
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.build import create_pool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from evaluation.overview.pool_report import pool_report
+from evaluation.overview.counts import pool_report
 from pooling.models import Pool
 from pooling.pools.build import unpack_provenance
 from pooling.pools.report import pool_overlap

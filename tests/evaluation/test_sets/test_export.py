@@ -26,10 +26,9 @@ from evaluation.measures.registry import USUAL_NAMES
 from evaluation.models import Qrels
 from evaluation.sections.metrics import metrics
 from evaluation.test_sets import files
-from evaluation.test_sets.content import ExportOptions
-from evaluation.test_sets.export import export_test_set
+from evaluation.test_sets.export import EPOCH, export_test_set, request_export, write_zip, zip_path
+from evaluation.test_sets.files import ExportOptions
 from evaluation.test_sets.trec import pool_topics
-from evaluation.test_sets.zip_file import EPOCH, request_export, write_zip, zip_path
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv

@@ -17,8 +17,8 @@ from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels, pooled_state, read_qrels, state_counts
 from evaluation.models import Qrels
 from evaluation.sections.metrics import metrics
-from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
+from evaluation.test_sets.files import ExportOptions
 from evaluation.test_sets.imports import import_test_set
 from pooling.enums import PoolingJob
 from pooling.graphs.opening import open_graph

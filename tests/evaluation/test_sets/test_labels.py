@@ -19,8 +19,8 @@ from annotation.simulation.simulate import Simulation, simulate
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.qrels import freeze_qrels, pooled_state, write_qrels
 from evaluation.models import Qrels
-from evaluation.test_sets.content import ExportOptions
 from evaluation.test_sets.export import export_test_set
+from evaluation.test_sets.files import ExportOptions
 from evaluation.test_sets.labels import pseudonym
 from pooling.models import PooledTriple
 from tests.annotation.factories import LINK, World, decide, label_and_release, make_world, windows_closed

@@ -7,19 +7,19 @@ import zipfile
 
 import pytest
 
-from core.database.row_locks import gone
+from core.database import gone
 from core.enums import JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
-from evaluation.overview.pool_report import pool_report
-from evaluation.test_sets.content import EVERYTHING, ExportOptions
+from evaluation.overview.counts import pool_report
+from evaluation.test_sets.export import options_of, request_export, write_zip, zip_name
+from evaluation.test_sets.files import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
-from evaluation.test_sets.zip_file import options_of, request_export, write_zip, zip_name
-from evaluation.views import exports as export
-from evaluation.views.exports import FROZEN, WRITTEN_ALREADY
+from evaluation.views import test_sets as export
+from evaluation.views.test_sets import FROZEN, WRITTEN_ALREADY
 from pooling.models import Pool
 from tests.factories import make_pool
 from tests.page import element, fields, has, links, notices, parse, posts, refusal, refused

@@ -13,9 +13,9 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign
 from annotation.people.accounts import add_person
 from core.files.artifacts import ArtifactError, artifact_path
-from core.forms.fields import TOO_LARGE
+from core.forms import TOO_LARGE
 from evaluation.browse.label_set_rows import ALL_WITHDRAWN, label_set_rows
-from evaluation.forms.qrels import ImportQrelsForm
+from evaluation.forms.test_sets import ImportQrelsForm
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.label_sets import NOTHING_JUDGED, label_set, label_sets, parse_time
 from evaluation.labels.pool_table import pool_table

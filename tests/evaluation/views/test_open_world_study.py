@@ -14,7 +14,7 @@ from evaluation.forms.open_world_study import NO_NUMBERS
 from evaluation.models import Study
 from evaluation.open_world.study import SMALL
 from evaluation.open_world.study_curves import DIVISIONS, view_of
-from evaluation.views.open_world_study import NOTHING_YET
+from evaluation.views.open_world import NOTHING_YET
 from tests.evaluation.studies import finish, make_study
 from tests.factories import make_person
 from tests.page import chart_data, content, element, fields, has, numbers, parse, refusal, refused

@@ -172,7 +172,7 @@ def test_names_of_a_graph_are_text(sign_in, labelled: Pool, tmp_path):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_queries_of_the_list_do_not_grow(sign_in, labelled: Pool, count, django_assert_num_queries, monkeypatch):
-    monkeypatch.setattr("evaluation.views.questions.PAGE", count)
+    monkeypatch.setattr("evaluation.views.browse.PAGE", count)
     client = sign_in("researcher")
     client.get(LIST)
     with django_assert_num_queries(10):

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.enums import JobState
-from core.forms.fields import TOO_LARGE
+from core.forms import TOO_LARGE
 from core.models import Job
 from pooling.enums import SystemState
 from pooling.forms.pools import NO_SEEDS, SEED_FILE_BYTES, PoolForm

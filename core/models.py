@@ -1,9 +1,50 @@
-"""Jobs: one row for each piece of long work. The row is the truth, whatever a broker delivers or loses."""
+"""Jobs, the audit log and API tokens. Foreign keys name models of pooling as text: core does not import it."""
 
 from django.conf import settings
 from django.db import models
+from knox.models import AbstractAuthToken
 
 from core.enums import JobState
+
+ACTS: dict[str, str] = {}  # act -> words; each app registers its own (core/people/audit_log.py)
+
+
+def known_acts() -> list[tuple[str, str]]:
+    """Return the acts that the apps have registered, with their words."""
+    return list(ACTS.items())
+
+
+class AuditEntry(models.Model):
+    at = models.DateTimeField(auto_now_add=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="none: a command on the server",
+    )
+    act = models.CharField(max_length=30, choices=known_acts)
+    pool = models.ForeignKey("pooling.Pool", null=True, blank=True, on_delete=models.SET_NULL, related_name="audit")
+    subject = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="whom it was done to",
+    )
+    about = models.CharField(
+        max_length=300, blank=True, help_text="what it was done to, in words, without names of people"
+    )
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["pool", "-id"])]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.act}"
+
 
 KINDS: dict[str, str] = {}  # kind -> words; each app registers its own (core/jobs/registry.py)
 
@@ -88,3 +129,18 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ApiToken(AbstractAuthToken):
+    """A token of a person. `token_key` is its beginning, by which the owner knows it; the rest is not stored."""
+
+    name = models.CharField(max_length=80)
+    scopes = models.JSONField(default=list, help_text="of TokenScope")
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created"]
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="token_name_once_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.token_key}…)"

@@ -1,10 +1,12 @@
-"""The base of forms on pages, a field for small files, and functions that set what choice fields offer."""
+"""The base of forms on pages, a field for small files, choices set by functions, and the form of API tokens."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+
+from core.enums import TokenScope
 
 TOO_LARGE = "The file has {:,} bytes; at most {:,} can be sent here. {}"
 
@@ -41,3 +43,23 @@ def set_choices(form: forms.Form, name: str, choices: Iterable[tuple[Any, Any]])
     field = form.fields[name]
     assert isinstance(field, forms.ChoiceField)
     field.choices = list(choices)
+
+
+DAYS = ((7, "1 week"), (30, "30 days"), (90, "90 days"), (365, "1 year"))
+
+
+class TokenForm(PageForm):
+    name = forms.CharField(
+        label="Name", max_length=80, help_text="What you will know it by: the script or machine that uses it."
+    )
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the token is for."},
+    )
+    days = forms.TypedChoiceField(label="It ends after", choices=DAYS, coerce=int, initial=30)
+
+    def __init__(self, *args: Any, scopes: Sequence[TokenScope], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        set_choices(self, "scopes", ((scope.value, scope.label) for scope in scopes))
+        self.fields["scopes"].initial = [scopes[0].value]

@@ -1,13 +1,59 @@
-"""Downloads that can continue where they broke off (RFC 9110, section 14)."""
+"""Files that pages send, whole, piece by piece or in ranges, and files that come with a form."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, quote_etag
+
+from core.files.csv_cells import csv_of
+
+_TYPES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".tsv": "text/tab-separated-values; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+    ".gz": "application/gzip",
+}
+Response = TypeVar("Response", bound=HttpResponseBase)
+
+
+def text_response(text: str, file_name: str) -> HttpResponse:
+    """Return the text as a download; the content type follows from the end of the name, as in .csv or .json."""
+    return as_download(HttpResponse(text, content_type=_type_of(file_name)), file_name)
+
+
+def csv_response(rows: Iterable[Iterable[object]], file_name: str) -> HttpResponse:
+    """Return rows, the header first, as a CSV download in which no spreadsheet finds a formula."""
+    return text_response(csv_of(rows), file_name)
+
+
+def stream_response(
+    pieces: Iterable[str] | Iterable[bytes], file_name: str, content_type: str = ""
+) -> StreamingHttpResponse:
+    """Return a download that is made piece by piece while it is sent; its type follows from the end of its name."""
+    return as_download(StreamingHttpResponse(pieces, content_type=content_type or _type_of(file_name)), file_name)
+
+
+def as_download(response: Response, file_name: str) -> Response:
+    """Return the response with the header that has a browser save it as a file of this name."""
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=file_name) or ""
+    return response
+
+
+def _type_of(file_name: str) -> str:
+    return _TYPES[PurePath(file_name).suffix]
+
 
 PIECE = 1 << 18  # bytes
 _RANGE = re.compile(r"bytes=\s*([0-9]{0,18})\s*-\s*([0-9]{0,18})\s*", re.IGNORECASE)
@@ -58,3 +104,18 @@ def _piece(path: Path, wanted: range) -> Iterator[bytes]:
         while left and (piece := file.read(min(PIECE, left))):
             left -= len(piece)
             yield piece
+
+
+@contextmanager
+def kept_file(file: UploadedFile[Any] | None, name: str = "") -> Iterator[Path | None]:
+    """Write an upload to a temporary file for the length of the block and give its path; None if nothing was sent.
+
+    Without `name` it is called as the sender called it, since messages name it: the last part of that name.
+    """
+    if file is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / (name or Path(str(file.name)).name or "file")
+        path.write_bytes(file.read())
+        yield path

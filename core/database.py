@@ -1,0 +1,80 @@
+"""Helpers for two databases: rows in bulk, locks, a snapshot to read, and names that are taken once."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import IntegrityError, connection, models, transaction
+from django.db.models import Model
+
+from core.errors import GoneError
+
+
+def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert rows of values in the order of `fields`; defaults of the model are not filled in.
+
+    The caller holds the transaction.
+    """
+    columns = [getattr(model._meta.get_field(name), "column", name) for name in fields]
+    table, names = f'"{model._meta.db_table}"', ", ".join(f'"{column}"' for column in columns)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # Django does not know COPY: without wrap_database_errors, errors would be the driver's own
+            with connection.wrap_database_errors, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            marks = ", ".join(["%s"] * len(columns))
+            # sqlite3 takes any iterable
+            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # type: ignore[arg-type]
+
+
+def held(*rows: Model) -> None:
+    """Keep each row from being deleted until the transaction ends; raise GoneError if one is deleted already.
+
+    Deletion locks its row too (evaluation/keeping/removal.py). Both lock graphs, then systems, then pools: pass them in
+    that order.
+    """
+    for row in rows:
+        if not type(row)._base_manager.select_for_update(no_key=True).filter(pk=row.pk):
+            raise gone(row)
+
+
+def gone(row: Model) -> GoneError:
+    """Return the error for a row that was deleted meanwhile."""
+    kind, name = row._meta.verbose_name, getattr(row, "name", row.pk)
+    return GoneError(f"{str(kind).capitalize()} {name} was deleted in the meantime, so nothing was changed.")
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Read inside one database snapshot; writers are not blocked. Inside a transaction, it is the transaction's."""
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")  # the settings' IMMEDIATE would keep every writer waiting
+        try:
+            yield
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("ROLLBACK")
+
+
+@contextmanager
+def named_once(check: Callable[[], None]) -> Iterator[None]:
+    """Open a transaction that makes a row of a unique name; if the database refuses it, call `check` again.
+
+    `check` raises a UserError if the name is taken; the caller has called it once before.
+    """
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        check()
+        raise
