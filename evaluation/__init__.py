@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evaluation.measures.values import Values, means, values
     from evaluation.notebooks.comparisons import compare, correlate, evaluate, per_answer, per_question, reasons
     from evaluation.notebooks.rank_table import RankedRuns, rank_table
-    from evaluation.statistics.bootstrap import bootstrap_correlations
+    from evaluation.statistics.bootstrap import bootstrap_correlations, bootstrap_places
     from evaluation.statistics.groups import (
         boxes,
         by_category,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         reweighted,
     )
     from evaluation.statistics.growth import accumulation_curve, depth_curve
-    from evaluation.statistics.places import bootstrap_places
     from evaluation.statistics.stability import half_curve, question_stability, stability_curve
     from evaluation.statistics.tukey_hsd import randomised_tukey
     from pooling.pools.kernels.shares import divergence, shares
@@ -43,8 +42,7 @@ _HOMES = {
     "evaluation.measures.values": ("Values", "means", "values"),
     "evaluation.measures.question_sums": ("QuestionSums", "question_sums"),
     "evaluation.measures.live_sums": ("LiveSums",),
-    "evaluation.statistics.bootstrap": ("bootstrap_correlations",),
-    "evaluation.statistics.places": ("bootstrap_places",),
+    "evaluation.statistics.bootstrap": ("bootstrap_correlations", "bootstrap_places"),
     "evaluation.statistics.tukey_hsd": ("randomised_tukey",),
     "evaluation.statistics.growth": ("accumulation_curve", "depth_curve"),
     "evaluation.statistics.stability": ("half_curve", "question_stability", "stability_curve"),

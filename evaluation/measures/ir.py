@@ -23,19 +23,15 @@ def _within(answers: Labelled, k: int | None) -> Flags:
 
 def average_precision(answers: Labelled, k: int | None = None) -> Floats:
     precision = (answers.answers_above + 1) / answers.strict
-    if k is not None:
-        precision = precision * _within(answers, k)
-    return answers.sum_by_question(precision) / answers.count
+    return answers.sum_by_question(precision if k is None else precision * _within(answers, k)) / answers.count
 
 
 def ndcg(answers: Labelled, k: int | None = None) -> Floats:
     gain = 1.0 / np.log2(answers.strict + 1.0)
-    if k is not None:
-        gain = gain * _within(answers, k)
-    most = int(answers.count.max(initial=0))
-    ideal = np.cumsum(1.0 / np.log2(np.arange(2, most + 2)))
-    reachable = answers.count if k is None else np.minimum(answers.count, k)
-    return answers.sum_by_question(gain) / ideal[reachable - 1]
+    ideal = np.cumsum(1.0 / np.log2(np.arange(2, int(answers.count.max(initial=0)) + 2)))
+    if k is None:
+        return answers.sum_by_question(gain) / ideal[answers.count - 1]
+    return answers.sum_by_question(gain * _within(answers, k)) / ideal[np.minimum(answers.count, k) - 1]
 
 
 def precision(answers: Labelled, k: int | None) -> Floats:
@@ -53,8 +49,7 @@ def success(answers: Labelled, k: int | None) -> Floats:
 
 
 def r_precision(answers: Labelled, k: int | None = None) -> Floats:
-    inside = answers.strict <= np.repeat(answers.count, answers.count)
-    return answers.sum_by_question(inside) / answers.count
+    return answers.sum_by_question(answers.strict <= np.repeat(answers.count, answers.count)) / answers.count
 
 
 def bpref(answers: Labelled, k: int | None = None) -> Floats:

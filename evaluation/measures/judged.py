@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.measures.label_state import LabelState, States
+from evaluation.measures.label_state import LabelState, States, positive
 from evaluation.measures.measure import Measure
 from evaluation.measures.prepared import Labelled, Prepared
 from evaluation.measures.rank_table import Flags, Floats, Ints
@@ -16,9 +16,10 @@ def judged_share(answers: Labelled, k: int | None) -> Floats:
     A position that a run left empty counts as not judged.
     """
     assert k is not None
-    judged = answers.nonrelevant | (answers.state == LabelState.POSITIVE)
-    counted = _count_top(answers, judged[answers.table.triple], k)
-    return counted / np.minimum(answers.table.candidates[answers.question], k)
+    judged = answers.nonrelevant | positive(answers.state)
+    return _count_top(answers, judged[answers.table.triple], k) / np.minimum(
+        answers.table.candidates[answers.question], k
+    )
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,9 @@ def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) 
         counted = _count_top(answers, triples[prepared.table.triple], k).sum(axis=1)
         return counted / positions if positions else np.full(prepared.table.systems, np.nan)
 
-    is_positive = state == LabelState.POSITIVE
-    named = (
-        share(is_positive & original),
-        share(is_positive & ~original),
-        share(state == LabelState.NEGATIVE),
-        share(state == LabelState.ASSUMED_NEGATIVE),
-        share(state == LabelState.UNJUDGED),
-    )
+    others = (LabelState.NEGATIVE, LabelState.ASSUMED_NEGATIVE, LabelState.UNJUDGED)
+    answer = positive(state)
+    named = [share(flag) for flag in (answer & original, answer & ~original, *(state == other for other in others))]
     return TopShares(*named, 1.0 - np.sum(named, axis=0), positions)
 
 
@@ -58,9 +54,8 @@ def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:
     """Count the flagged rows (bool [rows]) among the first k positions of each evaluated question, [systems, e]."""
     table = answers.table
     top = (table.strict > 0) & (table.strict <= k) & flag
-    counts = [np.bincount(table.question, weights=row, minlength=table.questions) for row in top]
-    counted = np.array(counts).reshape(table.systems, table.questions)
-    return counted[:, answers.question].astype(np.int64)
+    counts = np.array([np.bincount(table.question, weights=row, minlength=table.questions) for row in top])
+    return counts.reshape(table.systems, table.questions)[:, answers.question].astype(np.int64)
 
 
 ROWS = (

@@ -1,7 +1,4 @@
-"""Name what is known about a triple, one small integer each, and derive the sets that measures need.
-
-Not pooled, pooled but unjudged, and judged negative are three different things.
-"""
+"""Name what is known about a triple, and derive the sets of triples that measures need."""
 
 from enum import IntEnum
 

@@ -1,20 +1,18 @@
 """Follow labels that change: after a label only its two questions are computed again.
 
-A unit's value depends on the labels of its own question alone, so the sums of every other question stay what they were.
-Only measures adjusted for chance are computed again in full: their chance level is that of all answers. The rank table
-is sorted once; a few of its questions are a slice of it.
+A unit's value depends on the labels of its own question alone. Only measures adjusted for chance are computed again in
+full: their chance level is that of all answers.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.measures.label_state import States
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums, question_sums
-from evaluation.measures.rank_table import Floats, Order, RankTable
+from evaluation.measures.rank_table import Floats, Ints, Order, RankTable
 from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import values
 
@@ -57,19 +55,11 @@ def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Orde
 class LiveSums:
     """Follow labels that change: only the questions that a change touches are computed again.
 
-    The values equal those from scratch. Measures adjusted for chance are computed again in full. Not for several
-    threads at once; what `sums` hands out is never changed afterwards.
+    The values equal those from scratch. Not for several threads at once; what `sums` hands out is never changed.
 
     Parameters
     ----------
-    prepared : Prepared
-        A rank table, sorted by `prepare`.
-    state : ndarray of int8 [triples]
-        The `LabelState` of each triple.
-    names : iterable of str
-        Names of measures.
-    assumed_is_judged : bool, default True
-        Whether filtered triples count as judged negatives.
+    prepared, state, names, assumed_is_judged : as in `values`
 
     Raises
     ------
@@ -92,18 +82,12 @@ class LiveSums:
         self.names = tuple(names)
         self.assumed_is_judged = assumed_is_judged
         self._state = state.copy()
-        self._own = tuple(name for name in self.names if not _whole(name))  # measures of which a part can be computed
-        self._rest = tuple(name for name in self.names if _whole(name))
-        systems, questions = prepared.table.systems, prepared.table.questions
-        self._shape: dict[str, QuestionSums] = {}  # without arrays: unit, direction, finish, chance
-        self._sums: dict[str, Floats] = {name: np.zeros((systems, questions)) for name in self.names}
-        self._counts = {name: np.zeros(questions, dtype=np.int64) for name in self.names}
+        # a unit's value also depends on the answers of other questions where there is a chance level
+        self._rest = tuple(name for name in self.names if parse_measure(name).chance)
+        self._own = tuple(name for name in self.names if name not in self._rest)
+        self._every: dict[str, QuestionSums] = {}  # of all questions of the table, also those without a unit
         self._handed: dict[str, QuestionSums] = {}
         self._all(self.names)
-
-    @property
-    def state(self) -> States:
-        return self._state.copy()
 
     def update(self, state: States) -> int:
         """Follow the labels to `state` (int8 [triples]); the number of questions that were computed again."""
@@ -127,7 +111,10 @@ class LiveSums:
     def sums(self) -> dict[str, QuestionSums]:
         """Return the sums of every measure, over the questions that have a unit now."""
         if not self._handed:
-            self._handed = {name: self._of(name) for name in self.names}
+            for name, every in self._every.items():
+                asked = np.flatnonzero(every.counts)
+                sums, counts, question = every.sums[:, asked], every.counts[asked], every.question[asked]
+                self._handed[name] = replace(every, sums=sums, counts=counts, question=question)
         return dict(self._handed)
 
     def means(self) -> dict[str, Floats]:
@@ -135,30 +122,20 @@ class LiveSums:
         return {name: sums.mean() for name, sums in self.sums().items()}
 
     def _all(self, names: tuple[str, ...]) -> None:
-        every = np.arange(self.prepared.table.questions)
+        table = self.prepared.table
+        every = np.arange(table.questions, dtype=np.int32)
         for name, value in values(self.prepared, self._state, names, self.assumed_is_judged).items():
             found = question_sums(value)
+            sums, counts = np.zeros((table.systems, every.size)), np.zeros(every.size, dtype=np.int64)
+            self._every[name] = replace(found, sums=sums, counts=counts, question=every)
             self._put(name, every, found)
-            # the arrays of their own are in _sums and _counts
-            self._shape[name] = replace(found, sums=found.sums[:, :0], counts=found.counts[:0])
 
     def _some(self, touched: Order) -> None:
         part, triples = questions_only(self.prepared, touched)
         for name, value in values(part, self._state[triples], self._own, self.assumed_is_judged).items():
             self._put(name, touched, question_sums(value))
 
-    def _put(self, name: str, touched: Order, found: QuestionSums) -> None:
-        self._counts[name][touched] = 0  # without a unit a question's sums are not read
-        at = touched[found.question]
-        self._sums[name][:, at] = found.sums
-        self._counts[name][at] = found.counts
-
-    def _of(self, name: str) -> QuestionSums:
-        shape, counts = self._shape[name], self._counts[name]
-        asked: NDArray[np.intp] = np.flatnonzero(counts)
-        return replace(shape, sums=self._sums[name][:, asked], counts=counts[asked], question=asked.astype(np.int32))
-
-
-def _whole(name: str) -> bool:
-    """Tell whether a unit's value also depends on the answers of other questions, through the chance level."""
-    return parse_measure(name).chance is not None
+    def _put(self, name: str, touched: Ints, found: QuestionSums) -> None:
+        every, at = self._every[name], touched[found.question]
+        every.counts[touched] = 0  # without a unit a question's sums are not read
+        every.sums[:, at], every.counts[at] = found.sums, found.counts

@@ -95,16 +95,9 @@ class Measure:
                 return text.replace("@{k}", "").replace("k = {k}", "k, optional").replace("{k}", "k")
             return text.replace("{k}", str(k))
 
-        return replace(
-            self,
-            name=self.name if k is None else f"{self.name}@{k}",
-            label=filled(self.label),
-            description=filled(self.description),
-            formula=filled(self.formula),
-            parameters=filled(self.parameters),
-            caution=filled(self.caution),
-            k=k,
-        )
+        texts = ("label", "description", "formula", "parameters", "caution")
+        own: dict[str, Any] = {text: filled(getattr(self, text)) for text in texts}
+        return replace(self, name=self.name if k is None else f"{self.name}@{k}", k=k, **own)
 
     def compute(self, labelled: Labelled) -> Floats:
         """Return the value of every unit: [systems, answers] or [systems, evaluated questions]."""

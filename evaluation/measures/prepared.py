@@ -1,15 +1,13 @@
 """Sort a rank table once, and read the answers of any label state from it without sorting again.
 
-Thousands of label subsets (stability, depth, bootstrap) share one `Prepared`; each costs a few passes over
-the rows. All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf
-<= k is false, so an answer that was not returned counts as a miss.
+All arrays that hold ranks are float64 with inf where the run returned nothing: 1/inf is 0 and inf <= k is false, so an
+answer that was not returned counts as a miss.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from evaluation.measures.rank_table import (
     Ints,
     Order,
     RankTable,
+    equal_neighbours,
     keep_rows,
     order_within_question,
     tie_span,
@@ -30,7 +29,7 @@ from evaluation.measures.rank_table import (
 class Prepared:
     """Hold a `RankTable` with its two orders: by strict position, and by score. Build it with `prepare`.
 
-    Thousands of label states can be evaluated with one of them, without sorting again.
+    Thousands of label states (stability, depth, bootstrap) share one; each costs a few passes over the rows.
 
     Attributes
     ----------
@@ -49,17 +48,15 @@ class Prepared:
     """
 
     table: RankTable
-    strict_order: Order  # [systems, rows] row indices by (question, strict)
-    score_order: Order  # [systems, rows] row indices by (question, optimistic)
-    strict: Floats  # [systems, rows] in strict_order
-    realistic: Floats  # [systems, rows] in score_order; mean of optimistic and pessimistic
+    strict_order: Order
+    score_order: Order
+    strict: Floats  # in strict_order
+    realistic: Floats  # in score_order
 
     @cached_property
     def tied_rows(self) -> tuple[Order, Order] | None:
         """Return the first and last place of the rows with the same score, 2 x [systems, rows]; None without ties."""
-        optimistic = np.take_along_axis(self.table.optimistic, self.score_order, axis=1)
-        same = np.zeros(optimistic.shape, dtype=bool)
-        same[:, 1:] = (optimistic[:, 1:] == optimistic[:, :-1]) & (self.table.question[1:] == self.table.question[:-1])
+        same = equal_neighbours(self.table, np.take_along_axis(self.table.optimistic, self.score_order, axis=1))
         return tie_span(same) if same.any() else None
 
     def only(self, triples: Flags) -> Prepared:
@@ -104,8 +101,7 @@ def prepare(table: RankTable) -> Prepared:
 
 def _refuse_impossible(table: RankTable, strict: Floats) -> None:
     """Raise ValueError for positions that would quietly make ranks below 1."""
-    repeated = (strict[:, 1:] == strict[:, :-1]) & (table.question[1:] == table.question[:-1])
-    if np.any(repeated & (strict[:, 1:] > 0)):
+    if np.any(equal_neighbours(table, strict) & (strict > 0)):
         raise ValueError("two entities of a question share a strict position")
     if np.any(table.strict < table.optimistic) or np.any(table.strict > table.pessimistic):
         raise ValueError("a strict position lies outside its optimistic and pessimistic position")
@@ -113,21 +109,12 @@ def _refuse_impossible(table: RankTable, strict: Floats) -> None:
         raise ValueError("positions start at 1; 0 in all three means that the run did not return the entity")
 
 
-class FilteredRanks(NamedTuple):
-    """Hold ranks with the question's other answers filtered out, each [systems, n]; inf where not returned."""
-
-    optimistic: Floats
-    realistic: Floats
-    pessimistic: Floats
-
-
 class Labelled:
     """Hold the answers of one label state (int8 [triples], LabelState) under every system.
 
     n answers (every positive triple once on each side) lie in e evaluated questions (those with an answer).
-    An array "by position" has the n answers grouped by question and, inside it, in the order of the system
-    in question: group g is at start[g] … start[g] + count[g] - 1 for every system, only the order inside
-    differs.
+    An array "by position" has the n answers grouped by question, in the order of the system: question g is at
+    start[g] … start[g] + count[g] - 1 for every system, only the order inside differs.
     """
 
     def __init__(self, prepared: Prepared, state: States, assumed_is_judged: bool = True) -> None:
@@ -138,10 +125,8 @@ class Labelled:
         self._is_answer = positive(state)[self.table.triple]
         self.answer_row: Order = np.flatnonzero(self._is_answer)  # [n]
         asked = self.table.question[self.answer_row]
-        begins = np.ones(asked.shape, dtype=bool)
-        begins[1:] = asked[1:] != asked[:-1]
-        self._begins = begins
-        self.start: Order = np.flatnonzero(begins)  # [e]
+        self._begins = np.diff(asked, prepend=-1) > 0  # [n]
+        self.start: Order = np.flatnonzero(self._begins)  # [e]
         self.count: Order = np.diff(np.append(self.start, asked.size))  # [e]
         self.question = asked[self.start]  # [e]
         self.answer_question = asked  # [n]
@@ -180,15 +165,6 @@ class Labelled:
         """Return realistic positions [systems, n] in the order of the score, nothing filtered."""
         return self.prepared.realistic.ravel()[self._score_at]
 
-    @cached_property
-    def _tied_answers(self) -> tuple[Order, Order] | None:
-        """Return the first and last place of the answers with the same score, 2 x [systems, n]; None without ties."""
-        realistic = self._realistic
-        tied = np.zeros(self.shape, dtype=bool)
-        tied[:, 1:] = realistic[:, 1:] == realistic[:, :-1]
-        tied &= ~self._begins & (realistic < np.inf)
-        return tie_span(tied) if tied.any() else None
-
     def _by_answer(self, by_score: Floats) -> Floats:
         """Move [systems, n] from the order of the score to the order of answer_row."""
         place = np.cumsum(self._is_answer) - 1  # row -> its index in answer_row
@@ -202,26 +178,13 @@ class Labelled:
     def micro_rank(self) -> Floats:
         """Return the realistic rank with the other answers filtered out, [systems, n] in the order of answer_row."""
         above: Order | Floats = self.answers_above
-        if self._tied_answers is not None:
-            first, last = self._tied_answers
+        tied = np.zeros(self.shape, dtype=bool)  # with the answer before
+        tied[:, 1:] = self._realistic[:, 1:] == self._realistic[:, :-1]
+        tied &= ~self._begins & (self._realistic < np.inf)
+        if tied.any():
+            first, last = tie_span(tied)
             above = self.answers_above + (first + last) / 2.0 - np.arange(self.shape[1])
         return self._by_answer(self._realistic - above)
-
-    def filtered_ranks(self) -> FilteredRanks:
-        """Return PyKEEN's three ranks, [systems, n] in the order of answer_row; measures need the realistic one."""
-        rows = self.answer_row
-        returned = self.table.strict[:, rows] > 0
-        higher: Order = np.broadcast_to(self.answers_above, self.shape)
-        higher_or_equal = higher
-        if self._tied_answers is not None:
-            first, last = self._tied_answers
-            here = np.arange(self.shape[1])
-            higher, higher_or_equal = higher + (first - here), higher + (last - here)
-        optimistic = self.table.optimistic[:, rows] - self._by_answer(higher.astype(np.float64))
-        pessimistic = self.table.pessimistic[:, rows] - self._by_answer(higher_or_equal.astype(np.float64))
-        return FilteredRanks(
-            np.where(returned, optimistic, np.inf), self.micro_rank, np.where(returned, pessimistic, np.inf)
-        )
 
     def count_above(self, flagged: Flags) -> Ints:
         """Count the flagged triples (bool [triples]) above each answer in its question, [systems, n] by position."""

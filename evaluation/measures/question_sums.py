@@ -1,8 +1,4 @@
-"""Sum the values of a measure by question: enough for means, resampled questions and live updates.
-
-A micro measure has several units (answers) in a question, a macro measure one. A resample of questions is then one
-product of a weight matrix with `sums`, whatever the measure.
-"""
+"""Sum the values of a measure by question: enough for means, resampled questions and live updates."""
 
 from __future__ import annotations
 
@@ -20,10 +16,9 @@ from evaluation.measures.values import Values
 
 @dataclass(frozen=True)
 class QuestionSums:
-    """Hold one measure of all systems, summed by evaluated question.
+    """Hold one measure of all systems, summed by evaluated question: several units (answers) if micro, one if macro.
 
-    Means, resamples of questions and live updates need no more than these.
-    `finish` and `chance` are those of the measure.
+    A resample of questions is one product of weights with `sums`. `finish` and `chance` are those of the measure.
 
     Attributes
     ----------
@@ -67,22 +62,12 @@ class QuestionSums:
         mean = np.ascontiguousarray(self.sums).sum(axis=1) / self.units
         return self.finish(mean) if self.finish else mean
 
-    def weighted_mean(self, times: Floats) -> Floats:
-        """Return means [draws, systems] when question j counts times[:, j] times; `times` [draws, e], 0 leaves it out.
-
-        Every draw of an adjusted rank is adjusted by the chance level of all questions here; `keep` has its own.
-        """
-        units = (times @ self.counts)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):  # a draw without a unit has no mean: nan
-            mean = (times @ self.sums.T) / units
-        return self.finish(mean) if self.finish else mean
-
     def keep(self, questions: Flags) -> QuestionSums:
         """Keep some questions of the rank table, bool [questions]; chance is then that among these."""
         kept = questions[self.question]
-        sums, counts, chance = self.sums[:, kept], self.counts[kept], None
-        if self.chance:
-            chance = self.chance.keep(np.repeat(kept, self.counts))
+        sums, counts = self.sums[:, kept], self.counts[kept]
+        chance = self.chance.keep(np.repeat(kept, self.counts)) if self.chance else None
+        if self.chance and chance:
             sums = counts * self.chance.move(sums / counts, chance)  # a sum of n values moves as n times their mean
         return replace(self, sums=sums, counts=counts, question=self.question[kept], chance=chance)
 

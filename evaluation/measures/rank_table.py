@@ -135,6 +135,13 @@ def without_known(table: RankTable, known: Flags) -> RankTable:
     return keep_rows(shrunk, ~gone)
 
 
+def equal_neighbours(table: RankTable, ranked: Ranks | Floats) -> Flags:
+    """Tell which of ranked [systems, rows], in an order within questions, equal the one before: [systems, rows]."""
+    same = np.zeros(ranked.shape, dtype=bool)
+    same[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (table.question[1:] == table.question[:-1])
+    return same
+
+
 def tie_span(same_as_previous: Flags) -> tuple[Order, Order]:
     """Return the first and last index [..., n] of the run of equal values around each position."""
     n = same_as_previous.shape[-1]
@@ -151,18 +158,13 @@ def _counts_above(
     table: RankTable, order: Order, ranks: Ranks, flag: Flags
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count flagged rows of the question with a smaller, and a smaller or equal rank: 2 x [systems, rows]."""
-    ranked = np.take_along_axis(ranks, order, axis=1)
-    same = np.zeros(ranked.shape, dtype=bool)
-    same[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (table.question[1:] == table.question[:-1])
-    first, last = tie_span(same)
+    first, last = tie_span(equal_neighbours(table, np.take_along_axis(ranks, order, axis=1)))
     flagged = np.zeros((table.systems, table.rows + 1), dtype=np.int64)  # counts before a position
     np.cumsum(flag[order], axis=1, out=flagged[:, 1:])
     before_question = flagged[:, table.start[table.question]]
-    smaller = np.empty(ranked.shape, dtype=np.int64)
-    smaller_or_equal = np.empty(ranked.shape, dtype=np.int64)
-    np.put_along_axis(smaller, order, np.take_along_axis(flagged, first, axis=1) - before_question, axis=1)
-    up_to = np.take_along_axis(flagged, last + 1, axis=1) - before_question
-    np.put_along_axis(smaller_or_equal, order, up_to, axis=1)
+    smaller, smaller_or_equal = np.empty((2, *ranks.shape), dtype=np.int64)
+    for counted, place in ((smaller, first), (smaller_or_equal, last + 1)):
+        np.put_along_axis(counted, order, np.take_along_axis(flagged, place, axis=1) - before_question, axis=1)
     return smaller, smaller_or_equal
 
 

@@ -30,11 +30,8 @@ def known_names() -> list[str]:
     >>> known_names()[:4]
     ['micro_mr', 'micro_mrr', 'micro_hits@k', 'macro_mr']
     """
-    names = []
-    for measure in REGISTRY.values():
-        names += [measure.name] if measure.cutoff != "required" else []
-        names += [f"{measure.name}@k"] if measure.cutoff != "none" else []
-    return names
+    written = {"none": ("",), "optional": ("", "@k"), "required": ("@k",)}
+    return [measure.name + end for measure in REGISTRY.values() for end in written[measure.cutoff]]
 
 
 @lru_cache(maxsize=1024)
@@ -75,15 +72,11 @@ def parse_measure(name: str) -> Measure:
     return measure.at(k)
 
 
-def _parsed(names: str) -> tuple[Measure, ...]:
-    return tuple(parse_measure(name) for name in names.split())
-
-
 # what `evaluate` prints and the overview shows by default
-USUAL = _parsed(
-    "micro_mr micro_mrr micro_hits@1 micro_hits@3 micro_hits@10"
-    " macro_mr macro_mrr macro_hits@1 macro_hits@3 macro_hits@10 map@20 ndcg@20 judged@10"
+USUAL_NAMES = (
+    *("micro_mr", "micro_mrr", "micro_hits@1", "micro_hits@3", "micro_hits@10", "macro_mr", "macro_mrr"),
+    *("macro_hits@1", "macro_hits@3", "macro_hits@10", "map@20", "ndcg@20", "judged@10"),
 )
-USUAL_NAMES = tuple(measure.name for measure in USUAL)
+USUAL = tuple(parse_measure(name) for name in USUAL_NAMES)
 # what pages offer; any other cut-off can be asked for by name
 MEASURES = tuple(parse_measure(m.at(k).name) for m in REGISTRY.values() for k in m.offered)

@@ -46,8 +46,8 @@ class Values:
 
     per_unit: Floats  # [systems, n]
     unit: Literal["answer", "question"]
-    unit_question: NDArray[np.int32]  # [n] the question of each unit, ascending
-    unit_row: NDArray[np.intp] | None  # [n] the row of each answer in the rank table; None for questions
+    unit_question: NDArray[np.int32]  # [n]
+    unit_row: NDArray[np.intp] | None  # [n]
     higher_is_better: bool
     finish: Callable[[Floats], Floats] | None = None  # of the measure: turns means into the value
     missing: str = ""  # of the measure: why units are undefined, with {missing} and {n}
@@ -85,16 +85,12 @@ class Values:
             chance=chance,
         )
 
-    def mean_by(self, group: Ints, groups: int) -> GroupMeans:
-        """Return means per group of questions: `group` [questions] gives each a group, -1 leaves it out."""
-        return self.mean_by_unit(group[self.unit_question], groups)
-
     def mean_by_unit(self, group: Ints, groups: int) -> GroupMeans:
         """Return means per group of units: `group` [n], -1 leaves one out. Chance is that within each group."""
         kept = group >= 0
         count = np.bincount(group[kept], minlength=groups)
-        sums = [np.bincount(group[kept], row[kept], minlength=groups) for row in self.per_unit]
-        means = np.array(sums).reshape(-1, groups) / np.where(count > 0, count, np.nan)
+        sums = np.array([np.bincount(group[kept], row[kept], minlength=groups) for row in self.per_unit])
+        means = sums.reshape(-1, groups) / np.where(count > 0, count, np.nan)
         if self.chance:
             for g in np.flatnonzero(count):
                 means[:, g] = self.chance.move(means[:, g], self.chance.keep(group == g))
@@ -167,14 +163,7 @@ def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_ju
 
     Parameters
     ----------
-    prepared : Prepared
-        A rank table, sorted by `prepare`.
-    state : ndarray of int8 [triples]
-        The `LabelState` of each triple.
-    names : iterable of str
-        Names of measures.
-    assumed_is_judged : bool, default True
-        Whether filtered triples count as judged negatives.
+    prepared, state, names, assumed_is_judged : as in `values`
 
     Returns
     -------
@@ -194,8 +183,3 @@ def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_ju
     array([1.   , 0.833, 0.317])
     """
     return {name: value.mean() for name, value in values(prepared, state, names, assumed_is_judged).items()}
-
-
-def side_by_category(side: Ints, category: Ints, categories: int) -> NDArray[np.int64]:
-    """Return groups for `Values.mean_by`: side * categories + category, both [questions]; -1 where category is."""
-    return np.where(category >= 0, side.astype(np.int64) * categories + category, -1)

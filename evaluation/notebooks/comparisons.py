@@ -9,15 +9,13 @@ import numpy as np
 import pandas as pd
 
 from evaluation.measures.question_sums import question_sums
-from evaluation.measures.registry import USUAL
+from evaluation.measures.registry import USUAL_NAMES as NAMES
 from evaluation.measures.values import Values, values
 from evaluation.notebooks.rank_table import RankedRuns, rank_table
 from evaluation.statistics.bootstrap import bootstrap_correlations
 from evaluation.statistics.t_tests import clustered_t_tests, paired_t_tests
 
 __all__ = ["RankedRuns", "compare", "correlate", "evaluate", "per_answer", "per_question", "rank_table", "reasons"]
-
-NAMES = tuple(measure.name for measure in USUAL)
 
 
 def evaluate(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judged: bool = True) -> pd.DataFrame:

@@ -14,8 +14,7 @@ from evaluation.sections.figure_cache import current_figure, figure_version, las
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.settings import RANKING, Settings
-from evaluation.statistics.bootstrap import Interval, bootstrap_correlations
-from evaluation.statistics.places import PlaceIntervals, bootstrap_places
+from evaluation.statistics.bootstrap import Interval, PlaceIntervals, bootstrap_correlations, bootstrap_places
 from pooling.models import Pool
 
 BESIDE = ("judged@10", "bpref")

@@ -14,8 +14,7 @@ from evaluation.measures.prepared import Prepared
 from evaluation.measures.rank_table import Flags, Floats
 from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import means
-from evaluation.statistics.correlation import kendall_tau, merit
-from evaluation.statistics.places import places
+from evaluation.statistics.correlation import kendall_tau, merit, places
 
 
 def found_by_only(found: Flags, group: Flags) -> Flags:

@@ -1,4 +1,4 @@
-"""Compute intervals by resampling questions: the same resamples for every measure and every correlation.
+"""Compute intervals of correlations and places by resampling questions, the same resamples for every measure.
 
 A drawn question brings all its units in both label sets, so that the answers of one question stay together.
 All means of a block of resamples are one matrix product.
@@ -6,14 +6,14 @@ All means of a block of resamples are one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evaluation.measures.question_sums import QuestionSums
 from evaluation.measures.rank_table import Floats, Ints
-from evaluation.statistics.correlation import CORRELATIONS, Correlation, merit
+from evaluation.statistics.correlation import CORRELATIONS, Correlation, merit, places
 
 CHUNK = 100  # resamples at a time: a few tens of MB of weights for the largest pools
 
@@ -99,19 +99,101 @@ def _intervals(
     """Return the intervals between the first and the second half of the stacked measures."""
     size = stacked.questions.size
 
-    def compare(times: Floats) -> list[Floats]:  # per correlation [draws, measures]
-        merits = stacked.merits(times)  # [draws, 2 * measures, systems]
+    def compare(merits: Floats) -> list[Floats]:  # [draws, 2 * measures, systems] -> per correlation [draws, measures]
         return [entry.compute(merits[:, : len(names)], merits[:, len(names) :]) for entry in chosen]
 
-    values = compare(np.ones((1, size)))
-    blocks = [compare(times_drawn(min(CHUNK, resamples - begin), size, rng)) for begin in range(0, resamples, CHUNK)]
+    values = compare(stacked.merits(np.ones((1, size))))
+    blocks = [compare(merits) for merits in stacked.resampled(resamples, rng)]
     found: dict[str, dict[str, Interval]] = {name: {} for name in names}
     for i, entry in enumerate(chosen):
         drawn = np.concatenate([block[i] for block in blocks]) if blocks else np.zeros((0, len(names)))
         for m, name in enumerate(names):
-            low, high, defined = _percentiles(drawn[:, m], level)
+            low, high, defined = percentiles(drawn[:, m], level)
             found[name][entry.name] = Interval(float(values[i][0, m]), low, high, resamples, defined, size)
     return found
+
+
+def percentiles(drawn: Floats, level: float) -> tuple[float, float, int]:
+    """Return the ends of the percentile interval of the finite values, nan without one, and how many these are."""
+    finite = drawn[np.isfinite(drawn)]
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(finite, [tail, 1.0 - tail]) if finite.size else (np.nan, np.nan)
+    return float(low), float(high), finite.size
+
+
+@dataclass(frozen=True)
+class PlaceIntervals:
+    """Hold the percentile interval `low` … `high` [systems] of each system's place; nan where it has none.
+
+    `undecided`: the pairs, of `pairs`, of which neither system is ahead in 97.5 % (at level 0.95) of the resamples.
+    """
+
+    low: Floats
+    high: Floats
+    undecided: int
+    pairs: int
+    questions: int
+    resamples: int
+
+
+def bootstrap_places(
+    sums: Mapping[str, QuestionSums], rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
+) -> dict[str, PlaceIntervals]:
+    """Return between which places systems move when the questions are drawn again.
+
+    Questions are drawn with replacement, the same resamples for every measure; a drawn question brings all its units.
+
+    Parameters
+    ----------
+    sums : mapping of str to QuestionSums
+        Measures of the same systems.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
+    resamples : int, default 1000
+        How many resamples are drawn.
+    level : float, default 0.95
+        Of the percentile intervals.
+
+    Returns
+    -------
+    dict of str to PlaceIntervals
+        One entry per measure.
+
+    Raises
+    ------
+    ValueError
+        Without a resample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import bootstrap_places, question_sums, values
+    >>> from evaluation.notebooks.example import prepared, state
+    >>> found = values(prepared, state, ["micro_mrr", "map"])
+    >>> sums = {name: question_sums(value) for name, value in found.items()}
+    >>> places = bootstrap_places(sums, np.random.default_rng(7), resamples=100)["map"]
+    >>> places.low, places.high, places.undecided, places.pairs
+    (array([1., 1., 3.]), array([1., 2., 3.]), 1, 3)
+    """
+    if resamples < 1:
+        raise ValueError("places need at least one resample")
+    if not sums:
+        return {}
+    stacked = StackedSums(sums.values())
+    merits = np.concatenate(list(stacked.resampled(resamples, rng)))  # [draws, measures, systems]
+    left, right = np.triu_indices(merits.shape[2], k=1)
+    one, other = merits[..., left], merits[..., right]
+    decided = np.maximum((one > other).sum(axis=0), (one < other).sum(axis=0))  # [measures, pairs]
+    tail = (1.0 - level) / 2.0
+    undecided = (decided < (1.0 - tail) * resamples).sum(axis=1)
+    ends = np.quantile(places(merits), [tail, 1.0 - tail], axis=0, method="inverted_cdf")  # [2, measures, systems]
+    return {
+        name: PlaceIntervals(ends[0, m], ends[1, m], int(undecided[m]), left.size, stacked.questions.size, resamples)
+        for m, name in enumerate(sums)
+    }
+
+
+# -- resamples ------------------------------------------------------------------------------------------------
 
 
 class StackedSums:
@@ -140,6 +222,11 @@ class StackedSums:
             means[:, i] = merit(mean, one.higher_is_better)
         return means
 
+    def resampled(self, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield the merits [draws, measures, systems] of resamples of the questions, CHUNK draws at a time."""
+        for begin in range(0, resamples, CHUNK):
+            yield self.merits(times_drawn(min(CHUNK, resamples - begin), self.questions.size, rng))
+
 
 def times_drawn(resamples: int, questions: int, rng: np.random.Generator) -> Floats:
     """Return how often each question is in each resample, [resamples, questions]."""
@@ -149,13 +236,3 @@ def times_drawn(resamples: int, questions: int, rng: np.random.Generator) -> Flo
     drawn += np.arange(resamples)[:, None] * questions
     counted = np.bincount(drawn.ravel(), minlength=resamples * questions)
     return counted.reshape(resamples, questions).astype(np.float64)
-
-
-def _percentiles(drawn: Floats, level: float) -> tuple[float, float, int]:
-    """Return the ends of the percentile interval of the finite values, and how many these are."""
-    finite = drawn[np.isfinite(drawn)]
-    if finite.size == 0:
-        return float("nan"), float("nan"), 0
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(finite, [tail, 1.0 - tail])
-    return float(low), float(high), finite.size

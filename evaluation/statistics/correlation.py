@@ -1,4 +1,4 @@
-"""Correlate two orders of the same systems: Kendall's tau-b, tau_AP, Spearman's rho, rank-biased overlap.
+"""Place systems, and correlate two orders of them: Kendall's tau-b, tau_AP, Spearman's rho, rank-biased overlap.
 
 All take merits [..., systems] (see `merit`), so that a thousand resamples are one call. A system that is
 undefined in either order is left out. Sources: Kendall 1945 (tau-b, as scipy.stats.kendalltau); Yilmaz, Aslam
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.measures.rank_table import Floats
-from evaluation.statistics.rank_biased_overlap import rank_biased_overlap
+
+PERSISTENCE = 0.9  # of rank-biased overlap
 
 
 def merit(mean: Floats, higher_is_better: bool) -> Floats:
@@ -20,10 +21,15 @@ def merit(mean: Floats, higher_is_better: bool) -> Floats:
     The order of summation alone moved tau by up to 0.044 in another tool; 1e-12 is far above that noise.
     Mean ranks are larger than 1, where floats are coarser: they are rounded to 1e-12 of the largest mean.
     """
-    oriented = np.asarray(mean, dtype=np.float64) if higher_is_better else -np.asarray(mean, dtype=np.float64)
+    oriented = np.asarray(mean, dtype=np.float64) * (1 if higher_is_better else -1)
     size = np.max(np.abs(oriented), axis=-1, keepdims=True, initial=1.0, where=np.isfinite(oriented))
-    rounded: Floats = np.round(oriented / size, 12) * size
-    return rounded
+    return np.round(oriented / size, 12) * size
+
+
+def places(merits: Floats) -> Floats:
+    """Return places [..., systems] from 1 by merits [..., systems]; tied systems share the best, nan has none."""
+    better = merits[..., None, :] > merits[..., :, None]
+    return np.where(np.isfinite(merits), 1.0 + better.sum(axis=-1), np.nan)
 
 
 def kendall_tau(one: Floats, other: Floats) -> Floats:
@@ -34,10 +40,7 @@ def kendall_tau(one: Floats, other: Floats) -> Floats:
     """
     one, other = np.broadcast_arrays(one, other)
     left, right = np.triu_indices(one.shape[-1], k=1)
-    here = np.sign(one[..., left] - one[..., right])
-    there = np.sign(other[..., left] - other[..., right])
-    defined = np.isfinite(here) & np.isfinite(there)
-    here, there = np.where(defined, here, 0.0), np.where(defined, there, 0.0)
+    here, there = _signs(one[..., left] - one[..., right], other[..., left] - other[..., right])
     untied = np.sqrt(np.abs(here).sum(axis=-1) * np.abs(there).sum(axis=-1))
     return _ratio((here * there).sum(axis=-1), untied)
 
@@ -58,7 +61,7 @@ def tau_ap(one: Floats, other: Floats) -> Floats:
 
     Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
     """
-    here, there = _signs(one, other)
+    here, there = _pair_signs(one, other)
     agree = here * there
     directions = []
     for signs in (here, there):
@@ -66,8 +69,7 @@ def tau_ap(one: Floats, other: Floats) -> Floats:
         count = above.sum(axis=-1)
         share = np.where(above, agree, 0.0).sum(axis=-1) / np.maximum(count, 1)  # 0 for the first tie
         directions.append(_ratio(share.sum(axis=-1), (count > 0).sum(axis=-1)))
-    both: Floats = (directions[0] + directions[1]) / 2.0
-    return both
+    return (directions[0] + directions[1]) / 2.0
 
 
 def spearman(one: Floats, other: Floats) -> Floats:
@@ -76,22 +78,59 @@ def spearman(one: Floats, other: Floats) -> Floats:
     Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
     """
     # a rank less the mean rank is half of (systems below - systems above): whole numbers, nothing to round
-    here, there = (signs.sum(axis=-1) for signs in _signs(one, other))
+    here, there = (signs.sum(axis=-1) for signs in _pair_signs(one, other))
     return _ratio((here * there).sum(axis=-1), np.sqrt((here**2).sum(axis=-1) * (there**2).sum(axis=-1)))
 
 
-def _signs(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+def rank_biased_overlap(one: Floats, other: Floats, persistence: float = PERSISTENCE) -> Floats:
+    """Return RBO between merits [..., systems] and [..., systems] (broadcast): [...], from 0 to 1.
+
+    With n systems in both, p the persistence and A_d the agreement at depth d:
+    RBO = (1 - p) * sum over d = 1 … n of p^(d - 1) * A_d  +  p^n * A_n, where A_n is 1 (the extrapolated tail).
+    Ties as the authors treat them: tied systems all stand at the first rank of their tie, so the first d may
+    be more than d systems, and A_d = 2 * |common to both| / (|first d of one| + |first d of other|). Two equal
+    orders have RBO 1, ties or not; a side that ties all systems is compared like any other.
+
+    It is no correlation: with few systems even a reversed order is far above 0. Systems that are nan in either
+    are left out; nan where fewer than two remain. ValueError for a persistence that is not between 0 and 1.
+    Source: Webber, Moffat and Zobel 2010, "A similarity measure for indefinite rankings" (RBO_EXT).
+    """
+    if not 0 < persistence < 1:
+        raise ValueError(f"the persistence of RBO lies between 0 and 1, not at {persistence}")
+    one, other = np.broadcast_arrays(one, other)
+    defined = np.isfinite(one) & np.isfinite(other)
+    n = defined.sum(axis=-1)  # [...]
+    depth = np.arange(1, one.shape[-1] + 1)
+    inside = [_within_first(merit, defined, depth) for merit in (one, other)]  # 2 x [..., systems, depths]
+    common = (inside[0] & inside[1]).sum(axis=-2)  # [..., depths]
+    listed = inside[0].sum(axis=-2) + inside[1].sum(axis=-2)
+    agreement = 2.0 * common / np.maximum(listed, 1)
+    weight = np.where(depth <= n[..., None], (1.0 - persistence) * persistence ** (depth - 1.0), 0.0)
+    return np.where(n >= 2, (agreement * weight).sum(axis=-1) + persistence**n, np.nan)
+
+
+def _within_first(merit: Floats, defined: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Tell which systems are among the first d: bool [..., systems, depths]; never where not defined."""
+    better = (merit[..., None, :] > merit[..., :, None]) & defined[..., None, :]
+    above = better.sum(axis=-1)  # [..., systems]
+    return (above[..., None] < depth) & defined[..., None]
+
+
+def _pair_signs(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     """Return sign(x_i - x_j) of both orders, 2 x [..., i, j]; 0 where a system of the pair is undefined in either."""
     one, other = np.broadcast_arrays(one, other)
-    here, there = (np.sign(side[..., :, None] - side[..., None, :]) for side in (one, other))
-    defined = np.isfinite(here) & np.isfinite(there)
-    return np.where(defined, here, 0.0), np.where(defined, there, 0.0)
+    return _signs(one[..., :, None] - one[..., None, :], other[..., :, None] - other[..., None, :])
+
+
+def _signs(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return the signs of differences in both orders; 0 where either is undefined."""
+    defined = np.isfinite(one) & np.isfinite(other)
+    return np.where(defined, np.sign(one), 0.0), np.where(defined, np.sign(other), 0.0)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
     """Return part / whole, nan where whole is 0."""
-    ratio: Floats = np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
-    return ratio
+    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
 @dataclass(frozen=True)

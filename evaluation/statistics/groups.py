@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evaluation.measures.label_state import States, positive
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.rank_table import Flags, Floats, Ints, RankTable
-from evaluation.measures.values import GroupMeans, Values, side_by_category
+from evaluation.measures.values import GroupMeans, Values
 from pooling.graphs.kernels.degrees import BAND_EDGES, band, band_names
 
 SIDES = ("tail", "head")  # by the number that a rank table gives a side
@@ -111,9 +111,10 @@ def by_category(table: RankTable, category: Ints, names: Sequence[str]) -> Group
 
 
 def by_side_and_category(table: RankTable, category: Ints, names: Sequence[str]) -> Groups:
-    """Group questions into "tail 1-1", …, "head 1-1", …: side * categories + category."""
+    """Group questions into "tail 1-1", …, "head 1-1", …: side * categories + category, -1 where that is -1."""
+    own = category[table.relation].astype(np.int64)  # [questions]
     both = tuple(f"{side} {name}" for side in SIDES for name in names)
-    return Groups(both, side_by_category(table.side, category[table.relation], len(names)))
+    return Groups(both, np.where(own >= 0, table.side.astype(np.int64) * len(names) + own, -1))
 
 
 def by_popularity(table: RankTable, state: States, degree: Ints, edges: Sequence[int] = BAND_EDGES) -> Groups:
@@ -303,20 +304,12 @@ def boxes(by_relation: GroupMeans, minimum: int = 1) -> Boxes:
     counted = (by_relation.count >= max(minimum, 1)) & np.isfinite(by_relation.mean)
     value = np.where(counted, by_relation.mean, np.nan)
     some = counted.any(axis=1)
-    quartiles = np.full((3, value.shape[0]), np.nan)
+    q1, median, q3 = quartiles = np.full((3, value.shape[0]), np.nan)
     if some.any():
         quartiles[:, some] = np.nanquantile(value[some], [0.25, 0.5, 0.75], axis=1)
-    q1, median, q3 = quartiles
     reach = 1.5 * (q3 - q1)
     inside = counted & (value >= (q1 - reach)[:, None]) & (value <= (q3 + reach)[:, None])
     low = np.min(value, axis=1, where=inside, initial=np.inf)
     high = np.max(value, axis=1, where=inside, initial=-np.inf)
-    return Boxes(
-        np.where(some, low, np.nan),
-        q1,
-        median,
-        q3,
-        np.where(some, high, np.nan),
-        counted.sum(axis=1),
-        counted & ~inside,
-    )
+    low[~some] = high[~some] = np.nan
+    return Boxes(low, q1, median, q3, high, counted.sum(axis=1), counted & ~inside)

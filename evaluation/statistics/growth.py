@@ -95,9 +95,8 @@ def depth_curve(
     >>> curve.depths, curve.positives, curve.tau_to_full["map"].round(2)
     (array([0, 1, 2, 3, 4, 5]), array([0, 7, 7, 7, 7, 7]), array([nan,  1.,  1.,  1.,  1.,  1.]))
     """
-    pooled = state != LabelState.NOT_POOLED
     if deepest is None:
-        deepest = int(depth[pooled].max(initial=0))
+        deepest = int(depth[state != LabelState.NOT_POOLED].max(initial=0))
     depths = np.arange(deepest + 1)
     states = [without_labels(state, depth > d) for d in depths]
     return DepthGrowth(*_grown(prepared, states, names, assumed_is_judged), depths)
@@ -118,19 +117,14 @@ def accumulation_curve(
 
     Parameters
     ----------
-    prepared : Prepared
-        A rank table, sorted by `prepare`.
-    state : ndarray of int8 [triples]
-        The `LabelState` of each triple.
+    prepared, state : as in `depth_curve`
     decided : ndarray of int [triples]
         0 for what is known before any label (seeds, filtered triples), otherwise any number above 0 that grows with
         the time of the judgement.
-    names : sequence of str
-        Names of measures.
+    names : as in `depth_curve`
     points : int, default 40
         Even steps.
-    assumed_is_judged : bool, default True
-        Whether filtered triples count as judged negatives.
+    assumed_is_judged : as in `depth_curve`
 
     Returns
     -------
@@ -167,18 +161,17 @@ def _grown(
     prepared: Prepared, states: Sequence[States], names: Sequence[str], assumed_is_judged: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
     """Compute the fields of `Growth`, in their order."""
-    answers = np.logical_or.reduce([positive(at) for at in states])
-    short = prepared.only(answers)  # a measure of answers alone needs no other rows
+    answers = [positive(at) for at in states]
+    short = prepared.only(np.logical_or.reduce(answers))  # a measure of answers alone needs no other rows
     by_name = {}
     for only, table in ((True, short), (False, prepared)):
         asked = [name for name in names if parse_measure(name).answers_only == only]
         found = [means(table, at, asked, assumed_is_judged) for at in states]
         by_name.update({name: np.array([at[name] for at in found]) for name in asked})
     merits = {name: merit(by_name[name], parse_measure(name).higher_is_better) for name in names}
-    rows = short.table
     return (
-        np.array([np.count_nonzero(positive(at)) for at in states]),
-        np.array([np.unique(rows.question[positive(at)[rows.triple]]).size for at in states]),
+        np.array([np.count_nonzero(at) for at in answers]),
+        np.array([np.unique(short.table.question[at[short.table.triple]]).size for at in answers]),
         {name: by_name[name] for name in names},
         {name: kendall_tau(merits[name], merits[name][0]) for name in names},
         {name: kendall_tau(merits[name], merits[name][-1]) for name in names},

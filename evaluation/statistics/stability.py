@@ -37,11 +37,11 @@ class Stability:
 
     def mean(self, name: str) -> Floats:
         """Return the mean tau [sizes] over the repeats that define it; nan if none does."""
-        return _moments(self.tau[name])[0]
+        return np.ma.masked_invalid(self.tau[name]).mean(axis=1).filled(np.nan)
 
     def sd(self, name: str) -> Floats:
         """Return the sample standard deviation [sizes] over the repeats that define tau; nan with fewer than two."""
-        return _moments(self.tau[name])[1]
+        return np.ma.masked_invalid(self.tau[name]).std(axis=1, ddof=1).filled(np.nan)
 
 
 def stability_curve(
@@ -118,24 +118,10 @@ def half_curve(
 
     Parameters
     ----------
-    prepared : Prepared
-        A rank table, sorted by `prepare`.
-    state : ndarray of int8 [triples]
-        The `LabelState` of each triple.
-    names : sequence of str
-        Names of measures.
-    rng : numpy.random.Generator
-        The source of randomness; the result depends on it alone.
+    prepared, state, names, rng : as in `stability_curve`
     sizes : sequence of float, optional
         Shares of the positive triples, at most half.
-    repeats : int, default 50
-        Subsets of each size.
-    assumed_is_judged : bool, default True
-        Whether filtered triples count as judged negatives.
-    progress : callable, optional
-        Called with (done, total) after each size.
-    threads : int, default 2
-        They do not change the result.
+    repeats, assumed_is_judged, progress, threads : as in `stability_curve`
 
     Returns
     -------
@@ -222,18 +208,16 @@ def _merits_of_triples(
     prepared: Prepared, state: States, names: Sequence[str], assumed_is_judged: bool, threads: int
 ) -> tuple[Merits, int]:
     """Return a function for merits when only some of the n positive triples keep their label; and n."""
-    triples = np.flatnonzero(positive(state))
-    better = [parse_measure(name).higher_is_better for name in names]
-    without = without_labels(state, positive(state))
+    triples, without = np.flatnonzero(positive(state)), without_labels(state, positive(state))
+    measures = [parse_measure(name) for name in names]
     # unless a measure looks at other triples, the rows of the positives are enough
-    enough = all(parse_measure(name).answers_only for name in names)
-    rows = prepared.only(positive(state)) if enough else prepared
+    rows = prepared.only(positive(state)) if all(measure.answers_only for measure in measures) else prepared
 
     def merits_of(subset: Order) -> list[Floats]:
         labelled = without.copy()
         labelled[triples[subset]] = LabelState.POSITIVE
         found = means(rows, labelled, names, assumed_is_judged)
-        return [merit(found[name], higher) for name, higher in zip(names, better, strict=True)]
+        return [merit(found[measure.name], measure.higher_is_better) for measure in measures]
 
     def merits(subsets: Sequence[Order]) -> Floats:
         with ThreadPoolExecutor(threads) as pool:  # numpy lets go of the interpreter in its large loops
@@ -270,12 +254,3 @@ def _curve(
         if progress is not None:
             progress((i + 1) * repeats, len(sizes) * repeats)
     return Stability(tuple(sizes), np.array(counts), n, repeats, dict(zip(names, tau, strict=True)))
-
-
-def _moments(tau: Floats) -> tuple[Floats, Floats]:
-    """Return mean and sample standard deviation of the finite entries of each row."""
-    finite = np.isfinite(tau)
-    count = finite.sum(axis=1)
-    mean = np.where(finite, tau, 0.0).sum(axis=1) / np.where(count > 0, count, np.nan)
-    squares = np.where(finite, (tau - mean[:, None]) ** 2, 0.0).sum(axis=1)
-    return mean, np.sqrt(squares / np.where(count > 1, count - 1, np.nan))

@@ -30,8 +30,7 @@ class PairPs:
 
     def descending(self) -> Floats:
         """Return the defined p-values in descending order."""
-        defined = self.p[np.isfinite(self.p)]
-        return np.sort(defined)[::-1]
+        return np.sort(self.p[np.isfinite(self.p)])[::-1]
 
     def area(self) -> float:
         """Return the area under the curve over the share of pairs, 0 … 1 (the mean p): less tells more pairs apart."""
@@ -44,11 +43,16 @@ class PairPs:
         "holm" (Holm 1979) keeps the chance of any false finding below alpha, "fdr_bh" (Benjamini and
         Hochberg 1995) the expected share of false ones among the findings.
         """
+        # our own, since statsmodels collects garbage in every call: half a second in a process of this size
         corrected = np.full(self.p.shape, np.nan)
-        defined = np.isfinite(self.p)
-        if defined.any():
-            p = self.p[defined]
-            corrected[defined] = _holm(p) if method == "holm" else _benjamini_hochberg(p)
+        m = int(np.isfinite(self.p).sum())
+        order = np.argsort(self.p, kind="stable")[:m]  # undefined ones are last
+        if method == "holm":  # the i-th smallest times m - i + 1, never below the one before it
+            stepped = np.maximum.accumulate((m - np.arange(m)) * self.p[order])
+        else:  # the i-th smallest times m / i, never above the one after it
+            order = order[::-1]
+            stepped = np.minimum.accumulate(m / np.arange(m, 0, -1) * self.p[order])
+        corrected[order] = np.minimum(stepped, 1.0)
         return corrected
 
     def share_below(self, alpha: float = 0.05, method: Correction | None = None) -> float:
@@ -65,27 +69,6 @@ class PairTests(PairPs):
     t: Floats  # [pairs]
     n: int  # units: answers or questions
     clusters: int | None  # questions, if clustered
-
-
-def _holm(p: Floats) -> Floats:
-    """Correct p [m]: the i-th smallest times m - i + 1, never below the one before it, at most 1.
-
-    Our own, since statsmodels collects garbage in every call: half a second in a process of this size.
-    """
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate((p.size - np.arange(p.size)) * p[order])
-    corrected = np.empty(p.size)
-    corrected[order] = np.minimum(stepped, 1.0)
-    return corrected
-
-
-def _benjamini_hochberg(p: Floats) -> Floats:
-    """Correct p [m]: the i-th smallest times m / i, never above the one after it, at most 1."""
-    order = np.argsort(p, kind="stable")[::-1]
-    stepped = np.minimum.accumulate(p.size / np.arange(p.size, 0, -1) * p[order])
-    corrected = np.empty(p.size)
-    corrected[order] = np.minimum(stepped, 1.0)
-    return corrected
 
 
 def paired_t_tests(values: Values) -> PairTests:
@@ -108,14 +91,9 @@ def _tests(per_unit: Floats, cluster: NDArray[np.int32] | None) -> PairTests:
     systems, n = per_unit.shape
     first, second = np.triu_indices(systems, k=1)
     starts = np.arange(n) if cluster is None else np.flatnonzero(np.diff(cluster, prepend=-1))
-    means = [np.zeros(0)]
-    errors = [np.zeros(0)]
-    for system in range(systems - 1):  # one against all later ones: (systems, n) at a time, not (pairs, n)
-        difference = per_unit[system] - per_unit[system + 1 :]
-        mean, error = _mean_and_error(difference, starts)
-        means.append(mean)
-        errors.append(error)
-    mean, error = np.concatenate(means), np.concatenate(errors)
+    # one system against all later ones: (systems, n) at a time, not (pairs, n)
+    of_each = [_mean_and_error(per_unit[system] - per_unit[system + 1 :], starts) for system in range(systems - 1)]
+    mean, error = np.concatenate([np.zeros((2, 0)), *of_each], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((mean == 0) & (error == 0), 0.0, mean / error)
     p = 2.0 * stdtr(max(starts.size - 1, 1), -np.abs(t))
@@ -125,10 +103,10 @@ def _tests(per_unit: Floats, cluster: NDArray[np.int32] | None) -> PairTests:
 def _mean_and_error(difference: Floats, starts: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """Return the mean [m] of differences [m, n] and its standard error [m]; clusters begin at `starts`."""
     n, clusters = difference.shape[1], starts.size
+    undefined = np.full(difference.shape[0], np.nan)
+    mean = difference.mean(axis=1) if n else undefined
     if clusters < 2:
-        mean = difference.mean(axis=1) if n else np.full(difference.shape[0], np.nan)
-        return mean, np.full(difference.shape[0], np.nan)
-    mean = difference.mean(axis=1)
+        return mean, undefined
     centred = difference - mean[:, None]
     if clusters < n:
         centred = np.add.reduceat(centred, starts, axis=1)

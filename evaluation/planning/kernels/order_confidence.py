@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures.question_sums import QuestionSums
 from evaluation.measures.rank_table import Floats
-from evaluation.statistics.bootstrap import CHUNK, StackedSums, times_drawn
+from evaluation.statistics.bootstrap import StackedSums, percentiles
 from evaluation.statistics.correlation import kendall_tau
 
 
@@ -55,8 +55,7 @@ def bootstrap_order(
     stacked = StackedSums(sums.values())
     n = stacked.questions.size
     now = stacked.merits(np.ones((1, n)))[0]  # [measures, systems]
-    sizes = [min(CHUNK, resamples - begin) for begin in range(0, resamples, CHUNK)]
-    drawn = np.concatenate([stacked.merits(times_drawn(size, n, rng)) for size in sizes])
+    drawn = np.concatenate(list(stacked.resampled(resamples, rng)))
     tau = kendall_tau(drawn, now)  # [draws, measures]
     return {name: _confidence(now[m], drawn[:, m], tau[:, m], level, n) for m, name in enumerate(sums)}
 
@@ -69,14 +68,10 @@ def _confidence(now: Floats, drawn: Floats, tau: Floats, level: float, questions
     behind = now[left] < now[right]
     ahead, other = np.where(behind, right, left), np.where(behind, left, right)
     same = (drawn[:, ahead] > drawn[:, other]).mean(axis=0) * (now[ahead] > now[other])
-    finite = tau[np.isfinite(tau)]
-    mean = low = high = float("nan")
-    if finite.size:
-        tail = (1.0 - level) / 2.0
-        mean = float(finite.mean())
-        low, high = (float(end) for end in np.quantile(finite, [tail, 1.0 - tail]))
+    low, high, defined = percentiles(tau, level)
+    mean = float(tau[np.isfinite(tau)].mean()) if defined else float("nan")
     pairs = np.stack([ahead, other], axis=1).astype(np.int64)
-    return OrderConfidence(mean, low, high, finite.size, tau.size, questions, pairs, same)
+    return OrderConfidence(mean, low, high, defined, tau.size, questions, pairs, same)
 
 
 class Needed(NamedTuple):

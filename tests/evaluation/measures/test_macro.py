@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
-from evaluation.measures.values import means, side_by_category, values
+from evaluation.measures.values import means, values
+from evaluation.statistics.groups import by_side_and_category
 
 NAMES = ["macro_mr", "macro_mrr", "macro_hits@1", "macro_hits@3"]
 seeds = st.integers(0, 10**6)
@@ -51,14 +52,14 @@ def test_macro_first_rank_never_grows_when_another_answer_is_found(world, seed):
 @given(seed=seeds)
 def test_mean_by_groups_equals_a_loop_over_units(world, seed):
     w = world(seed)
-    category = np.random.default_rng(seed).integers(-1, 2, size=w.questions)
-    group = side_by_category(w.table.side, category, 2)
+    category = np.random.default_rng(seed).integers(-1, 2, size=int(w.table.relation.max(initial=0)) + 1)
+    group = by_side_and_category(w.table, category, ["a", "b"]).of_question
     for name in ("micro_mrr", "macro_mrr"):
         found = values(prepare(w.table), w.state, [name])[name]
-        by = found.mean_by(group, 4)
+        by = found.mean_by_unit(group[found.unit_question], 4)
         for g in range(4):
             units = [i for i, q in enumerate(found.unit_question) if group[q] == g]
             assert by.count[g] == len(units)
             expected = found.per_unit[:, units].mean(axis=1) if units else np.full(w.table.systems, np.nan)
             np.testing.assert_allclose(by.mean[:, g], expected, atol=1e-12)
-    assert all((group[q] == -1) == (category[q] == -1) for q in range(w.questions))
+    assert all((group[q] == -1) == (category[w.table.relation[q]] == -1) for q in range(w.questions))

@@ -17,7 +17,7 @@ from evaluation.overview.rankings import ordinal, overview, rank_changes, senten
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import RANKING, Settings
-from evaluation.statistics.places import bootstrap_places
+from evaluation.statistics.bootstrap import bootstrap_places
 from pooling.models import Pool
 from tests.evaluation.oracle import Oracle, positives_of, seeds_of
 

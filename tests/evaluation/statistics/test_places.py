@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import rankdata
 
 from evaluation.measures.question_sums import QuestionSums
-from evaluation.statistics.bootstrap import times_drawn
-from evaluation.statistics.places import bootstrap_places, places
+from evaluation.statistics.bootstrap import bootstrap_places, times_drawn
+from evaluation.statistics.correlation import places
 
 
 def make_sums(systems: int, questions: int, seed: int = 1, *, better: bool = True) -> QuestionSums:

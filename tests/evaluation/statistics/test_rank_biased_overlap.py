@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.statistics.rank_biased_overlap import rank_biased_overlap
+from evaluation.statistics.correlation import rank_biased_overlap
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=10)
 
