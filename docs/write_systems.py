@@ -84,10 +84,8 @@ def section(spec: Any, measured: list[dict[str, str]]) -> str:
         parts.append(spec.note)
     parts.append(f"Source: {spec.source}.")
     if own:
-        rows = [
-            [f"`{key}`", setting.help, setting.allowed, shown(spec.small.get(key)), shown(spec.large.get(key))]
-            for key, setting in own.items()
-        ]
+        small, large = spec.values(large=False), spec.values(large=True)
+        rows = [[f"`{key}`", of.help, of.allowed, shown(small[key]), shown(large[key])] for key, of in own.items()]
         parts.append(table(["own setting", "what it does", "allowed", "small graphs", "large graphs"], rows))
     for size, preset in (("Small", spec.small), ("Large", spec.large)):
         other = ", ".join(f"`{key}={shown(value)}`" for key, value in preset.items() if key not in own)

@@ -41,7 +41,6 @@ from pooling.systems.spec import (
     Setting,
     SystemSpec,
     Value,
-    check_settings,
     common_settings,
 )
 
@@ -155,8 +154,5 @@ def resolve_settings(
                 f"{name} has no setting {key!r}{_near(key, spec.settings)}: it has {', '.join(sorted(spec.settings))}"
             )
         settings[key] = spec.settings[key].parse(key, text)
-    if isinstance(spec, SystemSpec):
-        check_settings(settings)
-    if spec.check is not None:
-        spec.check(settings)
+    spec.check_settings(settings)
     return settings

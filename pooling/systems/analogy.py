@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import multiple_of
-from pooling.systems.spec import SystemSpec, Value, init_std
-from pooling.systems.tables import features, tables
+from pooling.systems.spec import Settings, SystemSpec, init_std
+from pooling.systems.tables import factors_of, features, normal, tables
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables of d / 2 real numbers, then d / 4 real parts and d / 4 imaginary parts."""
-    import torch
-
-    size, std = int(settings["embedding_dim"]), float(settings["init_std"])
-    return tables(
-        {"entity": std * torch.randn(info.num_entities, size), "relation": std * torch.randn(info.num_relations, size)}
-    )
+    rows = {"entity": info.num_entities, "relation": info.num_relations}
+    return tables({name: normal(n, settings["embedding_dim"], settings["init_std"]) for name, n in rows.items()})
 
 
 def parts(vector: Tensor) -> tuple[Tensor, ...]:
@@ -42,17 +36,11 @@ def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> lis
     """Return real and complex coordinates of head, relation and answer."""
     import torch
 
-    entities = model.vectors["entity"]
     found = []
-    for vector in (entities[entity], model.vectors["relation"][relation], entities[answer]):
+    for vector in factors_of("relation")(model, entity, relation, answer):
         numbers, real, imaginary = parts(vector)
         found += [numbers, torch.complex(real, imaginary)]
     return found
-
-
-def check(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError if embedding_dim has no quarters: half of the numbers are real, half belong to complex ones."""
-    multiple_of(4, "ANALOGY", settings)
 
 
 SPEC = SystemSpec(
@@ -68,8 +56,8 @@ SPEC = SystemSpec(
     features=features,
     form="dot",
     factors=factors,
-    small={"dropout": 0.2, "init_std": 0.1},
-    large={"dropout": 0.4, "init_std": 0.01},
+    small={"dropout": 0.2},
+    large={"dropout": 0.4},
     extra_settings={"init_std": init_std},
-    check=check,
+    multiple=4,  # half of the numbers are real, half belong to complex ones
 )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import multiple_of, no_dropout
-from pooling.systems.spec import SystemSpec, Value
-from pooling.systems.tables import tables
+from pooling.systems.spec import ADAM, Settings, SystemSpec
+from pooling.systems.tables import factors_of, normal, tables, uniform
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,24 +14,20 @@ if TYPE_CHECKING:
 FIRST_STD = 1e-3  # of entities and translations, as in the paper
 
 
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables of entities, biases, and of what belongs to a relation: angles, translation, attention."""
     import torch
 
-    size, entities, relations = int(settings["embedding_dim"]), info.num_entities, info.num_relations
-
-    def angles() -> Tensor:
-        return torch.empty(relations, size // 2).uniform_(-math.pi, math.pi)
-
+    size, entities, relations = settings["embedding_dim"], info.num_entities, info.num_relations
     return tables(
         {
-            "entity": FIRST_STD * torch.randn(entities, size),
+            "entity": normal(entities, size, FIRST_STD),
             "head_bias": torch.zeros(entities),
             "tail_bias": torch.zeros(entities),
-            "rotation": angles(),
-            "reflection": angles(),
-            "translation": FIRST_STD * torch.randn(relations, size),
-            "attention": FIRST_STD * torch.randn(relations, size),
+            "rotation": uniform(relations, size // 2),
+            "reflection": uniform(relations, size // 2),
+            "translation": normal(relations, size, FIRST_STD),
+            "attention": normal(relations, size, FIRST_STD),
         }
     )
 
@@ -84,18 +78,6 @@ def features(model: Any) -> tuple[Tensor, Tensor]:
     return torch.cat([t, t.new_ones(len(t), 1)], 1), model.vectors["tail_bias"] - (t * t).sum(1)
 
 
-def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Return head, translation and answer, [B, d] each: angles have no size to keep small."""
-    v = model.vectors
-    return [v["entity"][entity], v["translation"][relation], v["entity"][answer]]
-
-
-def check(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError if coordinates make no pairs, or dropout would hit the last number of the query."""
-    multiple_of(2, "AttE", settings)
-    no_dropout("AttE", settings)
-
-
 SPEC = SystemSpec(
     name="atte",
     label="AttE",
@@ -110,7 +92,8 @@ SPEC = SystemSpec(
     query=query,
     features=features,
     form="dot",
-    factors=factors,
-    large={"learning_rate": 0.003, "optimizer": "adam", "decay": 0.1, "epochs": 20},
-    check=check,
+    factors=factors_of("translation"),
+    large={"learning_rate": 0.003, **ADAM},
+    multiple=2,
+    zero=("dropout",),  # the last number of the query is no coordinate
 )

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import no_dropout
-from pooling.systems.spec import Setting, SystemSpec
+from pooling.systems.spec import Setting, Settings, SystemSpec
 from pooling.systems.tables import tables
 
 if TYPE_CHECKING:
-    from pykeen.triples import KGInfo
     from torch import Tensor
 
 LEAST = 0.05  # of α and β: the density of smaller ones has poles that ruin the gradient
 
 
-def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables and the network that reads (h, r) and returns the distributions of the question.
 
     Entities hold α and β of d distributions before `positive`.
@@ -70,11 +67,6 @@ def features(model: Any) -> tuple[Tensor, Tensor]:
     return torch.cat([by_alpha, by_beta, torch.ones_like(by_alpha[:, :1])], 1), bias
 
 
-def check(settings: Mapping[str, Any]) -> None:
-    """Raise ValueError if dropout is on: the question's numbers are parameters, and none can be left out."""
-    no_dropout("BetaE", settings)
-
-
 SPEC = SystemSpec(
     name="betae",
     label="BetaE",
@@ -88,11 +80,13 @@ SPEC = SystemSpec(
     query=query,
     features=features,
     form="dot",
-    small={"learning_rate": 0.005, "hidden": 128, "layers": 2},
-    large={"learning_rate": 0.0005, "optimizer": "adam", "decay": 0.1, "hidden": 800, "layers": 2},
+    small={"learning_rate": 0.005},
+    large={"learning_rate": 0.0005, "optimizer": "adam", "decay": 0.1},
     extra_settings={
-        "hidden": Setting(int, "units of each hidden layer of the network that reads head and relation", 1, 16384),
-        "layers": Setting(int, "hidden layers of that network", 1, 16),
+        "hidden": Setting(
+            int, "units of each hidden layer of the network that reads head and relation", 1, 16384, 128, 800
+        ),
+        "layers": Setting(int, "hidden layers of that network", 1, 16, 2),
     },
-    check=check,
+    zero=("dropout",),  # the numbers of a question are parameters, and none can be left out
 )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import multiple_of
-from pooling.systems.spec import SystemSpec, Value, init_std
-from pooling.systems.tables import features, tables
+from pooling.systems.spec import Settings, SystemSpec, init_std
+from pooling.systems.tables import factors_of, features, normal, tables
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -15,18 +13,10 @@ if TYPE_CHECKING:
 PARTS = 8  # reals of a biquaternion: complex numbers w, x, y, z of w + xi + yj + zk, real and imaginary parts
 
 
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables of d / 8 biquaternions; factors start as random as entities do."""
-    import torch
-
-    size, std = int(settings["embedding_dim"]), float(settings["init_std"])
-    return tables(
-        {
-            "entity": std * torch.randn(info.num_entities, size),
-            "shift": std * torch.randn(info.num_relations, size),
-            "factor": std * torch.randn(info.num_relations, size),
-        }
-    )
+    rows = {"entity": info.num_entities, "shift": info.num_relations, "factor": info.num_relations}
+    return tables({name: normal(n, settings["embedding_dim"], settings["init_std"]) for name, n in rows.items()})
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
@@ -53,14 +43,8 @@ def hamilton(a: Tensor, b: Tensor) -> Tensor:
 
 def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
     """Return the lengths of the biquaternions of head, relation and answer, [B, d / 8] each."""
-    v = model.vectors
-    vectors = (v["entity"][entity], v["shift"][relation], v["factor"][relation], v["entity"][answer])
+    vectors = factors_of("shift", "factor")(model, entity, relation, answer)
     return [x.unflatten(1, (-1, PARTS)).norm(dim=2) for x in vectors]
-
-
-def check(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError unless embedding_dim is a multiple of 8, the real numbers of a biquaternion."""
-    multiple_of(PARTS, "BiQUE", settings)
 
 
 SPEC = SystemSpec(
@@ -76,8 +60,8 @@ SPEC = SystemSpec(
     features=features,
     form="dot",
     factors=factors,
-    small={"dropout": 0.2, "init_std": 0.1},
-    large={"embedding_dim": 128, "dropout": 0.4, "init_std": 0.01},
+    small={"dropout": 0.2},
+    large={"embedding_dim": 128, "dropout": 0.4},
     extra_settings={"init_std": init_std},
-    check=check,
+    multiple=PARTS,
 )

@@ -1,13 +1,7 @@
 """ComplEx: a trilinear product over complex vectors, which can tell a relation from its inverse."""
 
 from pooling.systems.rotate import features, query  # Re⟨h, r, conj t⟩ = real(h∘r)·real(t) + imag(h∘r)·imag(t)
-from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init
-
-
-def build(info, settings, seed):
-    """Build PyKEEN's ComplEx without its regulariser: dropout on the query, or N3, does that work."""
-    return from_pykeen("ComplEx", info, settings, seed, **normal_init(settings), regularizer=None)
-
+from pooling.systems.spec import SystemSpec, from_pykeen, init_std
 
 SPEC = SystemSpec(
     name="complex",
@@ -17,11 +11,11 @@ SPEC = SystemSpec(
     source="Trouillon et al. (2016), Complex embeddings for simple link prediction, ICML",
     formula="Re⟨h, r, conj t⟩ = Re Σ h_i r_i conj(t_i), h, r and t complex",
     note="On small graphs dropout on the query takes the place of the regulariser, on large ones N3, the cubed moduli.",
-    build=build,
+    build=from_pykeen("ComplEx", regularizer=None),
     query=query,
     features=features,
     form="dot",
-    small={"dropout": 0.2, "init_std": 0.1},
-    large={"embedding_dim": 128, "n3": 0.05, "init_std": 0.01},
+    small={"dropout": 0.2},
+    large={"embedding_dim": 128, "n3": 0.05},
     extra_settings={"init_std": init_std},
 )

@@ -1,18 +1,17 @@
 """ConvE: a small convolutional network reads head and relation as an image."""
 
-from pooling.systems.spec import Setting, SystemSpec, from_pykeen, pair
+from pooling.systems.spec import ADAM, Setting, SystemSpec, from_pykeen, pair
 
-DROPOUTS = {
-    "input_dropout": Setting(float, "share of the image that is dropped while training", 0, 0.95),
-    "feature_map_dropout": Setting(float, "share of the feature maps dropped while training", 0, 0.95),
-    "output_dropout": Setting(float, "share of the encoder's output dropped while training", 0, 0.95),
-}
+DROPOUTS = ("input_dropout", "feature_map_dropout", "output_dropout")
 
 
-def build(info, settings, seed):
-    """Build PyKEEN's ConvE with batch normalisation; it is trained on logits, so no sigmoid is applied."""
-    own = {key: settings[key] for key in DROPOUTS}
-    return from_pykeen("ConvE", info, settings, seed, output_channels=settings["channels"], **own)
+def dropouts(image, maps, output):
+    """Return the settings DROPOUTS, with presets for small graphs and, if they differ, for large ones."""
+    return {
+        "input_dropout": Setting(float, "share of the image that is dropped while training", 0, 0.95, *image),
+        "feature_map_dropout": Setting(float, "share of the feature maps dropped while training", 0, 0.95, *maps),
+        "output_dropout": Setting(float, "share of the encoder's output dropped while training", 0, 0.95, *output),
+    }
 
 
 def query(model, entity, relation):
@@ -41,31 +40,15 @@ SPEC = SystemSpec(
     source="Dettmers et al. (2018), Convolutional 2D knowledge graph embeddings, AAAI",
     formula="f(vec(f([h ; r] * ω)) W) · t + b_t, * a convolution with filters ω, f a rectifier",
     note="Trained with cross-entropy over the entities, not with a binary one of each.",
-    build=build,
+    # trained on logits, so no sigmoid is applied
+    build=from_pykeen("ConvE", {"output_channels": "channels", **{key: key for key in DROPOUTS}}),
     query=query,
     features=features,
     form="dot",
-    small={
-        "learning_rate": 0.003,
-        "batch_size": 128,
-        "epochs": 12,
-        "channels": 32,
-        "input_dropout": 0.2,
-        "feature_map_dropout": 0.2,
-        "output_dropout": 0.3,
+    small={"learning_rate": 0.003, "batch_size": 128, "epochs": 12},
+    large={"embedding_dim": 128, "learning_rate": 0.003, **ADAM, "objective": "questions", "batch_size": 256},
+    extra_settings={
+        "channels": Setting(int, "filters of the convolution", 1, 512, 32),
+        **dropouts((0.2, 0.1), (0.2, 0.1), (0.3, 0.2)),
     },
-    large={
-        "embedding_dim": 128,
-        "learning_rate": 0.003,
-        "optimizer": "adam",
-        "decay": 0.1,
-        "epochs": 20,
-        "objective": "questions",
-        "batch_size": 256,
-        "channels": 32,
-        "input_dropout": 0.1,
-        "feature_map_dropout": 0.1,
-        "output_dropout": 0.2,
-    },
-    extra_settings={"channels": Setting(int, "filters of the convolution", 1, 512), **DROPOUTS},
 )

@@ -1,14 +1,7 @@
 """DistMult: a trilinear product over real vectors."""
 
-from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init, pair
+from pooling.systems.spec import SystemSpec, from_pykeen, init_std, pair
 from pooling.systems.transe import features
-
-
-def build(info, settings, seed):
-    """Build PyKEEN's DistMult without its regulariser and unit-norm constraint: dropout, or N3, does that work."""
-    return from_pykeen(
-        "DistMult", info, settings, seed, **normal_init(settings), entity_constrainer=None, regularizer=None
-    )
 
 
 def query(model, entity, relation):
@@ -26,11 +19,11 @@ SPEC = SystemSpec(
     formula="⟨h, r, t⟩ = Σ h_i r_i t_i",
     note="On small graphs dropout on the query takes the place of the regulariser, on large ones N3, the cubed moduli; "
     "entities keep their lengths.",
-    build=build,
+    build=from_pykeen("DistMult", entity_constrainer=None, regularizer=None),
     query=query,
     features=features,
     form="dot",
-    small={"dropout": 0.2, "init_std": 0.1},
-    large={"n3": 0.05, "init_std": 0.01},
+    small={"dropout": 0.2},
+    large={"n3": 0.05},
     extra_settings={"init_std": init_std},
 )

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import no_dropout, no_penalty
-from pooling.systems.spec import ADAM, SystemSpec, Value
-from pooling.systems.tables import tables
+from pooling.systems.spec import ADAM, Settings, SystemSpec
+from pooling.systems.tables import tables, uniform
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build phases from the whole circle and small moduli of either sign; relations start as the identity of moduli."""
     import torch
 
-    size = int(settings["embedding_dim"])
-    reach = (float(settings["margin"]) + 2) / size  # of the authors' first weights
-
-    def phases(number: int) -> Tensor:
-        return torch.empty(number, size).uniform_(-math.pi, math.pi)
-
+    size = settings["embedding_dim"]
+    reach = (settings["margin"] + 2) / size  # of the authors' first weights
     return tables(
         {
-            "entity_phase": phases(info.num_entities),
-            "entity_modulus": torch.empty(info.num_entities, size).uniform_(-reach, reach),
-            "relation_phase": phases(info.num_relations),
+            "entity_phase": uniform(info.num_entities, size),
+            "entity_modulus": uniform(info.num_entities, size, reach),
+            "relation_phase": uniform(info.num_relations, size),
             "relation_modulus": torch.ones(info.num_relations, size),
             "relation_bias": torch.zeros(info.num_relations, size),
         },
@@ -67,12 +60,6 @@ def compare(query: Tensor, features: Tensor) -> Tensor:
     return -modulus - query[..., -1] * phase
 
 
-def check(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError if dropout would hit the last number of the query, or n3 or l2 angles, which have no size."""
-    no_dropout("HAKE", settings)
-    no_penalty("HAKE", settings)
-
-
 SPEC = SystemSpec(
     name="hake",
     label="HAKE",
@@ -92,5 +79,5 @@ SPEC = SystemSpec(
     compare=compare,
     small={"loss": "self-adversarial", "margin": 6.0, "num_negatives": 32},
     large={"embedding_dim": 128, "learning_rate": 0.01, "loss": "self-adversarial", "num_negatives": 64, **ADAM},
-    check=check,
+    zero=("dropout", "n3", "l2"),  # the last number of the query is no coordinate, and angles have no size
 )

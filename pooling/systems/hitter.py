@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.interacte import factors, features  # entity vectors with biases, as there
-from pooling.systems.spec import Setting, SystemSpec, init_std
-from pooling.systems.tables import tables
+from pooling.systems.interacte import features  # entity vectors with biases, as there
+from pooling.systems.spec import Setting, Settings, SystemSpec, init_std
+from pooling.systems.tables import factors_of, tables
 
 if TYPE_CHECKING:
     from pykeen.triples import CoreTriplesFactory
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENTITY, RELATION, SOURCE, NEIGHBOUR = range(4)
 
 
-def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> Any:
+def build(info: CoreTriplesFactory, settings: Settings, seed: int) -> Any:
     """Build tables of entities (and their biases) and relations, special tokens, two transformers, and the edges."""
     from torch import empty, nn, zeros
 
@@ -39,7 +39,7 @@ def build(info: CoreTriplesFactory, settings: Mapping[str, Any], seed: int) -> A
     )
 
 
-def transformer(settings: Mapping[str, Any], layers: int) -> Module:
+def transformer(settings: Settings, layers: int) -> Module:
     """Build pre-norm encoder layers with GELU, four times as wide inside, and a last normalisation."""
     from torch import nn
 
@@ -123,7 +123,7 @@ def read_pair(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
     return model.nets["pair"](torch.stack(tokens, 1))[:, 0]  # [N, 3, d] -> [N, d]
 
 
-def activations(settings: Mapping[str, Any], triples: int) -> float:
+def activations(settings: Settings, triples: int) -> float:
     """Estimate about 34 vectors for each token and layer, and its attention thrice, with all neighbours.
 
     Where every entity has its 50 neighbours, a batch of the large preset keeps 25 MB a row for the way back; with what
@@ -137,7 +137,7 @@ def activations(settings: Mapping[str, Any], triples: int) -> float:
     return min(settings["batch_size"], 2 * triples) * (vectors + attention)
 
 
-def check(settings: Mapping[str, Any]) -> None:
+def check(settings: Settings) -> None:
     """Raise ValueError if heads do not share a vector evenly."""
     if settings["embedding_dim"] % settings["heads"]:
         raise ValueError(
@@ -162,24 +162,11 @@ SPEC = SystemSpec(
     build=build,
     query=query,
     features=features,
-    factors=factors,
+    factors=factors_of("relation"),
     form="dot",
     needs_train=True,
     activations=activations,
-    small={
-        "embedding_dim": 32,
-        "learning_rate": 0.005,
-        "decay": 0.2,
-        "batch_size": 64,
-        "epochs": 10,
-        "pair_layers": 1,
-        "context_layers": 1,
-        "heads": 4,
-        "neighbours": 8,
-        "mask": 0.0,
-        "inner_dropout": 0.0,
-        "init_std": 0.02,
-    },
+    small={"embedding_dim": 32, "learning_rate": 0.005, "decay": 0.2, "batch_size": 64, "epochs": 10},
     large={
         "embedding_dim": 320,
         "learning_rate": 0.01,
@@ -189,22 +176,15 @@ SPEC = SystemSpec(
         "num_negatives": 0,
         "epochs": 60,
         "decay": 0.1,
-        "pair_layers": 3,
-        "context_layers": 6,
-        "heads": 8,
-        "neighbours": 50,
-        "mask": 0.5,
-        "inner_dropout": 0.1,
-        "init_std": 0.02,
     },
     extra_settings={
-        "pair_layers": Setting(int, "layers of the transformer that reads a pair", 1, 24),
-        "context_layers": Setting(int, "layers of the transformer that reads the neighbourhood", 1, 24),
-        "heads": Setting(int, "attention heads of both, a divisor of embedding_dim", 1, 64),
-        "neighbours": Setting(int, "most neighbours that are read", 1, 1000),
-        "mask": Setting(float, "share of the questions whose head is hidden while training", 0, 0.95),
-        "inner_dropout": Setting(float, "dropout inside of both transformers", 0, 0.95),
-        "init_std": init_std,
+        "pair_layers": Setting(int, "layers of the transformer that reads a pair", 1, 24, 1, 3),
+        "context_layers": Setting(int, "layers of the transformer that reads the neighbourhood", 1, 24, 1, 6),
+        "heads": Setting(int, "attention heads of both, a divisor of embedding_dim", 1, 64, 4, 8),
+        "neighbours": Setting(int, "most neighbours that are read", 1, 1000, 8, 50),
+        "mask": Setting(float, "share of the questions whose head is hidden while training", 0, 0.95, 0.0, 0.5),
+        "inner_dropout": Setting(float, "dropout inside of both transformers", 0, 0.95, 0.0, 0.1),
+        "init_std": replace(init_std, small=0.02, large=None),
     },
     check=check,
 )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.conve import DROPOUTS
-from pooling.systems.spec import Setting, SystemSpec
-from pooling.systems.tables import tables
+from pooling.systems.conve import dropouts
+from pooling.systems.spec import ADAM, Setting, Settings, SystemSpec
+from pooling.systems.tables import factors_of, tables
 
 if TYPE_CHECKING:
-    from pykeen.triples import KGInfo
     from torch import Tensor
 
 
-def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables of entities (and their biases) and relations, filters, and the layers before and after them."""
     from torch import empty, nn, zeros
 
@@ -78,13 +76,7 @@ def features(model: Any) -> tuple[Tensor, Tensor]:
     return model.vectors["entity"], model.vectors["bias"]
 
 
-def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Return the vectors of head, relation and answer, [B, d] each."""
-    entities = model.vectors["entity"]
-    return [entities[entity], model.vectors["relation"][relation], entities[answer]]
-
-
-def check(settings: Mapping[str, Any]) -> None:
+def check(settings: Settings) -> None:
     """Raise ValueError for images that do not come out even, and kernels that have no middle or do not fit."""
     dim, rows, kernel = settings["embedding_dim"], settings["rows"], settings["kernel"]
     if dim % rows:
@@ -114,42 +106,23 @@ SPEC = SystemSpec(
     build=build,
     query=query,
     features=features,
-    factors=factors,
+    factors=factors_of("relation"),
     form="dot",
-    small={
-        "learning_rate": 0.005,
-        "batch_size": 128,
-        "epochs": 12,
-        "rows": 8,
-        "permutations": 2,
-        "filters": 8,
-        "kernel": 3,
-        "input_dropout": 0.2,
-        "feature_map_dropout": 0.2,
-        "output_dropout": 0.3,
-    },
+    small={"learning_rate": 0.005, "batch_size": 128, "epochs": 12},
     large={
         "embedding_dim": 200,
         "learning_rate": 0.001,
-        "optimizer": "adam",
-        "decay": 0.1,
+        **ADAM,
         "epochs": 40,
         "objective": "questions",
         "batch_size": 256,
-        "rows": 10,
-        "permutations": 1,
-        "filters": 96,
-        "kernel": 9,
-        "input_dropout": 0.2,
-        "feature_map_dropout": 0.4,
-        "output_dropout": 0.4,
     },
     extra_settings={
-        "rows": Setting(int, "rows of the chequerboard, a divisor of embedding_dim", 1, 512),
-        "permutations": Setting(int, "chequerboards, each with an order of its own", 1, 16),
-        "filters": Setting(int, "filters of the convolution, the same for each chequerboard", 1, 512),
-        "kernel": Setting(int, "height and width of a filter, an odd number", 1, 31),
-        **DROPOUTS,
+        "rows": Setting(int, "rows of the chequerboard, a divisor of embedding_dim", 1, 512, 8, 10),
+        "permutations": Setting(int, "chequerboards, each with an order of its own", 1, 16, 2, 1),
+        "filters": Setting(int, "filters of the convolution, the same for each chequerboard", 1, 512, 8, 96),
+        "kernel": Setting(int, "height and width of a filter, an odd number", 1, 31, 3, 9),
+        **dropouts((0.2,), (0.2, 0.4), (0.3, 0.4)),
     },
     check=check,
 )

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 if TYPE_CHECKING:
-    from pykeen.models import ERModel
-    from pykeen.triples import KGInfo
     from torch import Tensor
-
-
-def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> ERModel:
-    """Build PyKEEN's ProjE; it is trained on logits, so no sigmoid is applied."""
-    return from_pykeen("ProjE", info, settings, seed)
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
@@ -40,7 +32,7 @@ SPEC = SystemSpec(
     formula="tanh(d_h∘h + d_r∘r + b)·t + b_p; d_h, d_r, b and b_p are shared by all questions",
     note="Cross-entropy over all entities, or over those of the batch, in place of the paper's sampled candidates; "
     "dropout on the blend and no L1 penalty.",
-    build=build,
+    build=from_pykeen("ProjE"),  # trained on logits, so no sigmoid is applied
     query=query,
     features=features,
     form="dot",

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import no_dropout, no_penalty
-from pooling.systems.spec import ADAM, SystemSpec, Value
-from pooling.systems.tables import features, tables
+from pooling.systems.spec import ADAM, Settings, SystemSpec
+from pooling.systems.tables import features, tables, uniform
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build phases from the whole circle, and the modulus that all entities share."""
     import torch
 
-    size = int(settings["embedding_dim"])
+    size = settings["embedding_dim"]
     return tables(
-        {
-            "entity": torch.empty(info.num_entities, size).uniform_(-math.pi, math.pi),
-            "relation": torch.empty(info.num_relations, size).uniform_(-math.pi, math.pi),
-        },
+        {"entity": uniform(info.num_entities, size), "relation": uniform(info.num_relations, size)},
         # Half of the range of RotatE's first weights, as in the authors' settings
-        others={"modulus": torch.tensor([(float(settings["margin"]) + 2) / size / 2])},
+        others={"modulus": torch.tensor([(settings["margin"] + 2) / size / 2])},
     )
 
 
@@ -46,12 +40,6 @@ def compare(query: Tensor, features: Tensor) -> Tensor:
     return -query[..., -1] * torch.linalg.vector_norm(sine, ord=1, dim=-1)
 
 
-def check(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError if dropout would hit the last number of the query, or n3 or l2 angles, which have no size."""
-    no_dropout("pRotatE", settings)
-    no_penalty("pRotatE", settings)
-
-
 SPEC = SystemSpec(
     name="protate",
     label="pRotatE",
@@ -70,5 +58,5 @@ SPEC = SystemSpec(
     compare=compare,
     small={"loss": "self-adversarial", "margin": 6.0, "num_negatives": 32},
     large={"embedding_dim": 128, "learning_rate": 0.01, "loss": "self-adversarial", "num_negatives": 64, **ADAM},
-    check=check,
+    zero=("dropout", "n3", "l2"),  # the last number of the query is no coordinate, and angles have no size
 )

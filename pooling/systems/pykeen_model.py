@@ -6,11 +6,11 @@ compares them block by block, as `score_t` does with all at once. Relations are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.spec import SystemSpec, Value
+from pooling.systems.spec import Settings, SystemSpec, from_pykeen
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,12 +28,9 @@ def pykeen_model(name: str) -> SystemSpec:
     """Return the system `pykeen:CLASS`, in whatever case; ValueError names near classes if none fits."""
     label = _class_called(name.removeprefix(PREFIX))
 
-    def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-        from pykeen import models
-
-        model = getattr(models, label)
+    def build(info: Any, settings: Settings, seed: int) -> Any:
         try:
-            return model(triples_factory=info, embedding_dim=settings["embedding_dim"], random_seed=seed)
+            return from_pykeen(label)(info, settings, seed)
         except Exception as error:  # each model has demands of its own
             raise ValueError(
                 f"PyKEEN cannot build {label} from triples and embedding_dim={settings['embedding_dim']} alone: {error}"

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.systems.checks import no_dropout
-from pooling.systems.spec import SystemSpec
-from pooling.systems.tables import features, tables
+from pooling.systems.spec import ADAM, Settings, SystemSpec
+from pooling.systems.tables import factors_of, features, tables, uniform
 
 if TYPE_CHECKING:
-    from pykeen.triples import KGInfo
     from torch import Tensor
 
 INSIDE = 0.02  # α: how much distance within the box counts, against 1 outside of it
 
 
-def build(info: KGInfo, settings: Mapping[str, Any], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables: entities are points; a relation moves a box (centers) and widens it (offsets)."""
     import torch
 
     dim = settings["embedding_dim"]
     reach = (settings["margin"] + 2) / dim  # of the authors' first weights: distances start near the margin
-    points = torch.empty(info.num_entities, dim).uniform_(-reach, reach)
-    centers = torch.empty(info.num_relations, dim).uniform_(-reach, reach)
+    points, centers = uniform(info.num_entities, dim, reach), uniform(info.num_relations, dim, reach)
     offsets = torch.empty(info.num_relations, dim).uniform_(0, reach)
     return tables({"entity": points, "center": centers, "offset": offsets})
 
@@ -46,17 +42,6 @@ def compare(query: Tensor, points: Tensor) -> Tensor:
     return -torch.maximum(INSIDE * distance, distance - offset).sum(-1)
 
 
-def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Return the points of head and answer, center and offset of the relation, [B, d] each."""
-    points, v = model.vectors["entity"], model.vectors
-    return [points[entity], v["center"][relation], v["offset"][relation], points[answer]]
-
-
-def check(settings: Mapping[str, Any]) -> None:
-    """Raise ValueError if dropout is on: a box without some of its sides is another question."""
-    no_dropout("Query2Box", settings)
-
-
 SPEC = SystemSpec(
     name="query2box",
     label="Query2Box",
@@ -71,16 +56,15 @@ SPEC = SystemSpec(
     features=features,
     form="pointwise",
     compare=compare,
-    factors=factors,
+    factors=factors_of("center", "offset"),
     small={"embedding_dim": 32, "epochs": 10},
     large={
         "learning_rate": 0.001,
-        "optimizer": "adam",
+        **ADAM,
+        "epochs": 40,
         "loss": "self-adversarial",
         "num_negatives": 128,
         "margin": 24.0,
-        "decay": 0.1,
-        "epochs": 40,
     },
-    check=check,
+    zero=("dropout",),  # a box without some of its sides is another question
 )

@@ -1,6 +1,8 @@
 """RESCAL: a full matrix per relation."""
 
-from pooling.systems.spec import SystemSpec, from_pykeen, init_std, normal_init, pair
+from dataclasses import replace
+
+from pooling.systems.spec import SystemSpec, from_pykeen, init_std, pair
 from pooling.systems.transe import features
 
 
@@ -8,7 +10,7 @@ def build(info, settings, seed):
     """Build PyKEEN's RESCAL without its regulariser: dropout does that work."""
     from pykeen.regularizers import NoRegularizer
 
-    return from_pykeen("RESCAL", info, settings, seed, **normal_init(settings), regularizer=NoRegularizer())
+    return from_pykeen("RESCAL", regularizer=NoRegularizer())(info, settings, seed)
 
 
 def query(model, entity, relation):
@@ -29,7 +31,7 @@ SPEC = SystemSpec(
     query=query,
     features=features,
     form="dot",
-    small={"embedding_dim": 32, "learning_rate": 0.01, "batch_size": 512, "dropout": 0.2, "init_std": 0.1},
-    large={"embedding_dim": 64, "dropout": 0.3, "init_std": 0.1, "learning_rate": 0.1},
-    extra_settings={"init_std": init_std},
+    small={"embedding_dim": 32, "learning_rate": 0.01, "batch_size": 512, "dropout": 0.2},
+    large={"embedding_dim": 64, "dropout": 0.3, "learning_rate": 0.1},
+    extra_settings={"init_std": replace(init_std, large=None)},
 )

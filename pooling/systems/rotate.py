@@ -3,11 +3,6 @@
 from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 
-def build(info, settings, seed):
-    """Build PyKEEN's RotatE; after every step its constrainer puts the relations back on the unit circle."""
-    return from_pykeen("RotatE", info, settings, seed)
-
-
 def query(model, entity, relation):
     """Return h ∘ r, real and imaginary parts interleaved, [B, 2d]."""
     import torch
@@ -34,7 +29,7 @@ SPEC = SystemSpec(
         "The 2-norm over all coordinates, as PyKEEN computes it, which one matrix product gives; the paper adds up the "
         "moduli. Trained with cross-entropy."
     ),
-    build=build,
+    build=from_pykeen("RotatE"),  # whose constrainer puts relations back on the unit circle after every step
     query=query,
     features=features,
     form="euclidean",

@@ -13,14 +13,11 @@ Source: Ungar (2008), A gyrovector space approach to hyperbolic geometry (Möbiu
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pooling.systems.atte import FIRST_STD, rotate
-from pooling.systems.checks import multiple_of, no_dropout
-from pooling.systems.spec import SystemSpec, Value
-from pooling.systems.tables import tables
+from pooling.systems.spec import ADAM, Settings, SystemSpec
+from pooling.systems.tables import factors_of, normal, tables, uniform
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,19 +27,19 @@ SMALLEST = 1e-12  # under a root: its slope is infinite at zero
 BLOCK_FLOATS = 1 << 18  # scores that are computed at once while ranking: they stay in the cache of a CPU core
 
 
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
+def build(info: Any, settings: Settings, seed: int) -> Any:
     """Build tables of entities, biases, and of what belongs to a relation: two translations, angles, curvature."""
     import torch
 
-    size, entities, relations = int(settings["embedding_dim"]), info.num_entities, info.num_relations
+    size, entities, relations = settings["embedding_dim"], info.num_entities, info.num_relations
     return tables(
         {
-            "entity": FIRST_STD * torch.randn(entities, size),
+            "entity": normal(entities, size, FIRST_STD),
             "head_bias": torch.zeros(entities),
             "tail_bias": torch.zeros(entities),
-            "before": FIRST_STD * torch.randn(relations, size),
-            "rotation": torch.empty(relations, size // 2).uniform_(-math.pi, math.pi),
-            "after": FIRST_STD * torch.randn(relations, size),
+            "before": normal(relations, size, FIRST_STD),
+            "rotation": uniform(relations, size // 2),
+            "after": normal(relations, size, FIRST_STD),
             "curvature": torch.ones(relations),  # of which the softplus is taken
         }
     )
@@ -117,18 +114,6 @@ def _scores(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
     return bias - distance * distance
 
 
-def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Return head, both translations and answer, [B, d] each, as tangent vectors."""
-    v = model.vectors
-    return [v["entity"][entity], v["before"][relation], v["after"][relation], v["entity"][answer]]
-
-
-def check(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError if coordinates make no pairs, or dropout would hit the last two numbers of the query."""
-    multiple_of(2, "RotH", settings)
-    no_dropout("RotH", settings)
-
-
 SPEC = SystemSpec(
     name="roth",
     label="RotH",
@@ -144,8 +129,9 @@ SPEC = SystemSpec(
     query=query,
     features=features,
     form="link",
-    factors=factors,
+    factors=factors_of("before", "after"),  # as tangent vectors
     compare=compare,
-    large={"embedding_dim": 128, "learning_rate": 0.005, "optimizer": "adam", "decay": 0.1, "epochs": 20},
-    check=check,
+    large={"embedding_dim": 128, "learning_rate": 0.005, **ADAM},
+    multiple=2,
+    zero=("dropout",),  # the last two numbers of the query are no coordinates
 )

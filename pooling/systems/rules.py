@@ -1,28 +1,9 @@
 """Rules: closed paths that often go with a relation, each with a confidence, as AnyBURL mines them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pooling.systems.spec import COMMON_SETTINGS, LARGE_EPOCH_SCORES, Entry, Setting, Value
-
-RULE_SETTINGS: dict[str, Setting] = {
-    "max_length": Setting(int, "most atoms in the body of a rule", 1, 3),
-    "min_support": Setting(int, "cases that must speak for a rule", 1, 1_000_000),
-    "min_confidence": Setting(float, "rules below this confidence are dropped", 0, 1),
-    "laplace": Setting(float, "cases without success that every rule is charged with", 0.1, 1000),
-    "max_rules": Setting(int, "rules kept for each relation, the most confident first", 1, 4000),
-    "aggregation": Setting(
-        str,
-        "max: the most confident rule counts, then the next; noisy-or: all count as if independent",
-        choices=("max", "noisy-or"),
-    ),
-    "samples": Setting(int, "training triples of each relation around which paths are looked for", 1, 1_000_000),
-    "paths": Setting(int, "pairs of first and last edges tried for paths of three, per such triple", 1, 1_000_000),
-    "candidates": Setting(int, "bodies of each length counted for each relation, the most frequent first", 1, 100_000),
-    "max_steps": Setting(int, "steps walked to count a body; a longer count is from some entities only", 1000, 1e9),
-    "validation_sample": COMMON_SETTINGS["validation_sample"],
-}
+from pooling.systems.spec import COMMON_SETTINGS, Entry, Setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,37 +15,8 @@ class RuleSpec(Entry):
     @property
     def settings(self) -> dict[str, Setting]:
         """Return every setting of the system by name: none of those that train vectors."""
-        return {**RULE_SETTINGS, **self.extra_settings}
+        return dict(self.extra_settings)
 
-    def preset(self, num_entities: int, num_train: int) -> dict[str, Value]:
-        """Return the settings for a graph of this size (`num_train` triples)."""
-        large = 2.0 * num_train * num_entities > LARGE_EPOCH_SCORES
-        return dict(self.large if large else self.small)
-
-
-SMALL: Mapping[str, Value] = {
-    "max_length": 3,
-    "min_support": 2,
-    "min_confidence": 0.05,
-    "laplace": 5.0,
-    "max_rules": 200,
-    "aggregation": "max",
-    "samples": 200,
-    "paths": 2000,
-    "candidates": 200,
-    "max_steps": 1_000_000,
-    "validation_sample": 2000,
-}
-
-# More rules, less certain ones, and a bound on what each costs. FB15k-237: noisy-or MRR .259, max .243.
-LARGE: Mapping[str, Value] = {
-    **SMALL,
-    "min_confidence": 0.01,
-    "max_rules": 500,
-    "aggregation": "noisy-or",
-    "candidates": 400,
-    "max_steps": 200_000,
-}
 
 SPEC = RuleSpec(
     name="rules",
@@ -79,6 +31,36 @@ SPEC = RuleSpec(
     "of more than `max_steps` steps from a drawn share of the entities only; within these bounds, mining is exact. "
     "Paths visit distinct entities, so that no triple speaks for itself, and a loop is never proposed. Entities that "
     "no rule proposes come last, by how often the relation has them there in training.",
-    small=SMALL,
-    large=LARGE,
+    # Large graphs: more rules, less certain ones, a bound on what each costs. FB15k-237: noisy-or MRR .259, max .243.
+    extra_settings={
+        "max_length": Setting(int, "most atoms in the body of a rule", 1, 3, 3),
+        "min_support": Setting(int, "cases that must speak for a rule", 1, 1_000_000, 2),
+        "min_confidence": Setting(float, "rules below this confidence are dropped", 0, 1, 0.05, 0.01),
+        "laplace": Setting(float, "cases without success that every rule is charged with", 0.1, 1000, 5.0),
+        "max_rules": Setting(int, "rules kept for each relation, the most confident first", 1, 4000, 200, 500),
+        "aggregation": Setting(
+            str,
+            "max: the most confident rule counts, then the next; noisy-or: all count as if independent",
+            choices=("max", "noisy-or"),
+            large="noisy-or",
+        ),
+        "samples": Setting(
+            int, "training triples of each relation around which paths are looked for", 1, 1_000_000, 200
+        ),
+        "paths": Setting(
+            int, "pairs of first and last edges tried for paths of three, per such triple", 1, 1_000_000, 2000
+        ),
+        "candidates": Setting(
+            int, "bodies of each length counted for each relation, the most frequent first", 1, 100_000, 200, 400
+        ),
+        "max_steps": Setting(
+            int,
+            "steps walked to count a body; a longer count is from some entities only",
+            1000,
+            1e9,
+            1_000_000,
+            200_000,
+        ),
+        "validation_sample": COMMON_SETTINGS["validation_sample"],
+    },
 )

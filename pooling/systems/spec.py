@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Value = int | float | str
+Settings = Mapping[str, Any]  # resolved: a Value of the setting's type by name
 FORMS = ("dot", "euclidean", "link", "pointwise", "model")
 FAMILIES = {
     "translational": "a relation moves the head to where the tail is",
@@ -33,12 +34,17 @@ LARGE_EPOCH_SCORES = 5e8
 
 @dataclass(frozen=True)
 class Setting:
-    """Describe a setting that a user may change: its type, its bounds (inclusive) or choices, and what it does."""
+    """Describe a setting that a user may change: type, meaning, bounds (inclusive) or choices, and presets.
+
+    Without a preset for small graphs the first choice is taken, without one for large graphs that of small ones.
+    """
 
     type: type
     help: str
     low: float | None = None
     high: float | None = None
+    small: Value | None = None
+    large: Value | None = None
     choices: tuple[str, ...] = ()
 
     @property
@@ -50,6 +56,11 @@ class Setting:
             return f"a whole number from {self.low} to {self.high}"
         return f"a number from {self.low:g} to {self.high:g}"
 
+    def preset(self, *, large: bool) -> Value:
+        """Return the preset for large or for small graphs."""
+        small = self.choices[0] if self.small is None else self.small
+        return small if self.large is None or not large else self.large
+
     def parse(self, key: str, text: Any) -> Value:
         """Return the value of `text`; ValueError names the key, the value and what is allowed."""
         error = ValueError(f"setting {key}={text}: must be {self.allowed}")
@@ -57,22 +68,21 @@ class Setting:
             value = self.type(text)
         except (TypeError, ValueError):
             raise error from None
-        if self.choices:
-            if value not in self.choices:
-                raise error
-        elif not self.low <= value <= self.high:  # also refuses NaN
+        if not (value in self.choices if self.choices else self.low <= value <= self.high):  # also refuses NaN
             raise error
         return value
 
 
+# Small graphs, where all entities are scored: cross-entropy (1-vs-all) with Adam. Large graphs: shared negatives, drawn
+# once per batch, plus the answers of the other rows. Numbers: least, most, small graphs, large graphs if they differ.
 COMMON_SETTINGS: dict[str, Setting] = {
-    "embedding_dim": Setting(int, "numbers per entity (complex numbers for ComplEx and RotatE)", 2, 4096),
-    "learning_rate": Setting(float, "step size of the optimiser", 1e-7, 10),
-    "batch_size": Setting(int, "rows of a training batch: triples, or questions", 2, 65536),
-    "epochs": Setting(int, "passes over the training triples", 1, 10000),
-    "dropout": Setting(float, "share of the query vector that is dropped while training", 0, 0.95),
-    "num_negatives": Setting(int, "entities drawn per batch as wrong answers; 0: all entities", 0, 1_000_000),
-    "optimizer": Setting(str, "rule that updates the weights", choices=("adam", "adagrad", "adamax")),
+    "embedding_dim": Setting(int, "numbers per entity (complex numbers for ComplEx and RotatE)", 2, 4096, 64, 256),
+    "learning_rate": Setting(float, "step size of the optimiser", 1e-7, 10, 0.02, 0.18),
+    "batch_size": Setting(int, "rows of a training batch: triples, or questions", 2, 65536, 256, 1024),
+    "epochs": Setting(int, "passes over the training triples", 1, 10000, 20, 16),
+    "dropout": Setting(float, "share of the query vector that is dropped while training", 0, 0.95, 0.0),
+    "num_negatives": Setting(int, "entities drawn per batch as wrong answers; 0: all entities", 0, 1_000_000, 0, 1000),
+    "optimizer": Setting(str, "rule that updates the weights", choices=("adam", "adagrad", "adamax"), large="adagrad"),
     "objective": Setting(
         str,
         "rows of a batch: triples with one right answer, or questions with all their answers",
@@ -84,21 +94,28 @@ COMMON_SETTINGS: dict[str, Setting] = {
         "their scores",
         choices=("cross-entropy", "bce", "self-adversarial"),
     ),
-    "margin": Setting(float, "γ of the self-adversarial loss: scores are shifted by it", 0, 1000),
-    "temperature": Setting(float, "α of the self-adversarial loss: how much more the hard wrong answers weigh", 0, 10),
-    "smoothing": Setting(float, "share of the right answers' label that is spread over all entities", 0, 0.5),
-    "n3": Setting(float, "weight of the cubed moduli of head, relation and answer in the loss", 0, 10),
-    "l2": Setting(float, "weight of the squared moduli of head, relation and answer in the loss", 0, 10),
+    "margin": Setting(float, "γ of the self-adversarial loss: scores are shifted by it", 0, 1000, 9.0),
+    "temperature": Setting(
+        float, "α of the self-adversarial loss: how much more the hard wrong answers weigh", 0, 10, 1.0
+    ),
+    "smoothing": Setting(float, "share of the right answers' label that is spread over all entities", 0, 0.5, 0.0),
+    "n3": Setting(float, "weight of the cubed moduli of head, relation and answer in the loss", 0, 10, 0.0),
+    "l2": Setting(float, "weight of the squared moduli of head, relation and answer in the loss", 0, 10, 0.0),
     "precision": Setting(
         str, "mixed: training multiplies matrices in bfloat16, on a GPU only", choices=("full", "mixed")
     ),
-    "scale": Setting(float, "scores are multiplied by this in the loss (an inverse temperature)", 1e-3, 1e3),
-    "decay": Setting(float, "learning rate of the last epoch, as a share of the first", 1e-4, 1),
-    "validate_every": Setting(int, "epochs between two validations", 1, 10000),
-    "validation_sample": Setting(int, "validation triples that are ranked; 0: all", 0, 100_000_000),
-    "patience": Setting(int, "validations without improvement before training stops; 0: never", 0, 10000),
-    "max_seconds": Setting(float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9),
+    "scale": Setting(float, "scores are multiplied by this in the loss (an inverse temperature)", 1e-3, 1e3, 1.0),
+    "decay": Setting(float, "learning rate of the last epoch, as a share of the first", 1e-4, 1, 1.0),
+    "validate_every": Setting(int, "epochs between two validations", 1, 10000, 1),
+    "validation_sample": Setting(int, "validation triples that are ranked; 0: all", 0, 100_000_000, 2000),
+    "patience": Setting(int, "validations without improvement before training stops; 0: never", 0, 10000, 0, 3),
+    "max_seconds": Setting(float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9, 0.0),
 }
+SMALL, LARGE = ({key: of.preset(large=large) for key, of in COMMON_SETTINGS.items()} for large in (False, True))
+# What many systems change on large graphs: a falling learning rate under Adam.
+ADAM: dict[str, Value] = {"optimizer": "adam", "decay": 0.1, "epochs": 20}
+# What systems were trained with before they could choose: their rows and checkpoints lack these keys.
+NEUTRAL = {key: SMALL[key] for key in ("loss", "margin", "temperature", "smoothing", "n3", "l2", "precision")}
 
 
 class CommonSettings(TypedDict):
@@ -127,18 +144,6 @@ class CommonSettings(TypedDict):
     max_seconds: float
 
 
-# What systems were trained with before they could choose: their rows and checkpoints lack these keys.
-NEUTRAL: dict[str, Value] = {
-    "loss": "cross-entropy",
-    "margin": 9.0,
-    "temperature": 1.0,
-    "smoothing": 0.0,
-    "n3": 0.0,
-    "l2": 0.0,
-    "precision": "full",
-}
-
-
 def with_neutral(settings: Mapping[str, Value]) -> dict[str, Value]:
     """Return the settings, completed with what was meant where an older row says nothing."""
     return {**NEUTRAL, **settings}
@@ -147,23 +152,6 @@ def with_neutral(settings: Mapping[str, Value]) -> dict[str, Value]:
 def common_settings(settings: Mapping[str, Value]) -> CommonSettings:
     """Return resolved settings with the types of `Setting.parse`; those of one system alone stay in."""
     return cast(CommonSettings, with_neutral(settings))
-
-
-def check_settings(settings: Mapping[str, Value]) -> None:
-    """Raise ValueError if common settings do not go together: which, and what to change."""
-    common = common_settings(settings)
-    if common["loss"] != "self-adversarial":
-        return
-    if not common["num_negatives"]:
-        raise ValueError(
-            "loss=self-adversarial with num_negatives=0: this loss weighs wrong answers that are drawn; "
-            "set num_negatives to 1 or more (256, say)"
-        )
-    if common["smoothing"]:
-        raise ValueError(
-            f"loss=self-adversarial with smoothing={common['smoothing']:g}: this loss has no labels to smooth; "
-            "set smoothing to 0"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,8 +165,8 @@ class Entry:
     source: str
     formula: str = ""  # score of (h, r, t), in plain text
     note: str = ""  # where it departs from its paper, and why
-    small: Mapping[str, Value] = field(default_factory=dict)  # what differs from SMALL
-    large: Mapping[str, Value] = field(default_factory=dict)  # what differs from LARGE
+    small: Mapping[str, Value] = field(default_factory=dict)  # what differs from the settings' presets for small graphs
+    large: Mapping[str, Value] = field(default_factory=dict)  # and for large ones
     extra_settings: Mapping[str, Setting] = field(default_factory=dict)
     check: Callable[[Mapping[str, Value]], None] | None = None  # ValueError where settings do not go together
     weights: ClassVar[str] = "best.pt"  # the file that training leaves
@@ -199,9 +187,17 @@ class Entry:
 
     def preset(self, num_entities: int, num_train: int) -> dict[str, Value]:
         """Return the settings for a graph of this size (`num_train` triples, without their inverses)."""
-        if 2.0 * num_train * num_entities > LARGE_EPOCH_SCORES:
-            return {**LARGE, **self.large}
-        return {**SMALL, **self.small}
+        return self.values(large=2.0 * num_train * num_entities > LARGE_EPOCH_SCORES)
+
+    def values(self, *, large: bool) -> dict[str, Value]:
+        """Return the settings for large or for small graphs."""
+        presets = {key: setting.preset(large=large) for key, setting in self.settings.items()}
+        return {**presets, **(self.large if large else self.small)}
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise ValueError if settings do not go together: which, and what to change."""
+        if self.check is not None:
+            self.check(settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +217,7 @@ class SystemSpec(Entry):
     scale is looked for.
     """
 
-    build: Callable[[Any, Mapping[str, Any], int], Any]  # (KGInfo or CoreTriplesFactory, settings, seed)
+    build: Callable[[Any, Settings, int], Any]  # (KGInfo or CoreTriplesFactory, settings, seed)
     query: Callable[..., Tensor]
     features: Callable[..., tuple[Tensor, Tensor | None]]
     form: str  # a key of FORMS
@@ -229,48 +225,36 @@ class SystemSpec(Entry):
     needs_train: bool = False
     shared: Callable[[Any], Any] | None = None
     factors: Callable[[Any, Tensor, Tensor, Tensor], list[Tensor]] | None = None
-    activations: Callable[[Mapping[str, Any], int], float] | None = None
+    activations: Callable[[Settings, int], float] | None = None
     probabilistic: bool = False
+    multiple: int = 1  # embedding_dim must be a multiple of it
+    zero: tuple[str, ...] = ()  # of dropout, n3 and l2: what must stay at 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.form not in FORMS or (self.compare is None) != (self.form in ("dot", "euclidean")):
             raise ValueError(f"{self.name}: the forms are {', '.join(FORMS)}; the last three need compare")
 
-
-# Small graphs, where all entities are scored: cross-entropy (1-vs-all) with Adam.
-SMALL: dict[str, Value] = {
-    "embedding_dim": 64,
-    "learning_rate": 0.02,
-    "batch_size": 256,
-    "epochs": 20,
-    "dropout": 0.0,
-    "num_negatives": 0,
-    "optimizer": "adam",
-    "objective": "triples",
-    **NEUTRAL,
-    "scale": 1.0,
-    "decay": 1.0,
-    "validate_every": 1,
-    "validation_sample": 2000,
-    "patience": 0,
-    "max_seconds": 0.0,
-}
-
-# Large graphs: shared negatives, drawn once per batch, plus the answers of the other rows.
-LARGE: dict[str, Value] = {
-    **SMALL,
-    "embedding_dim": 256,
-    "learning_rate": 0.18,
-    "batch_size": 1024,
-    "epochs": 16,
-    "num_negatives": 1000,
-    "optimizer": "adagrad",
-    "patience": 3,
-}
-
-# What many systems change on large graphs: a falling learning rate under Adam.
-ADAM: dict[str, Value] = {"optimizer": "adam", "decay": 0.1, "epochs": 20}
+    def check_settings(self, settings: Settings) -> None:
+        common = common_settings(settings)
+        if common["loss"] == "self-adversarial" and not common["num_negatives"]:
+            raise ValueError(
+                "loss=self-adversarial with num_negatives=0: this loss weighs wrong answers that are drawn; "
+                "set num_negatives to 1 or more (256, say)"
+            )
+        if common["loss"] == "self-adversarial" and common["smoothing"]:
+            raise ValueError(
+                f"loss=self-adversarial with smoothing={common['smoothing']:g}: this loss has no labels to smooth; "
+                "set smoothing to 0"
+            )
+        if common["embedding_dim"] % self.multiple:
+            what = "an even number" if self.multiple == 2 else f"a multiple of {self.multiple}"
+            raise ValueError(f"embedding_dim is {common['embedding_dim']}: {self.label} needs {what}")
+        for key in self.zero:
+            if settings[key]:
+                why = "drops nothing" if key == "dropout" else "has no vectors to keep small"
+                raise ValueError(f"{key} is {settings[key]}: {self.label} {why}, leave it at 0")
+        super().check_settings(settings)
 
 
 def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
@@ -278,26 +262,31 @@ def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tens
     return model.entity_representations[0](entity), model.relation_representations[0](relation)
 
 
-def from_pykeen(model: str, info: Any, settings: Mapping[str, Any], seed: int, **options: Any) -> ERModel:
-    """Build PyKEEN's model of this class name; `options` are further arguments of the class."""
-    from pykeen import models
-
-    size = settings["embedding_dim"]
-    return getattr(models, model)(triples_factory=info, embedding_dim=size, random_seed=seed, **options)
+init_std = Setting(float, "standard deviation of the first weights", 1e-5, 10, 0.1, 0.01)
 
 
-init_std = Setting(float, "standard deviation of the first weights", 1e-5, 10)
+def from_pykeen(
+    name: str, own: Mapping[str, str] | None = None, **options: Any
+) -> Callable[[Any, Settings, int], ERModel]:
+    """Return a `build` that makes PyKEEN's model of this class name.
 
-
-def normal_init(settings: Mapping[str, Value]) -> dict[str, Callable[[Tensor], Tensor]]:
-    """Return initialisers for PyKEEN's models: normal with the standard deviation `init_std` of the settings.
-
-    PyKEEN's own (unit normal, uniform on [0, 1]) give first scores so large that cross-entropy crawls.
+    `options` are further arguments of the class, `own` those that are settings, by the name of the setting. A system
+    with the setting `init_std` starts with normal weights: PyKEEN's own (unit normal, uniform on [0, 1]) give first
+    scores so large that cross-entropy crawls.
     """
-    from functools import partial
 
-    from torch.nn.init import normal_
+    def build(info: Any, settings: Settings, seed: int) -> ERModel:
+        from functools import partial
 
-    return dict.fromkeys(
-        ("entity_initializer", "relation_initializer"), partial(normal_, std=float(settings["init_std"]))
-    )
+        from pykeen import models
+        from torch.nn.init import normal_
+
+        given = {**options, **{argument: settings[key] for argument, key in (own or {}).items()}}
+        if "init_std" in settings:
+            given |= dict.fromkeys(
+                ("entity_initializer", "relation_initializer"), partial(normal_, std=settings["init_std"])
+            )
+        size = settings["embedding_dim"]
+        return getattr(models, name)(triples_factory=info, embedding_dim=size, random_seed=seed, **given)
+
+    return build

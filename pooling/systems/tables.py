@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,6 +46,30 @@ def tables(
     return Tables()
 
 
+def normal(rows: int, width: int, std: float) -> Tensor:
+    """Draw the first weights of a table, normal with mean 0."""
+    import torch
+
+    return std * torch.randn(rows, width)
+
+
+def uniform(rows: int, width: int, reach: float = math.pi) -> Tensor:
+    """Draw the first weights of a table between ±reach: angles, unless another is given."""
+    import torch
+
+    return torch.empty(rows, width).uniform_(-reach, reach)
+
+
 def features(model: Any) -> tuple[Tensor, None]:
     """Return the table of entities [E, d], no bias, as the features of a system."""
     return model.vectors["entity"], None
+
+
+def factors_of(*relations: str) -> Callable[[Any, Tensor, Tensor, Tensor], list[Tensor]]:
+    """Return `factors` that are rows of tables: the head's, those of these tables of relations, and the answer's."""
+
+    def factors(model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
+        v = model.vectors
+        return [v["entity"][entity], *(v[name][relation] for name in relations), v["entity"][answer]]
+
+    return factors

@@ -3,11 +3,6 @@
 from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 
-def build(info, settings, seed):
-    """Build PyKEEN's TransE with the 2-norm, which has a matrix-product form, and no unit-norm constraint."""
-    return from_pykeen("TransE", info, settings, seed, scoring_fct_norm=2, entity_constrainer=None)
-
-
 def query(model, entity, relation):
     """Return h + r, [B, d]."""
     h, r = pair(model, entity, relation)
@@ -27,7 +22,7 @@ SPEC = SystemSpec(
     source="Bordes et al. (2013), Translating embeddings for modeling multi-relational data, NeurIPS",
     formula="−‖h + r − t‖₂",
     note="Entities are not put back on the unit sphere after each step, and the loss is cross-entropy, not a margin.",
-    build=build,
+    build=from_pykeen("TransE", scoring_fct_norm=2, entity_constrainer=None),  # this norm has a matrix-product form
     query=query,
     features=features,
     form="euclidean",

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pooling.systems.spec import ADAM, SystemSpec, Value, from_pykeen
+from pooling.systems.spec import ADAM, SystemSpec, from_pykeen
 from pooling.systems.transe import features, query
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-
-def build(info: Any, settings: Mapping[str, Value], seed: int) -> Any:
-    """Build PyKEEN's TransE with the 1-norm and no unit-norm constraint."""
-    return from_pykeen("TransE", info, settings, seed, scoring_fct_norm=1, entity_constrainer=None)
 
 
 def compare(query: Tensor, features: Tensor) -> Tensor:
@@ -34,7 +28,7 @@ SPEC = SystemSpec(
     source="Bordes et al. (2013), Translating embeddings for modeling multi-relational data, NeurIPS",
     formula="−‖h + r − t‖₁",
     note="Entities are not put back on the unit sphere after each step, and the loss is cross-entropy, not a margin.",
-    build=build,
+    build=from_pykeen("TransE", scoring_fct_norm=1, entity_constrainer=None),
     query=query,
     features=features,
     form="pointwise",
