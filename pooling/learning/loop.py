@@ -23,7 +23,7 @@ from pooling.learning.validation import validation_mrr
 from pooling.scoring.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
 from pooling.scoring.ranks import NotFinite
 from pooling.scoring.scorer import Scorer, build_model, resolve_device
-from pooling.scoring.threads import cpu_threads
+from pooling.scoring.torch_state import cpu_threads
 from pooling.systems import SystemSpec, Value, common_settings, get_model
 from pooling.systems.spec import with_neutral
 

@@ -10,18 +10,17 @@ Results depend on neither chunks nor batches (`softmax.py`).
 Source: Mei et al. (2018), On link prediction in knowledge bases: max-k criterion and prediction protocols, SIGIR.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from core.callbacks import Stop, Tell
-from pooling.questions.kernel import Csr, Questions, entries, name_of
+from pooling.questions.kernel import Csr, Questions, entries
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult
-from pooling.scoring.ranking import BUFFER_FLOATS, score_batches
-from pooling.scoring.ranks import NotFinite, tie_order
-from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
+from pooling.scoring.ranking import Pass
+from pooling.scoring.scorer import HEIGHT, TILE, Scores
 from pooling.scoring.softmax import GROUP, Draws, Masses, sums_of_groups
 from pooling.scoring.top_candidates import TopCandidates
 
@@ -49,60 +48,48 @@ def predict_questions(
     `alpha` None neither tvd nor draws are made: both come back with no column. `seed` is also that of the
     tie permutation. The other arguments are those of `score_questions`, InterruptedError and NotFinite as well.
     """
-    total = len(questions.side)
-    work = _Pass(scorer, questions, answers, keys, alpha, seed, max(min(batch_size, total), 1), chunk)
-    score_batches(work.score, total, batch_size, progress, should_stop)
-    return work.result
+    work = _Prediction(scorer, questions, TOP, seed, batch_size, chunk)
+    return work.predict(answers, keys, alpha, seed, progress, should_stop)
 
 
-class _Pass:
-    """Hold what all batches of a pass share, and write their results."""
-
-    def __init__(
+class _Prediction(Pass):
+    def predict(
         self,
-        scorer: Scores,
-        questions: Questions,
         answers: Csr,
         keys: np.ndarray,
         alpha: float | None,
         seed: int,
-        height: int,
-        chunk: int | None,
-    ) -> None:
-        self.scorer, self.questions, self.answers, self.keys = scorer, questions, answers, keys
-        self.seed, self.num_entities, self.device = seed, scorer.num_entities, scorer.device
+        progress: Tell | None,
+        should_stop: Stop | None,
+    ) -> DistributionResult:
+        """Return the result of `predict_questions`."""
+        self.answers, self.keys, self.seed = answers, keys, seed
         self.drawn = None if alpha is None else ALPHAS.index(alpha)
-        self.order = tie_order(self.num_entities, seed)
-        place = torch.empty(self.num_entities, dtype=torch.int64)
-        place[self.order] = torch.arange(self.num_entities)
-        self.place, self.width = place.to(self.device), min(TOP, self.num_entities)
-        tiles = -(-self.num_entities // TILE)
-        self.tiles = min(max((chunk or BUFFER_FLOATS // height) // TILE, 1), tiles)  # of a chunk
-        self.whole = self.tiles == tiles
-        self.buffer = torch.empty((height, self.tiles * TILE), device=self.device)
+        self.tiles = self.chunk // TILE  # of a chunk
+        self.buffer = torch.empty((self.height, self.chunk), device=self.device)
         at_once = TILES_CPU if self.device.type == "cpu" else TILES_GPU
-        self.rows = min(max(at_once // self.tiles, 1), height)  # whose powers are held at once
+        self.rows = min(max(at_once // self.tiles, 1), self.height)  # whose powers are held at once
         held = (len(ALPHAS) + 1, self.rows * self.tiles, TILE)
         self.powers = torch.empty(held, dtype=torch.float64, device=self.device)
-        self.columns: dict[int, Score] = {}  # that score the entities of the chunk that begins there
-        total, kept = len(questions.side), 0 if alpha is None else 1
+        kept = 0 if alpha is None else 1
         self.result = DistributionResult(
-            np.full((total, TOP), -1, np.int32),
-            np.full((total, TOP), -np.inf, np.float32),
-            np.empty((total, len(ALPHAS))),
-            np.empty((total, kept * len(ALPHAS))),
-            np.empty((total, kept * DRAWS), np.int32),
+            self.top_entity,
+            self.top_score,
+            np.empty((self.total, len(ALPHAS))),
+            np.empty((self.total, kept * len(ALPHAS))),
+            np.empty((self.total, kept * DRAWS), np.int32),
             np.empty(len(answers.indices), np.float32),
         )
+        self.run(progress, should_stop)
+        return self.result
 
-    def score(self, start: int, stop: int, stop_if_asked: Callable[[], None]) -> None:
-        """Write the results of questions start..stop."""
+    def score(self, start: int, stop: int) -> None:
         part = Questions(*(x[start:stop] for x in self.questions))
         top = TopCandidates(stop - start, self.width, self.place)
         masses = Masses(stop - start, self.num_entities, self.device)
         groups = None if self.drawn is None else self._groups(stop - start)
-        for first, end in self._chunks():
-            stop_if_asked()
+        for first, end in self.chunks():
+            self.stop_if_asked()
             scores = self._scores(part, first, end)
             top.add(scores.flatten(1)[:, : end - first], first)
             self._read_answers(scores, start, stop, first, end)
@@ -115,25 +102,20 @@ class _Pass:
         if not self.whole:
             masses.close(slice(None))
         self._write_normaliser(here, masses)
-        self.result.top_entity[here, : self.width], self.result.top_score[here, : self.width] = top.result(self.order)
+        self.top_entity[here, : self.width], self.top_score[here, : self.width] = top.result(self.order)
         if groups is not None:
-            self._write_draws(here, part, masses, groups, scores, stop_if_asked)
+            self._write_draws(here, part, masses, groups, scores)
 
-    def _write_draws(
-        self,
-        here: slice,
-        part: Questions,
-        masses: Masses,
-        groups: Tensor,
-        scores: Tensor,
-        stop_if_asked: Callable[[], None],
-    ) -> None:
+    def _write_draws(self, here: slice, part: Questions, masses: Masses, groups: Tensor, scores: Tensor) -> None:
         """Look at the scores a second time and write what needs the normalisers: draws and tvd."""
         assert self.drawn is not None
-        draws = Draws(_uniforms(self.seed, self.keys[here]), masses, self.drawn)
-        for first, end in self._chunks():
+        # DRAWS numbers in [0, 1) for each question, from the seed and its key alone
+        keys = self.keys[here].tolist()
+        uniform = np.stack([np.random.default_rng([self.seed, key]).random(DRAWS) for key in keys])
+        draws = Draws(uniform, masses, self.drawn)
+        for first, end in self.chunks():
             if not self.whole:
-                stop_if_asked()
+                self.stop_if_asked()
                 scores = self._scores(part, first, end)
                 for rows, tiles, out in self._blocks(scores, first):
                     powers = masses.powers(rows, tiles, scores[rows], out)
@@ -152,19 +134,12 @@ class _Pass:
     def _groups(self, rows: int) -> Tensor:
         return torch.empty((rows, self.tiles, TILE // GROUP), dtype=torch.float64, device=self.device)
 
-    def _chunks(self) -> Iterator[tuple[int, int]]:
-        """Yield the first entity and last + 1 of each chunk."""
-        for first in range(0, self.num_entities, self.tiles * TILE):
-            yield first, min(first + self.tiles * TILE, self.num_entities)
-
     def _scores(self, part: Questions, first: int, end: int) -> Tensor:
         """Score the entities first..end in the buffer: [B, T, TILE], −inf behind the last."""
-        if first not in self.columns:
-            self.columns[first] = self.scorer.in_order(np.arange(first, end))
         tiles = -(-(end - first) // TILE)
         scores = self.buffer[: len(part.side), : tiles * TILE]
         scores[:, end - first :] = -torch.inf
-        self.columns[first](*part, out=scores[:, : end - first])
+        self.write_scores(part, first, end, scores[:, : end - first])
         return scores.unflatten(1, (tiles, TILE))
 
     def _blocks(self, scores: Tensor, first: int) -> Iterator[tuple[slice, slice, Tensor]]:
@@ -187,12 +162,5 @@ class _Pass:
         """Write the log-normalisers; raise NotFinite where a score is NaN or infinite."""
         found = masses.log_normaliser.cpu().numpy().T
         if len(bad := np.flatnonzero(~np.isfinite(found).all(1))):
-            of = getattr(self.scorer, "label", "")
-            name = name_of(self.questions, here.start + int(bad[0]))
-            raise NotFinite(f"{of}{': ' if of else ''}the scores of the {name} are not finite")
+            raise self.not_finite(here.start + int(bad[0]))
         self.result.log_normaliser[here] = found
-
-
-def _uniforms(seed: int, keys: np.ndarray) -> np.ndarray:
-    """Draw DRAWS numbers in [0, 1) for each question, from the seed and its key; float64 [n, DRAWS]."""
-    return np.stack([np.random.default_rng([seed, key]).random(DRAWS) for key in keys.tolist()])

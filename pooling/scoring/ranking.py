@@ -14,7 +14,8 @@ Source: Berrendorf et al. (2020), On the ambiguity of rank-based evaluation of e
 prediction methods.
 """
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -24,10 +25,10 @@ from torch import Tensor
 from core.callbacks import Stop, Tell
 from pooling.questions.kernel import Csr, Questions, answers_csr, entries, name_of, questions_of, without
 from pooling.scoring.counts import RankCounts
-from pooling.scoring.precision import full_precision
 from pooling.scoring.ranks import NotFinite, RankingResult, Ranks, tie_order
 from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
 from pooling.scoring.top_candidates import TopCandidates
+from pooling.scoring.torch_state import full_precision
 
 # Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities.
 BUFFER_FLOATS = 3 << 24
@@ -56,31 +57,64 @@ def score_questions(
     ValueError: a wanted entity is masked. NotFinite: a score is not. Both name the question.
     """
     _check_wanted(wanted, masked, questions, scorer.num_entities)
-    total = len(questions.side)
-    work = _Pass(scorer, questions, masked, top_masked, wanted, top_k, seed, min(batch_size, total), chunk)
-    score_batches(work.score, total, batch_size, progress, should_stop)
-    return work.result
+    work = _Ranking(scorer, questions, top_k, seed, batch_size, chunk)
+    return work.rank(masked, top_masked, wanted, progress, should_stop)
 
 
-def score_batches(
-    score: Callable[[int, int, Callable[[], None]], None],
-    total: int,
-    batch_size: int,
-    progress: Tell | None,
-    should_stop: Stop | None,
-) -> None:
-    """Call `score(start, stop, stop_if_asked)` for every batch, in full float32 and without gradients."""
+class Pass(ABC):
+    """Score questions in batches, against the entities chunk by chunk, and hold what all batches share."""
 
-    def stop_if_asked() -> None:
-        if should_stop is not None and should_stop():
-            raise InterruptedError(f"scoring was stopped after {start} of {total} questions")
+    def __init__(
+        self, scorer: Scores, questions: Questions, top_k: int, seed: int, batch_size: int, chunk: int | None
+    ) -> None:
+        self.scorer, self.questions, self.batch_size = scorer, questions, batch_size
+        self.num_entities, self.device, self.total = scorer.num_entities, scorer.device, len(questions.side)
+        self.height = max(min(batch_size, self.total), 1)
+        self.order = tie_order(self.num_entities, seed)
+        place = torch.empty(self.num_entities, dtype=torch.int64)
+        place[self.order] = torch.arange(self.num_entities)
+        self.place, self.width = place.to(self.device), min(top_k, self.num_entities)
+        tiles = max((chunk or BUFFER_FLOATS // self.height) // TILE, 1)  # of a chunk
+        self.chunk = min(tiles, -(-self.num_entities // TILE)) * TILE
+        self.whole = self.chunk >= self.num_entities
+        self.columns: dict[tuple[int, int], Score] = {}  # that score entities first..end
+        self.top_entity = np.full((self.total, top_k), -1, np.int32)
+        self.top_score = np.full((self.total, top_k), -np.inf, np.float32)
 
-    with full_precision(), torch.no_grad():
-        for start in range(0, total, batch_size):
-            stop = min(start + batch_size, total)
-            score(start, stop, stop_if_asked)
-            if progress is not None:
-                progress(stop, total)
+    @abstractmethod
+    def score(self, start: int, stop: int) -> None:
+        """Write the results of questions start..stop."""
+
+    def run(self, progress: Tell | None, should_stop: Stop | None) -> None:
+        """Score every batch, in full float32 and without gradients."""
+        self.should_stop = should_stop
+        with full_precision(), torch.no_grad():
+            for start in range(0, self.total, self.batch_size):
+                self.start, stop = start, min(start + self.batch_size, self.total)
+                self.score(start, stop)
+                if progress is not None:
+                    progress(stop, self.total)
+
+    def stop_if_asked(self) -> None:
+        if self.should_stop is not None and self.should_stop():
+            raise InterruptedError(f"scoring was stopped after {self.start} of {self.total} questions")
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Yield the first entity and last + 1 of each chunk."""
+        for first in range(0, self.num_entities, self.chunk):
+            yield first, min(first + self.chunk, self.num_entities)
+
+    def write_scores(self, part: Questions, first: int, end: int, out: Tensor) -> Tensor:
+        """Score the entities first..end into `out` [B, end - first], which is returned."""
+        if (first, end) not in self.columns:
+            self.columns[first, end] = self.scorer.in_order(np.arange(first, end))
+        return self.columns[first, end](*part, out=out)
+
+    def not_finite(self, question: int) -> NotFinite:
+        """Return the error for a question with a score that is NaN or infinite."""
+        of = getattr(self.scorer, "label", "")
+        where = name_of(self.questions, question)
+        return NotFinite(f"{of}{': ' if of else ''}the scores of the {where} are not finite")
 
 
 def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: int) -> None:
@@ -92,61 +126,32 @@ def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: 
         raise ValueError(f"entity {entity} is wanted and masked in the {name_of(questions, question)}")
 
 
-class _Pass:
-    """Hold what all batches of a pass share, and write their results."""
-
-    def __init__(
-        self,
-        scorer: Scores,
-        questions: Questions,
-        masked: Csr,
-        top_masked: Csr,
-        wanted: Csr,
-        top_k: int,
-        seed: int,
-        height: int,
-        chunk: int | None,
-    ) -> None:
-        self.scorer, self.questions, self.num_entities = scorer, questions, scorer.num_entities
+class _Ranking(Pass):
+    def rank(
+        self, masked: Csr, top_masked: Csr, wanted: Csr, progress: Tell | None, should_stop: Stop | None
+    ) -> RankingResult:
+        """Return the result of `score_questions`."""
         self.masked, self.top_masked, self.wanted = masked, top_masked, wanted
-        self.order = tie_order(self.num_entities, seed)
-        self.place = torch.empty(self.num_entities, dtype=torch.int64)
-        self.place[self.order] = torch.arange(self.num_entities)
-        self.place = self.place.to(scorer.device)
-        self.width = min(top_k, self.num_entities)
-        limit = chunk or BUFFER_FLOATS // max(height, 1)
-        self.chunk = max(limit // TILE, 1) * TILE
         # Rows begin at whole cache lines: MKL takes 1.6 times as long for a product into others.
         held = -(-min(self.chunk, self.num_entities) // 16) * 16
-        self.buffer = torch.empty((height, held), device=scorer.device)
-        self.columns: dict[tuple[int, int], Score] = {}  # that score entities first..end
-        total = len(questions.side)
-        self.result = RankingResult(
-            np.full((total, top_k), -1, np.int32),
-            np.full((total, top_k), -np.inf, np.float32),
-            *(np.empty(len(wanted.indices), np.int32) for _ in range(3)),
-        )
+        self.buffer = torch.empty((self.height, held), device=self.device)
+        self.ranks = [np.empty(len(wanted.indices), np.int32) for _ in range(3)]
+        self.run(progress, should_stop)
+        return RankingResult(self.top_entity, self.top_score, *self.ranks)
 
-    def chunks(self) -> Iterator[tuple[int, int]]:
-        """Yield the first entity and last + 1 of each chunk."""
-        for first in range(0, self.num_entities, self.chunk):
-            yield first, min(first + self.chunk, self.num_entities)
-
-    def score(self, start: int, stop: int, stop_if_asked: Callable[[], None]) -> None:
-        """Write the results of questions start..stop."""
+    def score(self, start: int, stop: int) -> None:
         counts = np.diff(self.wanted.indptr[start : stop + 1])
         chosen = start + np.argsort(-counts, kind="stable")  # RankCounts is fastest on rows sorted by this
         part = Questions(*(x[chosen] for x in self.questions))
         row, at = entries(self.wanted, chosen)
         entity = self.wanted.indices[at].astype(np.int64)
-        in_chunks = self.chunk < self.num_entities
-        own = self._own_scores(part, row, entity, stop_if_asked) if in_chunks else None
+        own = None if self.whole else self._own_scores(part, row, entity)
         top = TopCandidates(len(chosen), self.width, self.place) if self.width else None
         ranks: RankCounts | None = None
         for first, end in self.chunks():
-            stop_if_asked()
+            self.stop_if_asked()
             scores = self._scores(part, first, end)
-            self._check_finite(scores, part, chosen)
+            self._check_finite(scores, chosen)
             if ranks is None:
                 own = self._read(row, entity) if own is None else own
                 ranks = RankCounts(own, row, entity, self.place)
@@ -156,28 +161,21 @@ class _Pass:
                 self._mask(self.top_masked, chosen, first, end)
                 top.add(scores, first)
         if top is not None:
-            found = top.result(self.order)
-            self.result.top_entity[chosen, : self.width], self.result.top_score[chosen, : self.width] = found
+            self.top_entity[chosen, : self.width], self.top_score[chosen, : self.width] = top.result(self.order)
         if ranks is not None:
             above, at_least, before = (x.cpu().numpy() for x in (ranks.above, ranks.at_least, ranks.before))
-            self.result.strict[at] = 1 + above + before
-            self.result.optimistic[at] = 1 + above
-            self.result.pessimistic[at] = at_least
+            for of, found in zip(self.ranks, (1 + above + before, 1 + above, at_least), strict=True):
+                of[at] = found
 
     def _scores(self, part: Questions, first: int, end: int) -> Tensor:
-        """Score the entities first..end in the buffer: [B, end - first]."""
-        if (first, end) not in self.columns:
-            self.columns[first, end] = self.scorer.in_order(np.arange(first, end))
-        return self.columns[first, end](*part, out=self.buffer[: len(part.side), : end - first])
+        return self.write_scores(part, first, end, self.buffer[: len(part.side), : end - first])
 
-    def _own_scores(
-        self, part: Questions, row: np.ndarray, entity: np.ndarray, stop_if_asked: Callable[[], None]
-    ) -> Tensor:
+    def _own_scores(self, part: Questions, row: np.ndarray, entity: np.ndarray) -> Tensor:
         """Return the scores [w] of the wanted entities, each from its tile."""
-        own = torch.empty(len(row), device=self.buffer.device)
+        own = torch.empty(len(row), device=self.device)
         tiles = entity // TILE
         for tile in np.unique(tiles).tolist():
-            stop_if_asked()
+            self.stop_if_asked()
             here = np.flatnonzero(tiles == tile)
             first = tile * TILE
             self._scores(part, first, min(first + TILE, self.num_entities))
@@ -199,16 +197,13 @@ class _Pass:
         places = self._places(row[inside], entity[inside] - first)
         self.buffer.view(-1).index_fill_(0, places, -torch.inf)
 
-    def _check_finite(self, scores: Tensor, part: Questions, chosen: np.ndarray) -> None:
+    def _check_finite(self, scores: Tensor, chosen: np.ndarray) -> None:
         """Raise NotFinite if a score is NaN or infinite, and name its question, the first of the batch."""
         suspect = ~torch.isfinite(scores.sum(1))  # one read of the rows; a sum that overflows is looked at again
         if suspect.any():
             rows = suspect.nonzero().flatten().tolist()
-            bad = [i for i in rows if not torch.isfinite(scores[i]).all()]
-            if bad:
-                of = getattr(self.scorer, "label", "")
-                where = name_of(part, min(bad, key=lambda i: chosen[i]))
-                raise NotFinite(f"{of}{': ' if of else ''}the scores of the {where} are not finite")
+            if bad := [chosen[i] for i in rows if not torch.isfinite(scores[i]).all()]:
+                raise self.not_finite(min(bad))
 
 
 def rank_of_triples(
@@ -230,12 +225,11 @@ def rank_of_triples(
     questions, tail_q, head_q = questions_of(triples)
     wanted = answers_csr(questions, triples, num_entities, num_relations)
     known = answers_csr(questions, np.concatenate([triples, *filters]), num_entities, num_relations)
-    empty = Csr(np.zeros(len(questions.side) + 1, np.int64), np.zeros(0, np.int32))
     scored = score_questions(
         scorer,
         questions,
         masked=without(known, wanted, num_entities),
-        top_masked=empty,
+        top_masked=Csr(np.zeros(len(questions.side) + 1, np.int64), np.zeros(0, np.int32)),
         wanted=wanted,
         top_k=0,
         seed=seed,
