@@ -31,14 +31,11 @@ def _local_secret_key() -> str:
     return path.read_text().strip()
 
 
-def _hosts(value: str) -> list[str]:
-    return [host.strip() for host in value.split(",") if host.strip()]
-
-
 DEBUG = os.environ.get("DEBUG", "") == "1"
 # An installation that names its hosts is in production: its key must come from outside.
 PRODUCTION = bool(os.environ.get("ALLOWED_HOSTS"))
-ALLOWED_HOSTS = _hosts(os.environ.get("ALLOWED_HOSTS", "")) or ["127.0.0.1", "localhost", "[::1]"]
+_hosts = os.environ.get("ALLOWED_HOSTS", "").split(",")
+ALLOWED_HOSTS = [host.strip() for host in _hosts if host.strip()] or ["127.0.0.1", "localhost", "[::1]"]
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     if PRODUCTION:

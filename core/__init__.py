@@ -1,4 +1,1 @@
-"""Hold what belongs to no subject: jobs, files, database helpers, people, the base of the API, and the frame of pages.
-
-Every other app may import it; it imports none of them.
-"""
+"""Hold what belongs to no subject: jobs, files, database, people, the base of the API and pages. It imports no app."""

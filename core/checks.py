@@ -7,6 +7,10 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
+HINT = (
+    "Databases from before November 2026 cannot be carried over. Start with an empty one: move the folder var away, "
+    "or set DATABASE_URL and ARTIFACT_ROOT to new places."
+)
 APPS = ("core", "pooling", "annotation", "evaluation")
 
 
@@ -20,12 +24,6 @@ def refuse_unknown_migrations(*, databases: Sequence[str] | None, **_: Any) -> l
         unknown = sorted(key for key in loader.applied_migrations if key[0] in APPS and key not in known)
         if unknown:
             app, name = unknown[0]
-            errors.append(
-                Error(
-                    f"The database was made by another version of TriplePool ({app}.{name}). Nothing was changed.",
-                    hint="Databases from before November 2026 cannot be carried over. Start with an empty one: move the"
-                    " folder var away, or set DATABASE_URL and ARTIFACT_ROOT to new places.",
-                    id="core.E001",
-                )
-            )
+            words = f"The database was made by another version of TriplePool ({app}.{name}). Nothing was changed."
+            errors.append(Error(words, hint=HINT, id="core.E001"))
     return errors

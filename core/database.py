@@ -11,10 +11,7 @@ from core.errors import GoneError
 
 
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert rows of values in the order of `fields`; defaults of the model are not filled in.
-
-    The caller holds the transaction.
-    """
+    """Insert rows of values in the order of `fields`, without the model's defaults, in the caller's transaction."""
     columns = [getattr(model._meta.get_field(name), "column", name) for name in fields]
     table, names = f'"{model._meta.db_table}"', ", ".join(f'"{column}"' for column in columns)
     with connection.cursor() as cursor:

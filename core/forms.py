@@ -45,13 +45,12 @@ def set_choices(form: forms.Form, name: str, choices: Iterable[tuple[Any, Any]])
     field.choices = list(choices)
 
 
+KNOWN_BY = "What you will know it by: the script or machine that uses it."
 DAYS = ((7, "1 week"), (30, "30 days"), (90, "90 days"), (365, "1 year"))
 
 
 class TokenForm(PageForm):
-    name = forms.CharField(
-        label="Name", max_length=80, help_text="What you will know it by: the script or machine that uses it."
-    )
+    name = forms.CharField(label="Name", max_length=80, help_text=KNOWN_BY)
     scopes = forms.MultipleChoiceField(
         label="It may",
         widget=forms.CheckboxSelectMultiple,

@@ -19,9 +19,9 @@ class AuditEntry(models.Model):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
+        help_text="none: a command on the server",
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="none: a command on the server",
     )
     act = models.CharField(max_length=30, choices=known_acts)
     pool = models.ForeignKey("pooling.Pool", null=True, blank=True, on_delete=models.SET_NULL, related_name="audit")
@@ -29,9 +29,9 @@ class AuditEntry(models.Model):
         settings.AUTH_USER_MODEL,
         null=True,
         blank=True,
+        help_text="whom it was done to",
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="whom it was done to",
     )
     about = models.CharField(
         max_length=300, blank=True, help_text="what it was done to, in words, without names of people"

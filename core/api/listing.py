@@ -31,9 +31,8 @@ class ByCursor(CursorPagination):
         try:
             return super().paginate_queryset(queryset, request, view)
         except (exceptions.NotFound, DjangoValidationError, ValueError) as error:  # a position is what somebody sent
-            raise exceptions.ValidationError(
-                {"cursor": "This is no cursor of this list: follow next from the first page."}
-            ) from error
+            words = "This is no cursor of this list: follow next from the first page."
+            raise exceptions.ValidationError({"cursor": words}) from error
 
     def get_page_size(self, request: Request) -> int:
         asked = request.query_params.get(self.page_size_query_param)
@@ -49,17 +48,15 @@ class Allowed(BaseFilterBackend):
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         filters = _filters(view)
-        known = {*filters, ByCursor.page_size_query_param, ByCursor.cursor_query_param}
-        refuse_unknown(request, known, "This list")
+        refuse_unknown(request, {*filters, ByCursor.page_size_query_param, ByCursor.cursor_query_param}, "This list")
         for name, field in filters.items():
             if name in request.query_params:
                 queryset = queryset.filter(**{field: _value(name, request.query_params[name], queryset, field)})
         return queryset
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
-        return [
-            {"name": name, "required": False, "in": "query", "schema": {"type": "string"}} for name in _filters(view)
-        ]
+        told = {"required": False, "in": "query", "schema": {"type": "string"}}
+        return [{"name": name, **told} for name in _filters(view)]
 
 
 def _filters(view: APIView) -> Mapping[str, str]:
@@ -71,7 +68,11 @@ def _value(name: str, text: str, queryset: QuerySet[Any], field: str) -> Any:
     """Return the text as a value of the field; raise ValidationError if it is none."""
     if "\0" in text:
         raise exceptions.ValidationError({name: "This holds a character that nothing here has."})
-    column = _field(queryset, field)
+    model: Any = queryset.model
+    *steps, last = field.split("__")
+    for step in steps:
+        model = model._meta.get_field(step).related_model
+    column = model._meta.get_field(last)
     if isinstance(column, BooleanField):
         if text not in ("true", "false"):
             raise exceptions.ValidationError({name: "Give true or false."})
@@ -80,14 +81,6 @@ def _value(name: str, text: str, queryset: QuerySet[Any], field: str) -> Any:
         return column.to_python(text)
     except DjangoValidationError as error:
         raise exceptions.ValidationError({name: f"{text[:40]!r} cannot be read."}) from error
-
-
-def _field(queryset: QuerySet[Any], path: str) -> Any:
-    model: Any = queryset.model
-    *steps, last = path.split("__")
-    for step in steps:
-        model = model._meta.get_field(step).related_model
-    return model._meta.get_field(last)
 
 
 class Listing(Endpoint, ListModelMixin, GenericAPIView[Any]):

@@ -47,8 +47,7 @@ class Operation(AutoSchema):
         found: dict[str, Any] = super()._get_response_bodies(direction)
         for code, words in ERRORS.items():
             if code not in found:
-                body = self._get_response_for_code(Problem, code)
-                found[code] = {**body, "description": words}
+                found[code] = {**self._get_response_for_code(Problem, code), "description": words}
         return found
 
 
@@ -65,9 +64,5 @@ class TokenScheme(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        return {
-            "type": "apiKey",
-            "in": "header",
-            "name": "Authorization",
-            "description": "Token tp_…: made on the page Account, API tokens.",
-        }
+        words = "Token tp_…: made on the page Account, API tokens."
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": words}

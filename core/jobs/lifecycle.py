@@ -24,14 +24,6 @@ logger = logging.getLogger(__name__)
 Subject = Any  # a graph, system or pool, or None: rows of the app above, which core does not import
 
 
-def _lock_subject(graph: Subject, system: Subject, pool: Subject) -> None:
-    """Lock the subject of a job, so that others who start a job of it, or delete it, wait and then see this one.
-
-    Raise GoneError if it was deleted.
-    """
-    held(*(row for row in (graph, system, pool) if row is not None))
-
-
 def _live(kind: str, graph: Subject, system: Subject, pool: Subject, params: dict[str, Any]) -> QuerySet[Job]:
     """Return the jobs of the same kind, subject and parameters that are not over."""
     return Job.objects.filter(kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=LIVE)
@@ -46,12 +38,9 @@ def start_job(
     params: dict[str, Any] | None = None,
     user: User | None = None,
 ) -> Job:
-    """Return a new job, or the live one of the same kind, subject and params; on commit, send its message.
-
-    Raise GoneError if the subject was deleted.
-    """
+    """Return a new job, or the live one of this kind, subject and params; GoneError if the subject was deleted."""
     with transaction.atomic():
-        _lock_subject(graph, system, pool)  # two requests at once get one job
+        held(*filter(None, (graph, system, pool)))  # two requests at once get one job
         live = _live(kind, graph, system, pool, params or {})
         if (job := live.first()) is None:
             subject = {"graph": graph, "system": system, "pool": pool}
@@ -60,12 +49,8 @@ def start_job(
             if (act := JOB_TYPES[kind].act) is not None:
                 about = str(system or graph or pool or "")
                 record(user, act, pool=pool, about=about, **(params or {}))
-        _send_on_commit(job)
+        transaction.on_commit(lambda: _send(job.pk, job.kind))
     return job
-
-
-def _send_on_commit(job: Job) -> None:
-    transaction.on_commit(lambda: _send(job.pk, job.kind))
 
 
 def _send(job_id: int, kind: str) -> None:
@@ -104,14 +89,13 @@ def retry(job: Job) -> None:
     fields: dict[str, Any] = {"cancel_requested": False, "error": "", "attempts": 0, "finished_at": None}
     fields["heartbeat_at"] = timezone.now()
     with transaction.atomic():
-        _lock_subject(job.graph, job.system, job.pool)
+        held(*filter(None, (job.graph, job.system, job.pool)))
         live = _live(job.kind, job.graph, job.system, job.pool, job.params).exclude(pk=job.pk)
         if (other := live.first()) is not None:
             raise JobError(f"Job {other.pk} does the same and is {other.state}: wait for its end.")
-        moved = any(move_job(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED))
-        if not moved:
+        if not any(move_job(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED)):
             raise JobError(f"Job {job.pk} is {job.state}: only a failed or cancelled job can be started again.")
-        _send_on_commit(job)
+        transaction.on_commit(lambda: _send(job.pk, job.kind))
 
 
 def sweep() -> list[Job]:

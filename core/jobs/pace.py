@@ -1,6 +1,6 @@
 """How far a job is, in the unit that a person counts in."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -9,8 +9,7 @@ from core.jobs.registry import JOB_TYPES
 from core.models import Job
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(NamedTuple):
     """Work done and to be done in `unit`, and times in seconds; None where nothing is known."""
 
     done: float

@@ -33,9 +33,8 @@ class Progress:
         self._last_write = now
         if seconds_left is None and done > 0:
             seconds_left = (now - begun) / done * (total - done)
-        Job.objects.filter(pk=self.job.pk).update(
-            stage=stage, done=done, total=total, unit=unit, seconds_left=seconds_left
-        )
+        now_there = {"stage": stage, "done": done, "total": total, "unit": unit, "seconds_left": seconds_left}
+        Job.objects.filter(pk=self.job.pk).update(**now_there)
 
     def log(self, line: str) -> None:
         stamp = timezone.now().strftime("%H:%M:%S")

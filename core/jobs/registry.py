@@ -1,7 +1,4 @@
-"""Kinds of job: each app registers its own when Django starts, with the function that does the work.
-
-The function is named, not imported: a web process starts jobs without loading torch.
-"""
+"""Kinds of job: each app registers its own, and names the function that does it, so that pages load no torch."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple

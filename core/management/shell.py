@@ -28,10 +28,7 @@ def user_errors() -> Iterator[None]:
 
 
 class ShellCommand(BaseCommand):
-    """Base of the commands of all apps: an error that is written for the user ends it with that message and code 1.
-
-    `handle` may return the text for standard output.
-    """
+    """Base of all commands: a UserError ends one with its message and code 1. `handle` may return what it prints."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         with user_errors():
@@ -124,10 +121,8 @@ def _tell(out: Out) -> Callable[[list[Job]], None]:
                 continue
             said[job.pk] = (job.state, now)
             where = f"{job.percent:3d} %  {job.stage}, {duration(job.seconds_left)} left" if job.stage else ""
-            text = {JobState.RUNNING: where or "started", JobState.FAILED: f"failed: {job.error}"}.get(
-                JobState(job.state), job.state
-            )
-            out.write(f"{job}: {text}\n")
+            words = {JobState.RUNNING: where or "started", JobState.FAILED: f"failed: {job.error}"}
+            out.write(f"{job}: {words.get(JobState(job.state), job.state)}\n")
         out.flush()
 
     return tell

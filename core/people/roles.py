@@ -47,10 +47,9 @@ Person = AbstractBaseUser | AnonymousUser
 
 def site_roles(person: Person) -> frozenset[str]:
     """Return the names of a person's groups, read once a request and kept on the person; a superuser is a manager."""
-    roles: frozenset[str] | None = getattr(person, "_site_roles", None)
-    if roles is None:
-        roles = frozenset(_groups(person))
-        person._site_roles = roles  # type: ignore[union-attr]
+    if not hasattr(person, "_site_roles"):
+        person._site_roles = frozenset(_groups(person))  # type: ignore[union-attr]
+    roles: frozenset[str] = person._site_roles  # type: ignore[union-attr]
     return roles
 
 

@@ -19,22 +19,18 @@ def _frame(context: Context) -> str:
     return match.url_name if match and match.url_name in PAGES else ""
 
 
-def _words(pattern: str, context: Context) -> str:
-    return pattern.format_map(context)
-
-
 @register.simple_tag(takes_context=True)
 def page_title(context: Context) -> str:
     """Return the title of the browser's window, without the name of the site."""
     page = PAGES.get(_frame(context))
-    return _words(page.title or page.crumb, context) if page else "TriplePool"
+    return (page.title or page.crumb).format_map(context) if page else "TriplePool"
 
 
 @register.simple_tag(takes_context=True)
 def page_heading(context: Context) -> str:
     """Return the words of the page's h1."""
     page = PAGES.get(_frame(context))
-    return _words(page.heading or page.crumb, context) if page else ""
+    return (page.heading or page.crumb).format_map(context) if page else ""
 
 
 @register.simple_tag(takes_context=True)
@@ -43,10 +39,10 @@ def breadcrumbs(context: Context) -> SafeString:
     frame = _frame(context)
     if not frame or not PAGES[frame].parent:
         return SafeString()
-    last = format_html('<li aria-current="page">{}</li>', _words(PAGES[frame].crumb, context))
+    last = format_html('<li aria-current="page">{}</li>', PAGES[frame].crumb.format_map(context))
     above = []
     while frame := PAGES[frame].parent:
-        above.append((frame, _words(PAGES[frame].crumb, context)))
+        above.append((frame, PAGES[frame].crumb.format_map(context)))
     items = [_linked(_url(frame, context), words) for frame, words in reversed(above)]
     return format_html_join("", "{}", [(item,) for item in [*items, last]])
 
@@ -70,4 +66,4 @@ def _url(frame: str, context: Context) -> str:
     owner = frame
     while not PAGES[owner].args and PAGES[owner].parent:
         owner = PAGES[owner].parent
-    return reverse(frame, args=[_words(f"{{{name}}}", context) for name in PAGES[owner].args.split()])
+    return reverse(frame, args=[f"{{{name}}}".format_map(context) for name in PAGES[owner].args.split()])

@@ -15,10 +15,7 @@ from core.people.roles import Right, has_right
 
 
 class SignedInRequest(HttpRequest):
-    """Annotate the request of a view that only accounts reach: LoginRequiredMiddleware or a decorator checked it.
-
-    It is a type only: Django passes its own request.
-    """
+    """Type of the request of a view that only accounts reach, as LoginRequiredMiddleware or a decorator checked."""
 
     user: User
 

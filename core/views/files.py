@@ -30,7 +30,7 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 def text_response(text: str, file_name: str) -> HttpResponse:
     """Return the text as a download; the content type follows from the end of the name, as in .csv or .json."""
-    return as_download(HttpResponse(text, content_type=_type_of(file_name)), file_name)
+    return as_download(HttpResponse(text, content_type=_TYPES[PurePath(file_name).suffix]), file_name)
 
 
 def csv_response(rows: Iterable[Iterable[object]], file_name: str) -> HttpResponse:
@@ -42,17 +42,14 @@ def stream_response(
     pieces: Iterable[str] | Iterable[bytes], file_name: str, content_type: str = ""
 ) -> StreamingHttpResponse:
     """Return a download that is made piece by piece while it is sent; its type follows from the end of its name."""
-    return as_download(StreamingHttpResponse(pieces, content_type=content_type or _type_of(file_name)), file_name)
+    content_type = content_type or _TYPES[PurePath(file_name).suffix]
+    return as_download(StreamingHttpResponse(pieces, content_type=content_type), file_name)
 
 
 def as_download(response: Response, file_name: str) -> Response:
     """Return the response with the header that has a browser save it as a file of this name."""
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=file_name) or ""
     return response
-
-
-def _type_of(file_name: str) -> str:
-    return _TYPES[PurePath(file_name).suffix]
 
 
 PIECE = 1 << 18  # bytes
@@ -82,7 +79,7 @@ def ranged_file(request: HttpRequest, path: Path, etag: str, filename: str) -> H
     if answer.status_code != 416:
         answer["ETag"] = quoted
         answer["Content-Type"] = "application/zip"
-        answer["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=filename) or ""
+        return as_download(answer, filename)
     return answer
 
 

@@ -25,17 +25,11 @@ def tokens(request: SignedInRequest) -> HttpResponse:
         messages.success(request, "The token is revoked: nothing can use it any more.")
         return redirect("account-tokens")
     form = TokenForm(request.POST or None, scopes=scopes_for(user))
-    made: ApiToken | None = None
-    secret = ""
-    if created := attempt(form, lambda asked: create_token(user, **asked)):
-        made, secret = created
+    made, secret = attempt(form, lambda asked: create_token(user, **asked)) or (None, "")
+    if made:
         form = TokenForm(scopes=scopes_for(user))
-    context: dict[str, Any] = {
-        "form": form,
-        "made": made,
-        "secret": secret,
-        "rows": [_row(token) for token in tokens_of(user)],
-    }
+    rows = [_row(token) for token in tokens_of(user)]
+    context = {"form": form, "made": made, "secret": secret, "rows": rows}
     return no_store(render(request, "core/tokens/list.html", context, status=422 if form.errors else 200))
 
 

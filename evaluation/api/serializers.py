@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from evaluation.labels.import_qrels import FORMATS
 from evaluation.models import Export, Qrels
+from evaluation.test_sets.files import ExportOptions
 from pooling.api.serializers import JobData
 
 Fields = serializers.Serializer[Any]
@@ -35,22 +36,9 @@ class QrelsData(serializers.ModelSerializer[Qrels]):
 
     class Meta:
         model = Qrels
-        fields = (
-            "pool",
-            "name",
-            "origin",
-            "num_positive",
-            "num_negative",
-            "num_assumed_negative",
-            "num_unjudged",
-            "notes",
-            "licence",
-            "citation",
-            "systems",
-            "sha256",
-            "created_at",
-            "created_by",
-        )
+        counts = ("num_positive", "num_negative", "num_assumed_negative", "num_unjudged")
+        terms = ("notes", "licence", "citation", "systems")
+        fields = ("pool", "name", "origin", *counts, *terms, "sha256", "created_at", "created_by")
 
 
 class FreezeInput(Fields):
@@ -67,20 +55,8 @@ class ExportData(serializers.ModelSerializer[Export]):
 
     class Meta:
         model = Export
-        fields = (
-            "id",
-            "pool",
-            "qrels",
-            "with_runs",
-            "with_evidence",
-            "positives_only",
-            "strict",
-            "is_written",
-            "download",
-            "sha256",
-            "num_bytes",
-            "created_at",
-        )
+        file = ("is_written", "download", "sha256", "num_bytes", "created_at")
+        fields = ("id", "pool", "qrels", *ExportOptions._fields, *file)
 
     def get_download(self, export: Export) -> str | None:
         path = reverse("api-export-download", args=[export.pk])

@@ -29,13 +29,25 @@ from pooling.api.serializers import JobData
 from pooling.runs.trec_write import pieces
 from pooling.views.find import find_pool
 
+QRELS = Qrels.objects.select_related("pool", "created_by")
+EXPORTS = Export.objects.select_related("qrels__pool")
 FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt"])
+ZIP = {
+    (200, "application/zip"): OpenApiTypes.BINARY,
+    (206, "application/zip"): OpenApiTypes.BINARY,
+    304: OpenApiResponse(description="The file is the one that If-None-Match names."),
+    416: OpenApiResponse(description="The file has no such bytes: Content-Range says how many it has."),
+}
+HEADERS = [
+    OpenApiParameter("Range", str, "header", description="bytes=FIRST- takes up a download that broke off."),
+    OpenApiParameter("If-Range", str, "header", description="The ETag of what is there already."),
+]
 
 
 class PoolQrels(Listing):
     """GET the qrels of a pool. POST freezes the judgements of this moment, for managers."""
 
-    queryset = Qrels.objects.select_related("pool", "created_by")
+    queryset = QRELS
     serializer_class = data.QrelsData
     filters = {"origin": "origin"}
 
@@ -47,8 +59,7 @@ class PoolQrels(Listing):
         if not can_manage(request.user):
             self.permission_denied(request)
         found = find_pool(pool)
-        asked = checked(data.FreezeInput, request)
-        qrels = freeze_qrels(found, user=request.user, **asked)
+        qrels = freeze_qrels(found, user=request.user, **checked(data.FreezeInput, request))
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 
@@ -74,7 +85,7 @@ class ImportedQrels(Endpoint):
 class QrelsOne(One):
     """GET qrels by their name."""
 
-    queryset = Qrels.objects.select_related("pool", "created_by")
+    queryset = QRELS
     serializer_class = data.QrelsData
     names = {"pool": "pool__name", "qrels": "name"}
 
@@ -91,19 +102,6 @@ class TrecFile(Endpoint):
         if file not in files:
             raise Http404
         return stream_response(pieces(files[file]), f"{found.name}-{file}", TREC_TYPE)
-
-
-EXPORTS = Export.objects.select_related("qrels__pool")
-FILE = {
-    (200, "application/zip"): OpenApiTypes.BINARY,
-    (206, "application/zip"): OpenApiTypes.BINARY,
-    304: OpenApiResponse(description="The file is the one that If-None-Match names."),
-    416: OpenApiResponse(description="The file has no such bytes: Content-Range says how many it has."),
-}
-HEADERS = [
-    OpenApiParameter("Range", str, "header", description="bytes=FIRST- takes up a download that broke off."),
-    OpenApiParameter("If-Range", str, "header", description="The ETag of what is there already."),
-]
 
 
 class PoolExports(Listing):
@@ -135,19 +133,15 @@ class ExportOne(One):
     names = {"export": "pk"}
 
 
-class ExportDownload(One):
+class ExportDownload(ExportOne):
     """GET the archive, or with Range a piece of it. 409 while it is not written."""
 
-    queryset = EXPORTS
-    serializer_class = data.ExportData
-    names = {"export": "pk"}
     content_negotiation_class = AnyType
 
-    @extend_schema(parameters=HEADERS, responses=FILE)
+    @extend_schema(parameters=HEADERS, responses=ZIP)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         export = self.get_object()
-        path = zip_path(export)
-        if path is None:
+        if (path := zip_path(export)) is None:
             words = "This archive is not written: wait for its job, or ask for it again."
             return Response({"error": words}, status.HTTP_409_CONFLICT)
         return ranged_file(request._request, path, export.sha256, zip_name(export))

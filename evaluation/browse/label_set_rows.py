@@ -47,8 +47,7 @@ class LabelSetRow:
 
 def label_set_rows(pool: Pool, table: PoolTable, person: User | AnonymousUser) -> list[LabelSetRow]:
     """Return a row for each label set that this person may choose. The number of queries does not grow with them."""
-    maker = _RowMaker(pool, table)
-    return [maker.row(choice) for choice in label_sets(pool, person)]
+    return list(map(_RowMaker(pool, table).row, label_sets(pool, person)))
 
 
 def label_set_row(chosen: LabelSet, group: str, at: datetime | None = None, by: str = "") -> LabelSetRow:
@@ -74,9 +73,10 @@ class _RowMaker:
             return self._qrels(choice, self.qrels[argument])
         if kind == "annotator":
             return self._annotator(choice, int(argument))
-        if kind in ("current", "depth"):
-            state = self.current if kind == "current" else to_depth(self.current, self.table, int(argument))
-            return self._row(choice, state, at=self.decided if kind == "current" else None)
+        if kind == "current":
+            return self._row(choice, self.current, self.decided)
+        if kind == "depth":
+            return self._row(choice, to_depth(self.current, self.table, int(argument)))
         return label_set_row(label_set(self.pool, self.table, choice.key), choice.group)
 
     def _row(self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = "") -> LabelSetRow:
@@ -94,5 +94,4 @@ class _RowMaker:
             state = qrels_state(self.table, qrels)
         except ArtifactError as error:
             return LabelSetRow(choice.key, choice.name, choice.group, at=qrels.created_at, by=by, problem=str(error))
-        row = self._row(choice, state, qrels.created_at, by)
-        return replace(row, notes=list(qrels.notes))
+        return replace(self._row(choice, state, qrels.created_at, by), notes=list(qrels.notes))

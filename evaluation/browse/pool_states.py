@@ -15,7 +15,7 @@ from evaluation.labels.pool_table import remembered
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.kernels.filters import REASONS
+from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.pools.kernels.gathering import PROVENANCE
 from pooling.pools.report import contents_version
 from pooling.questions.kernel import Questions, questions_of
@@ -26,14 +26,24 @@ _states: OrderedDict[tuple[object, ...], PoolStates] = OrderedDict()
 
 
 class TripleState(IntEnum):
-    """Name the state of a triple on pages; a positive one is original (a seed) or new (by a label)."""
+    """Name the state of a triple on pages, with mark, label and meaning; a positive one is a seed or new by a label."""
 
-    NOT_POOLED = 0
-    UNJUDGED = 1
-    ASSUMED_NEGATIVE = 2
-    NEGATIVE = 3
-    NEW = 4
-    ORIGINAL = 5
+    NOT_POOLED = 0, "·", "not pooled", "no system of the pool found it within the pool's depth"
+    UNJUDGED = 1, "?", "unjudged", "in the pool, no judgement yet or undecided"
+    ASSUMED_NEGATIVE = 2, "~", "assumed negative", "filtered without a human, for the reason given"
+    NEGATIVE = 3, "−", "negative", "judged and wrong"
+    NEW = 4, "+", "new answer", "found by the pool, judged positive"
+    ORIGINAL = 5, "★", "original answer", "a seed triple: a sampled test triple, positive before any label"
+
+    mark: str
+    label: str
+    meaning: str
+
+    def __new__(cls, value: int, mark: str = "", label: str = "", meaning: str = "") -> TripleState:
+        made = int.__new__(cls, value)
+        made._value_ = value
+        made.mark, made.label, made.meaning = mark, label, meaning
+        return made
 
     @property
     def key(self) -> str:
@@ -53,28 +63,8 @@ class TripleState(IntEnum):
         """Say whether the triple is not in the pool."""
         return self is TripleState.NOT_POOLED
 
-    @property
-    def mark(self) -> str:
-        return _WORDS[self][0]
 
-    @property
-    def label(self) -> str:
-        return _WORDS[self][1]
-
-    @property
-    def meaning(self) -> str:
-        return _WORDS[self][2]
-
-
-_WORDS = {
-    TripleState.ORIGINAL: ("★", "original answer", "a seed triple: a sampled test triple, positive before any label"),
-    TripleState.NEW: ("+", "new answer", "found by the pool, judged positive"),
-    TripleState.NEGATIVE: ("−", "negative", "judged and wrong"),
-    TripleState.ASSUMED_NEGATIVE: ("~", "assumed negative", "filtered without a human, for the reason given"),
-    TripleState.UNJUDGED: ("?", "unjudged", "in the pool, no judgement yet or undecided"),
-    TripleState.NOT_POOLED: ("·", "not pooled", "no system of the pool found it within the pool's depth"),
-}
-LEGEND = tuple(_WORDS)  # in the order in which pages name them
+LEGEND = tuple(reversed(TripleState))  # in the order in which pages name them
 ANSWERS = (TripleState.ORIGINAL, TripleState.NEW)
 ORIGINS: tuple[str, ...] = ("", *JudgementOrigin.values)  # empty: not judged
 _VERDICTS = {
@@ -118,6 +108,11 @@ class PoolContents:
     def place_of_id(self) -> dict[int, int]:
         """Return the place of each PooledTriple id."""
         return {pk: i for i, pk in enumerate(self.triple_id.tolist()) if pk}
+
+    def reason_in_words(self, place: int) -> str:
+        """Return why a filter took a triple; empty if none did."""
+        reason = REASONS[self.reason[place]]
+        return reason_label(reason) if reason else ""
 
     def question(self, side: int, relation: int, entity: int) -> int:
         """Return the place of a question; -1 if no seed and no pooled triple lies on it."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,6 @@ from evaluation.browse.triple import Evidence, evidence_of
 from evaluation.labels.pool_table import PoolTable, pool_table
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run
-from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES, read_topk
 from pooling.scoring.merged_lists import merge
@@ -56,9 +55,7 @@ class SystemList:
 
     def shares(self) -> list[tuple[TripleState, int]]:
         """Count the candidates of each state, in the order of the legend, without empty states."""
-        counted = Counter(
-            entry.candidate.state if entry.candidate else TripleState.NOT_POOLED for entry in self.entries
-        )
+        counted = Counter(e.candidate.state if e.candidate else TripleState.NOT_POOLED for e in self.entries)
         return [(state, counted[state]) for state in LEGEND if counted[state]]
 
 
@@ -78,14 +75,14 @@ class QuestionDetail:
     given: str
     given_key: str
     relation_key: str
-    candidates: int | None  # |C(q)|; None without runs
     known: list[str]  # names of the first known answers of train, valid and the unsampled test
     num_known: int
     counts: list[tuple[TripleState, int]]  # triples of the pool on this question
-    lists: list[SystemList]
     answers: list[AnswerRow]
     num_answers: int
-    left_out: list[str]  # systems without complete rank rows
+    candidates: int | None = None  # |C(q)|; None without runs
+    lists: list[SystemList] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)  # systems without complete rank rows
 
     @property
     def pattern(self) -> str:
@@ -102,12 +99,9 @@ class QuestionDetail:
         return all(one.stored for one in self.lists)
 
     @property
-    def rows(self) -> list[tuple[int, list[ListEntry | None]]]:
+    def rows(self) -> list[tuple[int, list[ListEntry]]]:
         """Return each position with the entry of each system there: the table of the page."""
-        longest = max((len(one.entries) for one in self.lists), default=0)
-        return [
-            (i + 1, [one.entries[i] if i < len(one.entries) else None for one in self.lists]) for i in range(longest)
-        ]
+        return [(i, [*row]) for i, row in enumerate(zip(*(one.entries for one in self.lists), strict=True), 1)]
 
     @property
     def with_evidence(self) -> list[Candidate]:
@@ -134,24 +128,24 @@ def inspect_question(pool: Pool, states: PoolStates, side: int, relation: int, e
     width = min(FIRST, int(ranks.candidates[at]))
     stored = _stored(pool, table, int(states.contents.keys[question]))
     firsts = []
-    for i, system in enumerate(table.systems):
-        exact = {e: p for e, p in zip(entities, positions[i].tolist(), strict=True) if p > 0}
+    for system, row in zip(table.systems, positions.tolist(), strict=True):
+        exact = {e: p for e, p in zip(entities, row, strict=True) if p > 0}
         firsts.append(first_entities(exact, stored.get(system), width))
     answers = _answers(states, question, entities, positions)
-    made = _candidates(
-        pool, states, question, {e for first in firsts for e in first if e is not None} | {*answers[:MOST_ANSWERS]}
-    )
+    shown = {e for first in firsts for e in first if e is not None} | {*answers[:MOST_ANSWERS]}
+    made = _candidates(pool, states, question, shown)
     column = {e: i for i, e in enumerate(entities)}
-    best = [_best(positions[i, [column[e] for e in answers if e in column]]) for i in range(len(table.systems))]
+    ranked = [column[e] for e in answers if e in column]
     lists = []
-    for i, system in enumerate(table.systems):
-        entries = [ListEntry(n, made[e] if e is not None else None) for n, e in enumerate(firsts[i], 1)]
-        lists.append(SystemList(system, i + 1, entries, system in stored, best[i]))
+    for i, (system, first) in enumerate(zip(table.systems, firsts, strict=True)):
+        entries = [ListEntry(n, made[e] if e is not None else None) for n, e in enumerate(first, 1)]
+        lists.append(SystemList(system, i + 1, entries, system in stored, _best(positions[i, ranked])))
     rows = [
         AnswerRow(made[e], [p or None for p in positions[:, column[e]].tolist()] if e in column else [])
         for e in answers[:MOST_ANSWERS]
     ]
-    return _detail(pool, states, question, int(ranks.candidates[at]), lists, rows, len(answers), table.left_out)
+    bare = _detail(pool, states, question, rows, len(answers))
+    return replace(bare, candidates=int(ranks.candidates[at]), lists=lists, left_out=table.left_out)
 
 
 def question_without_runs(
@@ -163,8 +157,7 @@ def question_without_runs(
         return None
     answers = _answers(states, question, [], np.zeros((0, 0), dtype=np.int32))
     made = _candidates(pool, states, question, answers[:MOST_ANSWERS])
-    rows = [AnswerRow(made[e], []) for e in answers[:MOST_ANSWERS]]
-    return _detail(pool, states, question, None, [], rows, len(answers), [])
+    return _detail(pool, states, question, [AnswerRow(candidate, []) for candidate in made.values()], len(answers))
 
 
 def first_entities(exact: Mapping[int, int], stored: list[int] | None, width: int) -> list[int | None]:
@@ -220,21 +213,16 @@ def _candidates(pool: Pool, states: PoolStates, question: int, entities: Iterabl
     evidence = evidence_of(pk for pk in ids if pk)
     made = {}
     for e, triple in triples.items():
-        place = places[e]
-        state = TripleState.NOT_POOLED if place is None else TripleState(states.state[place])
-        reason = REASONS[contents.reason[place]] if place is not None else ""
-        labels = evidence.get(int(contents.triple_id[place]), []) if place is not None else []
-        made[e] = Candidate(
-            e, graph.label(e), graph.entities[e], triple, state, reason_label(reason) if reason else "", labels
-        )
+        state, reason, labels = TripleState.NOT_POOLED, "", list[Evidence]()
+        if (place := places[e]) is not None:
+            state, reason = TripleState(states.state[place]), contents.reason_in_words(place)
+            labels = evidence.get(int(contents.triple_id[place]), [])
+        made[e] = Candidate(e, graph.label(e), graph.entities[e], triple, state, reason, labels)
     return made
 
 
 def known_answers(pool: Pool, graph: GraphArrays, side: int, relation: int, entity: int) -> list[int]:
-    """Return the entities that answer the question in train, valid or the test triples that are not seeds.
-
-    They are known facts, so they are not candidates of the pool.
-    """
+    """Return the entities that answer the question in train, valid or unsampled test: known facts, no candidates."""
     given, asked = (2, 0) if side else (0, 2)
     found: set[int] = set()
     for triples in (graph.train, graph.valid, graph.test):
@@ -246,14 +234,7 @@ def known_answers(pool: Pool, graph: GraphArrays, side: int, relation: int, enti
 
 
 def _detail(
-    pool: Pool,
-    states: PoolStates,
-    question: int,
-    candidates: int | None,
-    lists: list[SystemList],
-    answers: list[AnswerRow],
-    num_answers: int,
-    left_out: list[str],
+    pool: Pool, states: PoolStates, question: int, answers: list[AnswerRow], num_answers: int
 ) -> QuestionDetail:
     graph = states.contents.graph
     side, entity, relation = (int(column[question]) for column in states.contents.questions)
@@ -268,12 +249,9 @@ def _detail(
         given=name,
         given_key=graph.entities[entity],
         relation_key=graph.relations[relation],
-        candidates=candidates,
         known=[graph.label(e) for e in known[:MOST_KNOWN]],
         num_known=len(known),
         counts=[(state, int(states.counts[question, state])) for state in LEGEND if state != TripleState.NOT_POOLED],
-        lists=lists,
         answers=answers,
         num_answers=num_answers,
-        left_out=left_out,
     )

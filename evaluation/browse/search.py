@@ -20,7 +20,7 @@ from evaluation.measures.values import values
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
-from pooling.pools.kernels.filters import REASONS, reason_label
+from pooling.pools.kernels.filters import REASONS
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES
 from pooling.scoring.rank_rows import find
@@ -142,33 +142,20 @@ def find_questions(states: PoolStates, wanted: QuestionFilter, spread: np.ndarra
     """Return the places of the matching questions in the order wanted; ties by side, relation and entity."""
     contents, counts = states.contents, states.counts
     side, entity, relation = contents.questions
-    kept = _which(states, wanted.which)
+    original, is_answered = counts[:, TripleState.ORIGINAL] > 0, states.answers > 0
+    chosen = {"seed": original, "opened": is_answered & ~original, "waiting": ~is_answered, "all": original | ~original}
+    kept = chosen.get(wanted.which, is_answered).copy()
     if wanted.side in SIDES:
         kept &= side == SIDES.index(wanted.side)
     if wanted.relation is not None:
         kept &= relation == wanted.relation
     if wanted.text:
-        kept &= _named(contents.graph, entity, wanted.text) | _relation_has(contents.graph, relation, wanted.text)
-    weight = {
-        "new": counts[:, TripleState.NEW],
-        "spread": np.nan_to_num(spread, nan=-1.0),
-        "answers": states.answers,
-        "unjudged": counts[:, TripleState.UNJUDGED],
-        "given": np.zeros(len(side)),
-    }.get(wanted.sort, counts[:, TripleState.NEW])
+        kept &= _named(contents.graph, [entity], relation, wanted.text)
+    weights = {"spread": np.nan_to_num(spread, nan=-1.0), "answers": states.answers, "given": np.zeros(len(side))}
+    weights["unjudged"] = counts[:, TripleState.UNJUDGED]
+    weight = weights.get(wanted.sort, counts[:, TripleState.NEW])
     places = np.flatnonzero(kept)
     return places[np.argsort(-weight[places], kind="stable")].tolist()
-
-
-def _which(states: PoolStates, which: str) -> np.ndarray:
-    original = states.counts[:, TripleState.ORIGINAL] > 0
-    chosen = {
-        "seed": original,
-        "opened": (states.answers > 0) & ~original,
-        "waiting": states.answers == 0,
-        "all": np.ones(len(original), dtype=bool),
-    }.get(which, states.answers > 0)
-    return chosen.copy()
 
 
 def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread: np.ndarray) -> list[QuestionRow]:
@@ -182,10 +169,9 @@ def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread:
         text = template.head_question if side else template.tail_question
         name = graph.label(entity)
         count = states.counts[q].tolist()
-        original, new, negative, assumed, unjudged = (count[state] for state in _COUNTED)
         question = (SIDES[side], relation, entity, fill(text, name, name), name, graph.relations[relation])
         widest = None if np.isnan(spread[q]) else float(spread[q])
-        rows.append(QuestionRow(*question, original, new, negative, assumed, unjudged, widest))
+        rows.append(QuestionRow(*question, *(count[state] for state in _COUNTED), widest))
     return rows
 
 
@@ -211,8 +197,7 @@ def find_triples(pool: Pool, states: PoolStates, wanted: TripleFilter) -> Sequen
     elif wanted.judged_by == "nobody":
         kept &= (states.origin == 0) & ~contents.is_seed
     if wanted.text:
-        named = _named(contents.graph, head, wanted.text) | _named(contents.graph, tail, wanted.text)
-        kept &= named | _relation_has(contents.graph, relation, wanted.text)
+        kept &= _named(contents.graph, [head, tail], relation, wanted.text)
     return np.flatnonzero(kept).tolist()
 
 
@@ -225,10 +210,9 @@ def triple_rows(pool: Pool, states: PoolStates, places: Iterable[int]) -> list[T
     for place, pk in zip(places, ids, strict=True):
         h, r, t = contents.triples[place].tolist()
         names = (contents.graph.label(h), contents.graph.relations[r], contents.graph.label(t))
-        reason = REASONS[contents.reason[place]]
         state, origin = TripleState(states.state[place]), ORIGINS[states.origin[place]]
         found_by = unpack_provenance(packed.get(pk, b""), pool.contributors)
-        words = reason_label(reason) if reason else ""
+        words = contents.reason_in_words(place)
         rows.append(TripleRow(h, r, t, names, state, words, origin, int(contents.depth[place]), found_by))
     return rows
 
@@ -239,14 +223,15 @@ def relations_of(contents: PoolContents) -> list[tuple[int, str]]:
     return sorted(((r, contents.graph.relations[r]) for r in found), key=lambda pair: (pair[1], pair[0]))
 
 
-def _named(graph: GraphArrays, entity: np.ndarray, text: str) -> np.ndarray:
-    """Return whether the label or key of each entity contains the text, in any case; bool[n]."""
-    text = text.casefold()
-    distinct, place = np.unique(entity, return_inverse=True)
-    has = [text in graph.label(e).casefold() or text in graph.entities[e].casefold() for e in distinct.tolist()]
-    return np.array(has, dtype=bool)[place.reshape(-1)]
+def _named(graph: GraphArrays, entities: Iterable[np.ndarray], relation: np.ndarray, text: str) -> np.ndarray:
+    """Return whether the label or key of an entity, or the key of the relation, contains the text in any case; bool[n].
 
-
-def _relation_has(graph: GraphArrays, relation: np.ndarray, text: str) -> np.ndarray:
+    entities: columns int[n]; relation: int[n].
+    """
     text = text.casefold()
-    return np.array([text in key.casefold() for key in graph.relations], dtype=bool)[relation]
+    found = np.array([text in key.casefold() for key in graph.relations], dtype=bool)[relation]
+    for entity in entities:
+        distinct, place = np.unique(entity, return_inverse=True)
+        has = [text in graph.label(e).casefold() or text in graph.entities[e].casefold() for e in distinct.tolist()]
+        found |= np.array(has, dtype=bool)[place.reshape(-1)]
+    return found

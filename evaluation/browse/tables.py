@@ -19,9 +19,8 @@ def _columns(text: str, counts: str = "", values: str = "") -> list[Column]:
 def question_table(states: PoolStates, rows: Iterable[QuestionRow]) -> Table:
     """Return the questions, with entities and relations by their keys in the graph, and in words."""
     entities = states.contents.graph.entities
-    columns = _columns(
-        "side entity relation entity_label words", "original new negative assumed_negative unjudged", "spread"
-    )
+    counted = "original new negative assumed_negative unjudged"
+    columns = _columns("side entity relation entity_label words", counted, "spread")
     found: list[list[Cell]] = []
     for row in rows:
         names = [row.side, entities[row.entity], row.relation_key, row.given, row.words]
@@ -48,9 +47,8 @@ def label_set_table(rows: Iterable[LabelSetRow]) -> Table:
 
     `questions` have an answer; the last two counts are of questions with a negative.
     """
-    columns = _columns(
-        "key name group when_utc by", f"{' '.join(STATES)} questions with_negative with_negative_or_assumed"
-    )
+    counted = f"{' '.join(STATES)} questions with_negative with_negative_or_assumed"
+    columns = _columns("key name group when_utc by", counted)
     found = []
     for row in rows:
         counts = [row.counts[state] if row.counts else None for state in STATES]

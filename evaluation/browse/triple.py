@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -21,7 +21,6 @@ from evaluation.browse.pool_states import PoolStates, TripleState
 from evaluation.labels.pool_table import pool_table
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
-from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES
 from pooling.scoring.rank_rows import find, question_keys, rows_of
@@ -52,14 +51,13 @@ class Evidence(NamedTuple):
 
 def evidence_of(triple_ids: Iterable[int]) -> dict[int, list[Evidence]]:
     """Return by PooledTriple id the labels that count, those of people first; two queries."""
-    ids = list(triple_ids)
+    ids, of_label = list(triple_ids), ("answer", "source_url")
     found: dict[int, list[Evidence]] = defaultdict(list)
-    own = live_labels().filter(item__triple__in=ids).order_by("slot__number")
-    for triple, answer, url in own.values_list("item__triple_id", "answer", "source_url"):
-        found[triple].append(Evidence(Answer(answer).label, url, is_link(url), False))
-    imported = ImportedLabel.objects.filter(triple__in=ids).order_by("pk")
-    for triple, answer, url in imported.values_list("triple_id", "answer", "source_url"):
-        found[triple].append(Evidence(Answer(answer).label, url, is_link(url), True))
+    own = live_labels().filter(item__triple__in=ids).order_by("slot__number").values_list("item__triple_id", *of_label)
+    imported = ImportedLabel.objects.filter(triple__in=ids).order_by("pk").values_list("triple_id", *of_label)
+    for is_imported, labels in ((False, own), (True, imported)):
+        for triple, answer, url in labels:
+            found[triple].append(Evidence(Answer(answer).label, url, is_link(url), is_imported))
     return found
 
 
@@ -104,9 +102,7 @@ def triple_questions(pool: Pool, states: PoolStates, triple: Triple) -> tuple[li
             columns = (ranks.strict[:, row], ranks.optimistic[:, row], ranks.pessimistic[:, row])
             positions = [Position(*one) for one in zip(*(c.tolist() for c in columns), strict=True)]
         count = int(ranks.candidates[question]) if question >= 0 else None
-        found.append(
-            TripleQuestion(place.side, place.relation, place.entity, place.words, place.in_pool, count, positions)
-        )
+        found.append(replace(place, candidates=count, positions=positions))
     return table.systems, found
 
 
@@ -221,7 +217,7 @@ def inspect_triple(pool: Pool, states: PoolStates, triple: Triple) -> TripleDeta
     contents, graph = states.contents, states.contents.graph
     head, relation, tail = triple
     place = contents.place.get(triple)
-    pk = int(contents.triple_id[place]) if place is not None else 0
+    pk = 0 if place is None else int(contents.triple_id[place])
     pooled = pool.triples.filter(pk=pk).first() if pk else None
     item = Item.objects.filter(triple=pooled).select_related("campaign", "triple").first() if pooled else None
     past = history(item) if item else None
@@ -230,21 +226,16 @@ def inspect_triple(pool: Pool, states: PoolStates, triple: Triple) -> TripleDeta
     else:
         judgement = Judgement.objects.filter(triple=pooled).first() if pooled else None
         imported = list(pooled.imported_labels.order_by("pk")) if pooled else []
-    reason = REASONS[contents.reason[place]] if place is not None else ""
-    template = templates_at(pool.graph)[relation]
+    splits = (("train", graph.train), ("valid", graph.valid), ("test", graph.test))
     return TripleDetail(
         triple=triple,
         keys=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
-        statement=fill(template.statement, graph.label(head), graph.label(tail)),
+        statement=fill(templates_at(pool.graph)[relation].statement, graph.label(head), graph.label(tail)),
         state=TripleState.NOT_POOLED if place is None else TripleState(states.state[place]),
-        known_in=[
-            name
-            for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test))
-            if bool((triples == triple).all(axis=1).any())
-        ],
-        depth=int(contents.depth[place]) if place is not None else 0,
+        known_in=[name for name, triples in splits if bool((triples == triple).all(axis=1).any())],
+        depth=0 if place is None else int(contents.depth[place]),
         found_by=unpack_provenance(pooled.provenance, pool.contributors) if pooled else [],
-        reason=reason_label(reason) if reason else "",
+        reason="" if place is None else contents.reason_in_words(place),
         item=item,
         history=past,
         judgement=judgement,

@@ -39,10 +39,9 @@ class DemoOptions:
 
 @dataclass
 class Demo:
-    """Hold the options, the folder and the rows of a demo.
+    """Hold the options, the folder and the rows of a demo, which exist once their stages are done.
 
-    `run_jobs` has jobs done, and raises if one fails; `tell(stage, done, total)` shows progress. The rows exist once
-    their stages are done.
+    `run_jobs` has jobs done, and raises if one fails; `tell(stage, done, total)` shows progress.
     """
 
     run_jobs: Callable[[Sequence[Job]], object]
@@ -90,10 +89,7 @@ def has_logins() -> bool:
 
 
 def create_logins(demo: Demo) -> None:
-    """Create the missing logins.
-
-    The file is written first: if this is stopped half-way, the next run gives people the passwords of the file.
-    """
+    """Create the missing logins, after the file: if this is stopped half-way, the next run uses its passwords."""
     kept = read_logins(demo.logins_file)
     passwords = {role: kept.get(login_name(role)) or secrets.token_hex(8) for role in ROLES}
     _write_logins(demo.logins_file, {login_name(role): password for role, password in passwords.items()})

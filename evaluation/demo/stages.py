@@ -12,18 +12,8 @@ from annotation.quality.checks import gold_from_pool, gold_supply
 from annotation.simulation.simulate import Simulation, simulate
 from core.enums import JobState
 from core.jobs.lifecycle import start_job
+from evaluation.demo import results
 from evaluation.demo.demo import NAME, ROLES, Demo, create_logins, has_logins, login_name
-from evaluation.demo.results import (
-    export,
-    figures_kept,
-    freeze,
-    is_exported,
-    is_frozen,
-    keep_figures,
-    qrels_in_words,
-    rankings_in_words,
-    test_set_in_words,
-)
 from evaluation.labels.pool_table import EvaluationError
 from pooling.enums import PoolingJob, PoolState, SystemState
 from pooling.graphs.bundled import family_tree
@@ -85,12 +75,9 @@ def _graph(demo: Demo) -> None:
 def _graph_result(demo: Demo) -> list[str]:
     graph = demo.graph
     known = graph.num_train + graph.num_valid + graph.num_test
-    facts = len(closed_world_triples(graph))
-    return [
-        f"{graph.num_entities:,} people, {graph.num_relations} relations; "
-        f"{known:,} of {facts:,} true triples known: "
-        f"{graph.num_train:,} train, {graph.num_valid:,} valid, {graph.num_test:,} test"
-    ]
+    size = f"{graph.num_entities:,} people, {graph.num_relations} relations"
+    splits = f"{graph.num_train:,} train, {graph.num_valid:,} valid, {graph.num_test:,} test"
+    return [f"{size}; {known:,} of {len(closed_world_triples(graph)):,} true triples known: {splits}"]
 
 
 def _systems_done(demo: Demo) -> bool:
@@ -106,8 +93,8 @@ def _systems(demo: Demo) -> None:
 
 def _systems_result(demo: Demo) -> list[str]:
     found = demo.graph.systems.filter(name__in=demo.options.systems).order_by("id")
-    reached = ", ".join(f"{system.name} {system.validation_mrr:.3f}" for system in found)
-    return [f"{len(found)} systems; validation MRR {reached}"]
+    reached = [f"{system.name} {system.validation_mrr:.3f}" for system in found]
+    return [f"{len(reached)} systems; validation MRR {', '.join(reached)}"]
 
 
 def _pool_done(demo: Demo) -> bool:
@@ -156,19 +143,15 @@ def _campaign_result(demo: Demo) -> list[str]:
 
 
 def _people_result(demo: Demo) -> list[str]:
-    return [", ".join(login_name(role) for role in ROLES)]
+    return [", ".join(map(login_name, ROLES))]
 
 
 def _labels(demo: Demo) -> None:
     truth = dict.fromkeys(map(tuple, closed_world_triples(demo.graph).tolist()), Answer.YES)
-    how = Simulation(
-        truth,
-        open_world=False,
-        annotators=demo.options.annotators,
-        error_rate=demo.options.error_rate,
-        leave=demo.options.leave,
+    own = {name: getattr(demo.options, name) for name in ("annotators", "error_rate", "leave")}
+    simulate(
+        demo.campaign, Simulation(truth, open_world=False, **own), lambda done, total: demo.tell("labels", done, total)
     )
-    simulate(demo.campaign, how, lambda done, total: demo.tell("labels", done, total))
 
 
 def _labels_result(demo: Demo) -> list[str]:
@@ -187,8 +170,14 @@ STAGES = (
     Stage("Campaign", "making items of what people judge", _campaign_done, _campaign, _campaign_result),
     Stage("People", "one login for each role", lambda demo: has_logins(), create_logins, _people_result),
     # frozen qrels end the labelling: what people do afterwards, and leave undone, is theirs
-    Stage("Labels", "simulated people, one answer in twenty wrong", is_frozen, _labels, _labels_result),
-    Stage("Measures", "two rankings, and how stable they are", figures_kept, keep_figures, rankings_in_words),
-    Stage("Qrels", "freezing the judgements", is_frozen, freeze, qrels_in_words),
-    Stage("Test set", "writing it to a folder", is_exported, export, test_set_in_words),
+    Stage("Labels", "simulated people, one answer in twenty wrong", results.is_frozen, _labels, _labels_result),
+    Stage(
+        "Measures",
+        "two rankings, and how stable they are",
+        results.figures_kept,
+        results.keep_figures,
+        results.rankings_in_words,
+    ),
+    Stage("Qrels", "freezing the judgements", results.is_frozen, results.freeze, results.qrels_in_words),
+    Stage("Test set", "writing it to a folder", results.is_exported, results.export, results.test_set_in_words),
 )

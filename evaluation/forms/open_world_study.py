@@ -10,6 +10,7 @@ from pooling.forms.systems import DEVICES
 from pooling.systems import SYSTEMS, SystemSpec
 
 NO_NUMBERS = "Write numbers with spaces between them, as in 0.95 0.75."
+EPOCHS = "Of every system. Empty: those of the size."
 FULL = StudyOptions()
 NAMES = [(spec.name, spec.label) for spec in SYSTEMS.values() if isinstance(spec, SystemSpec)]
 
@@ -34,8 +35,8 @@ class StudyForm(PageForm):
         label="Systems",
         choices=NAMES,
         required=False,
-        widget=forms.CheckboxSelectMultiple,
         help_text="None: those of the size.",
+        widget=forms.CheckboxSelectMultiple,
     )
     density = forms.CharField(
         label="Densities",
@@ -44,13 +45,7 @@ class StudyForm(PageForm):
         help_text="Shares of the facts that are known, as in 0.95 0.75. Empty: those of the size.",
         widget=forms.TextInput(attrs={"placeholder": " ".join(f"{d:g}" for d in SMALL.densities)}),
     )
-    epochs = forms.IntegerField(
-        label="Epochs",
-        required=False,
-        min_value=2,
-        max_value=10_000,
-        help_text="Of every system. Empty: those of the size.",
-    )
+    epochs = forms.IntegerField(label="Epochs", required=False, min_value=2, max_value=10_000, help_text=EPOCHS)
     seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31, initial=FULL.seed)
     device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
 

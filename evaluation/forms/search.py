@@ -27,9 +27,10 @@ class _Search(PageForm):
         super().__init__(*args, **kwargs)
         set_choices(self, "relation", [ALL, *relations_of(contents)])
 
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self, *names: str) -> list[Any]:
+        """Return the text searched for and the values of the named fields, None for those that are wrong."""
         self.is_valid()
-        return self.cleaned_data
+        return [self.cleaned_data.get("q", "").strip(), *(self.cleaned_data.get(name) for name in names)]
 
 
 class QuestionSearchForm(_Search):
@@ -39,14 +40,8 @@ class QuestionSearchForm(_Search):
 
     def wanted(self) -> QuestionFilter:
         """Return what the address asks for."""
-        asked = self._asked()
-        return QuestionFilter(
-            asked.get("q", "").strip(),
-            asked.get("side", ""),
-            asked.get("relation"),
-            asked.get("which", ""),
-            asked.get("sort") or next(iter(SORTS)),
-        )
+        text, side, relation, which, sort = self._asked("side", "relation", "which", "sort")
+        return QuestionFilter(text, side or "", relation, which or "", sort or next(iter(SORTS)))
 
 
 class TripleSearchForm(_Search):
@@ -64,12 +59,5 @@ class TripleSearchForm(_Search):
 
     def wanted(self) -> TripleFilter:
         """Return what the address asks for."""
-        asked = self._asked()
-        return TripleFilter(
-            asked.get("q", "").strip(),
-            asked.get("relation"),
-            asked.get("state", ""),
-            asked.get("system", ""),
-            asked.get("reason", ""),
-            asked.get("by", ""),
-        )
+        text, relation, *words = self._asked("relation", "state", "system", "reason", "by")
+        return TripleFilter(text, relation, *(word or "" for word in words))

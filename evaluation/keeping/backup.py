@@ -53,7 +53,7 @@ class OwnedArtifact(NamedTuple):
 
 
 class BackupSummary(NamedTuple):
-    """TableSum up a backup."""
+    """Sum up a backup."""
 
     rows: int
     files: int
@@ -132,16 +132,14 @@ def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
             else:
                 _add_files(members, one)
         tell("files of graphs, systems, runs and the rest", len(owned), len(owned))
-        text = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
-        members.add_bytes(MANIFEST, text, listed=False)
+        members.add_bytes(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), listed=False)
     return manifest
 
 
 def _owned() -> Iterator[OwnedArtifact]:
     """Yield the artifacts of all rows of all models."""
     for model in apps.get_models():
-        names = {field.name for field in model._meta.concrete_fields}
-        if "artifact" in names:
+        if any(field.name == "artifact" for field in model._meta.concrete_fields):
             rows = model._base_manager.exclude(artifact="").order_by("pk")
             for row in rows.only("pk", "artifact", "sha256"):
                 remade = isinstance(row, Export)
@@ -160,9 +158,8 @@ def _add_files(members: "_Members", owned: OwnedArtifact) -> None:
         advice = "put them back from an earlier backup, or delete what they belong to"
         if owned.remade:
             advice = "delete the file; it is written again when somebody asks for it on the page Test set"
-        raise _ChangedError(
-            f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs): {advice}"
-        )
+        what = f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs)"
+        raise _ChangedError(f"{what}: {advice}")
 
 
 def _relative(path: Path) -> str:

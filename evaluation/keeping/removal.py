@@ -79,14 +79,8 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
     counted = ((model, rows.count()) for model, rows in going.items() if not model._meta.auto_created)
     rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
     files = [file for path in _paths(going) for file in files_below(path)]
-    return Preview(
-        kind=str(type(subject)._meta.verbose_name),
-        name=str(subject),
-        rows=rows,
-        files=len(files),
-        bytes=sum(file.stat().st_size for file in files),
-        refused=_refusals(subject, going, with_labels),
-    )
+    size, kind = sum(file.stat().st_size for file in files), str(type(subject)._meta.verbose_name)
+    return Preview(kind, str(subject), rows, len(files), size, _refusals(subject, going, with_labels))
 
 
 def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
@@ -112,27 +106,20 @@ def remove(subject: Subject, user: User | None, *, with_labels: bool = False) ->
             record(user, _ACTS[type(subject)], about=gone.name, rows=dict(gone.rows), bytes=gone.bytes)
             transaction.on_commit(lambda: _delete_files(paths))
     except IntegrityError as error:
-        raise KeepingError(
-            f"{subject} was used while it was being deleted, and nothing was deleted. Try again."
-        ) from error
+        words = f"{subject} was used while it was being deleted, and nothing was deleted. Try again."
+        raise KeepingError(words) from error
     return gone
 
 
 # -- what goes --------------------------------------------------------------------------------------------------
 
 
-def _roots(subject: Subject) -> dict[type[models.Model], Q]:
-    """Return the rows that all others depend on. A study goes with the graphs that were made for it."""
+def _going(subject: Subject) -> Going:
+    """Return the rows that go, by model, after the models they refer to; a study goes with the graphs made for it."""
     roots: dict[type[models.Model], Q] = {type(subject): Q(pk=subject.pk)}
     if isinstance(subject, Study):
         # their numbers, since the rows that tell them go first
         roots[Graph] = Q(pk__in=list(subject.runs.values_list("graph", flat=True)))
-    return roots
-
-
-def _going(subject: Subject) -> Going:
-    """Return the rows that go, by model; each model comes after those that its rows refer to."""
-    roots = _roots(subject)
     going: Going = {}
     waiting = _reached(set(roots))
     while waiting:
@@ -160,9 +147,8 @@ def _reached(roots: set[type[models.Model]]) -> list[type[models.Model]]:
 def _references(model: type[models.Model], nulled: bool = False) -> Iterator[tuple[Any, type[models.Model]]]:
     """Yield the foreign keys of a model with their targets; with `nulled`, those that are emptied with the target."""
     for field in model._meta.concrete_fields:
-        if not isinstance(field, models.ForeignKey):
-            continue
-        if (field.remote_field.on_delete is models.SET_NULL) == nulled:
+        is_key = isinstance(field, models.ForeignKey)
+        if is_key and (field.remote_field.on_delete is models.SET_NULL) == nulled:
             yield field, field.remote_field.model
 
 
@@ -188,8 +174,7 @@ def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
         studies = Study.objects.filter(runs__in=going[StudyRun]).distinct() if StudyRun in going else []
         found += [f"Open-world study {study} rests on it: delete the study instead." for study in studies]
     if isinstance(subject, System):
-        pools = subject.pools.order_by("name")
-        found += [USED_BY.format(pool) for pool in pools]
+        found += [USED_BY.format(pool) for pool in subject.pools.order_by("name")]
         found += [] if with_labels else _measured_by(subject)
     if not with_labels:
         found += _precious(subject, going)
@@ -206,16 +191,13 @@ def _measured_by(system: System) -> list[str]:
 def _precious(subject: Subject, going: Going) -> list[str]:
     labels = sum(going[model].count() for model in _PEOPLES if model in going)
     frozen = going[Qrels].filter(origin=QrelsOrigin.FROZEN).count() if Qrels in going else 0
-    precious = [
-        f"{n:,} {word if n > 1 else one}"
-        for n, one, word in ((labels, "label", "labels of people"), (frozen, "frozen qrels", "frozen qrels"))
-        if n
-    ]
-    if not precious:
+    held = [f"{labels:,} {'labels of people' if labels > 1 else 'label'}"] if labels else []
+    held += [f"{frozen:,} frozen qrels"] if frozen else []
+    if not held:
         return []
     kind = type(subject)._meta.verbose_name
     return [
-        f"It holds {' and '.join(precious)}, which nobody can make again: archive it instead. Who is sure makes a "
+        f"It holds {' and '.join(held)}, which nobody can make again: archive it instead. Who is sure makes a "
         f"backup and deletes it on the server: remove {kind} {subject} --with-labels."
     ]
 

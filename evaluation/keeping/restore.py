@@ -20,6 +20,7 @@ from core.files.artifacts import ArtifactError, sha256_of
 from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, BackupSummary, Reader
 from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
 
+ANOTHER = "Nothing was restored; take another backup."
 _CHUNK = 2**20
 _LEFT = ".restore-"  # prefix of the folder of a restore that runs or was killed
 
@@ -49,10 +50,8 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
         if isinstance(error, DatabaseError):
             raise BackupError(f"The database refused {path.name}: {error}. Nothing was restored.") from error
         if isinstance(error, OSError):
-            raise ArtifactError(
-                f"The files could not be written to {settings.ARTIFACT_ROOT}: {error.strerror or error}. Nothing was "
-                "restored."
-            ) from error
+            words = f"The files could not be written to {settings.ARTIFACT_ROOT}: {error.strerror or error}"
+            raise ArtifactError(f"{words}. Nothing was restored.") from error
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
@@ -75,17 +74,13 @@ def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
             "sets there, and import them here. Nothing was restored."
         )
     if lacking := [key for key in ("migrations", "tables", "members") if key not in manifest]:
-        raise BackupError(
-            f"{path.name} is no whole backup: its manifest has no {lacking[0]}. Nothing was restored; take another "
-            "backup."
-        )
+        words = f"{path.name} is no whole backup: its manifest has no {lacking[0]}"
+        raise BackupError(f"{words}. {ANOTHER}")
     told = manifest["members"]
     if wrong := sorted(name for name in {*told, *found} if told.get(name) != found.get(name)):
         more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-        raise BackupError(
-            f"{path.name} is damaged: {wrong[0]}{more} missing or changed since it was written. Nothing was restored; "
-            "take another backup."
-        )
+        words = f"{path.name} is damaged: {wrong[0]}{more} missing or changed since it was written"
+        raise BackupError(f"{words}. {ANOTHER}")
     return manifest
 
 
@@ -167,7 +162,7 @@ def _check_version(manifest: dict[str, Any], every: dict[str, Table]) -> None:
         if kind == "database" and below.partition("/")[0] not in every:
             raise BackupError(
                 f"The backup holds {member}, and the program has no table {below.partition('/')[0]}: it was changed by "
-                "hand, or comes from another program. Nothing was restored; take another backup."
+                f"hand, or comes from another program. {ANOTHER}"
             )
 
 
@@ -202,7 +197,7 @@ def _insert(table: Table, member: str, lines: bytes) -> None:
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise BackupError(
             f"{member} has a row that table {table.name} cannot hold: {error}. It was changed by hand, or comes from "
-            "another program. Nothing was restored; take another backup."
+            f"another program. {ANOTHER}"
         ) from error
 
 
@@ -225,12 +220,7 @@ def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tel
 
 def _move_in(aside: Path) -> list[Path]:
     """Move the restored folders to their places. The artifact folder itself may be a mounted disk."""
-    moved = []
-    for entry in sorted(aside.iterdir()):
-        place = aside.parent / entry.name
-        entry.rename(place)
-        moved.append(place)
-    return moved
+    return [entry.rename(aside.parent / entry.name) for entry in sorted(aside.iterdir())]
 
 
 def _drain(reader: Reader) -> str:

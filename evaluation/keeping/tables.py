@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -87,8 +88,7 @@ class Table:
     def sum(self) -> TableSum:
         """Return the checksum of the current rows."""
         found = TableSum()
-        for _ in self.lines(found):
-            pass
+        deque(self.lines(found), maxlen=0)
         return found
 
     def _row(self, values: list[Any]) -> tuple[Any, ...]:

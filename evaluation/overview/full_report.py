@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.staticfiles import finders
 from django.db.models import Max
@@ -46,8 +46,7 @@ class ReportPart:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class Chapter:
+class Chapter(NamedTuple):
     analysis: Analysis
     parts: Sequence[ReportPart]
 
@@ -82,18 +81,12 @@ def full_report(pool: Pool, settings: Settings) -> Report:
     context = Context(pool, settings)
     look_up_labels(context)
     as_of = pool.judgements.aggregate(at=Max("decided_at"))["at"]
-    chapters = [
-        Chapter(analysis, [_part(pool, analysis, part, settings_of(analysis, settings)) for part in analysis.parts])
-        for analysis in ANALYSES
-    ]
-    return Report(
-        pool,
-        settings,
-        as_of,
-        methods(context),
-        [systems_table(pool), measures_table(context)],
-        [Chapter(OVERVIEW, [_overview(pool, settings)]), *chapters],
-    )
+    chapters = [Chapter(OVERVIEW, [_overview(pool, settings)])]
+    for analysis in ANALYSES:
+        own = settings_of(analysis, settings)
+        chapters.append(Chapter(analysis, [_part(pool, analysis, part, own) for part in analysis.parts]))
+    tables = [systems_table(pool), measures_table(context)]
+    return Report(pool, settings, as_of, methods(context), tables, chapters)
 
 
 def _overview(pool: Pool, settings: Settings) -> ReportPart:
@@ -129,8 +122,7 @@ def _part(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Rep
         return ReportPart(part, [], problem=f"Undefined: {error}")
 
 
-@dataclass(frozen=True)
-class ChapterPreview:
+class ChapterPreview(NamedTuple):
     """Announce a chapter of the report: `waiting` are heavy parts that no job has computed."""
 
     analysis: Analysis
@@ -153,6 +145,10 @@ def preview_chapters(pool: Pool, settings: Settings) -> list[ChapterPreview]:
 
 def report_json(report: Report) -> Json:
     """Return the report as JSON."""
+    analyses = []
+    for analysis, parts in report.chapters:
+        found = [{"part": one.part.key} | {name: getattr(one, name) for name in _IN_JSON} for one in parts]
+        analyses.append({"analysis": analysis.key, "title": analysis.title, "parts": found})
     return {
         "pool": report.pool.name,
         "as_of": report.as_of,
@@ -160,16 +156,7 @@ def report_json(report: Report) -> Json:
         "settings": {name: getattr(report.settings, name) for name in REPORT_SETTINGS},
         "methods": [{"heading": heading, "text": text} for heading, text in report.methods],
         "tables": [asdict(table) for table in report.tables],
-        "analyses": [
-            {
-                "analysis": chapter.analysis.key,
-                "title": chapter.analysis.title,
-                "parts": [
-                    {"part": part.part.key} | {name: getattr(part, name) for name in _IN_JSON} for part in chapter.parts
-                ],
-            }
-            for chapter in report.chapters
-        ],
+        "analyses": analyses,
     }
 
 
@@ -185,18 +172,9 @@ def report_html(report: Report) -> str:
             drawn = [section for section in sections if section["chart"]]
             charts += [{**section["chart"], "key": section["key"], "systems": shown.systems} for section in drawn]
         chapters.append({"analysis": chapter.analysis, "parts": parts})
-    return render_to_string(
-        "evaluation/overview/report_file.html",
-        {
-            "report": report,
-            "pool": report.pool,
-            "chapters": chapters,
-            "charts": charts,
-            "style": _style(STYLES),
-            "plotly": _script(PLOTLY),
-            "charts_code": one_module(CHARTS),
-        },
-    )
+    files = {"style": _style(STYLES), "plotly": _script(PLOTLY), "charts_code": one_module(CHARTS)}
+    context = {"report": report, "pool": report.pool, "chapters": chapters, "charts": charts, **files}
+    return render_to_string("evaluation/overview/report_file.html", context)
 
 
 def inline_script(code: str) -> SafeString:

@@ -39,42 +39,34 @@ def methods(context: Context) -> list[Paragraph]:
         ("Label sets", _labels(context)),
         (
             "Measures",
-            (
-                "Micro measures are means over answers: each answer is ranked with the other answers of its question"
-                " removed, ties by the mean of the best and the worst position. Macro measures are means over"
-                " questions. Lists are in strict order: ties are broken by one seeded random order of the entities."
-                " Entities that answer a question in train, in valid, or in the part of test that was not sampled are"
-                " no candidates."
-            ),
+            "Micro measures are means over answers: each answer is ranked with the other answers of its question"
+            " removed, ties by the mean of the best and the worst position. Macro measures are means over"
+            " questions. Lists are in strict order: ties are broken by one seeded random order of the entities."
+            " Entities that answer a question in train, in valid, or in the part of test that was not sampled are"
+            " no candidates.",
         ),
         (
             "Rank correlation",
-            (
-                "Orders of systems are compared by Kendall's tau-b, tau_AP (symmetric, with ties), rank-biased overlap"
-                " (persistence 0.9) and Spearman's rho. Intervals are 95 % percentile intervals of 1,000 bootstrap"
-                f" resamples of the questions, the same ones for all measures, seed {settings.seed}."
-            ),
+            "Orders of systems are compared by Kendall's tau-b, tau_AP (symmetric, with ties), rank-biased overlap"
+            " (persistence 0.9) and Spearman's rho. Intervals are 95 % percentile intervals of 1,000 bootstrap"
+            f" resamples of the questions, the same ones for all measures, seed {settings.seed}.",
         ),
         (
             "Stability",
-            (
-                f"20 sizes from 1 to 95 %, {REPEATS} seeded random subsets a size, seed {settings.seed}. A triple that"
-                " is left out loses its label: it is no answer, and not filtered either."
-            ),
+            f"20 sizes from 1 to 95 %, {REPEATS} seeded random subsets a size, seed {settings.seed}. A triple that"
+            " is left out loses its label: it is no answer, and not filtered either.",
         ),
         (
             "Tests",
-            (
-                "All pairs of systems by paired two-tailed t-tests, for micro measures clustered by question; Holm's"
-                " and Benjamini and Hochberg's corrections over the pairs of a measure; randomised Tukey HSD with"
-                f" {PERMUTATIONS:,} permutations, seed {settings.seed}. α = {settings.alpha:g}."
-            ),
+            "All pairs of systems by paired two-tailed t-tests, for micro measures clustered by question; Holm's"
+            " and Benjamini and Hochberg's corrections over the pairs of a measure; randomised Tukey HSD with"
+            f" {PERMUTATIONS:,} permutations, seed {settings.seed}. α = {settings.alpha:g}.",
         ),
         (
             "Undefined values",
-            ("A value that is not defined is written as undefined, with its reason; it is never replaced by 0."),
+            "A value that is not defined is written as undefined, with its reason; it is never replaced by 0.",
         ),
-        ("Software", software()),
+        ("Software", "TriplePool; " + ", ".join(f"{name} {number}" for name, number in versions().items()) + "."),
     ]
 
 
@@ -113,10 +105,8 @@ def _filters(pool: Pool) -> str:
 
 
 def _is_labelled_here(pool: Pool) -> bool:
-    return (
-        pool.judgements.filter(origin=JudgementOrigin.PEOPLE).exists()
-        or live_labels().filter(item__campaign__pool=pool).exists()
-    )
+    judged = pool.judgements.filter(origin=JudgementOrigin.PEOPLE)
+    return judged.exists() or live_labels().filter(item__campaign__pool=pool).exists()
 
 
 def _annotation(pool: Pool) -> str:
@@ -185,19 +175,11 @@ def versions() -> Json:
     return {"Python": platform.python_version(), **{name: version_of_package(name) for name in PACKAGES}}
 
 
-def software() -> str:
-    return "TriplePool; " + ", ".join(f"{name} {number}" for name, number in versions().items()) + "."
-
-
 # -- tables -----------------------------------------------------------------------------------------------------
 
 
 def systems_table(pool: Pool) -> Table:
     """Return a table of the systems with a run, and how they were trained."""
-    rows: list[list[Cell]] = [
-        [system.name, system.kind, *_trained(system), _settings(system.settings), system.sha256[:16]]
-        for system in systems_with_runs(pool)
-    ]
     columns = [
         Column("system", "System", "system"),
         Column("kind", "Model", "text"),
@@ -207,6 +189,10 @@ def systems_table(pool: Pool) -> Table:
         Column("settings", "Settings", "text"),
         Column("sha256", "SHA-256", "text"),
     ]
+    rows: list[list[Cell]] = []
+    for system in systems_with_runs(pool):
+        settings = ", ".join(f"{key} {value}" for key, value in sorted(system.settings.items()))
+        rows.append([system.name, system.kind, *_trained(system), settings, system.sha256[:16]])
     return Table("report-systems", "Systems", columns, rows)
 
 
@@ -215,10 +201,6 @@ def _trained(system: System) -> list[Cell]:
     if system.is_imported:
         return [cell(math.nan, "an imported run: nothing is known of its training")] * 3
     return [system.seed, system.best_epoch, {"value": system.validation_mrr, "reason": "not kept"}]
-
-
-def _settings(settings: Json) -> str:
-    return ", ".join(f"{key} {value}" for key, value in sorted(settings.items()))
 
 
 def measures_table(context: Context) -> Table:

@@ -1,10 +1,11 @@
 """Rank the systems of a pool by its seeds and by its current labels, and put the change into figures and words."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from evaluation.browse.pool_states import LEGEND
 from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, version
@@ -19,8 +20,8 @@ from pooling.models import Pool
 
 BESIDE = ("judged@10", "bpref")
 TOP = 10
+SHARES = tuple(state.key for state in LEGEND)
 WAITING = " waiting"  # of a page whose figures are older than its labels
-SHARES = ("original", "new", "negative", "assumed_negative", "unjudged", "not_pooled")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ class RankChange:
         return -self.moved
 
 
-@dataclass(frozen=True)
-class SlopeLine:
+class SlopeLine(NamedTuple):
     """Hold one line of the slope chart: its heights at the left and the right, in pixels."""
 
     change: RankChange
@@ -84,8 +84,7 @@ def slope_lines(found: list[RankChange], step: float = 40) -> list[SlopeLine]:
 
 
 def ordinal(n: int) -> str:
-    suffix = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{suffix}"
+    return f"{n}{'th' if 10 <= n % 100 <= 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
 
 
 def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new_positives: int) -> str:
@@ -169,8 +168,8 @@ def _compute(pool: Pool) -> dict[str, Any]:
 
 
 def _tau(found: Interval) -> dict[str, Any]:
-    low, high = number(found.low), number(found.high)
-    return {"tau": number(found.value), "low": low, "high": high, "questions": found.questions}
+    ends = {"low": number(found.low), "high": number(found.high)}
+    return {"tau": number(found.value), **ends, "questions": found.questions}
 
 
 def _intervals(span: PlaceIntervals) -> dict[str, Any]:

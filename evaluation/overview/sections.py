@@ -5,8 +5,9 @@ They are the first chapter of a report, always of the seeds and the current labe
 
 from typing import Any
 
+from evaluation.browse.pool_states import LEGEND
 from evaluation.measures.registry import Measure
-from evaluation.overview.rankings import SHARES, RankChange, overview
+from evaluation.overview.rankings import RankChange, overview
 from evaluation.sections.builders import table_of
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Json, Part, Section, Table
 from evaluation.sections.settings import RANKING, Settings
@@ -14,6 +15,7 @@ from pooling.models import Pool
 
 KEY = "overview"
 RANKINGS = "overview-rankings"  # key of its section, and of its chart on the page
+_TAUS = (("measure", "Measure", "measure"), ("tau", "Tau", "tau"), ("n", "Questions", "count"))
 OVERVIEW = Analysis(
     KEY,
     "Overview",
@@ -25,8 +27,6 @@ OVERVIEW = Analysis(
     # not kept under its own name: what it shows is kept with the page
     (Part(KEY, lambda context: overview_sections(context.pool, context.settings)[0]),),
 )
-_WORDS = ("Original answer", "New answer", "Negative", "Assumed negative", "Unjudged", "Not pooled")
-NAMES = dict(zip(SHARES, _WORDS, strict=True))
 
 
 def measure_of(settings: Settings) -> str:
@@ -35,10 +35,7 @@ def measure_of(settings: Settings) -> str:
 
 
 def overview_sections(pool: Pool, settings: Settings) -> tuple[list[Section], list[str], list[str]]:
-    """Return the sections, the systems in the order of their colours, and the systems that are left out.
-
-    Raise UserError where there is no run to evaluate.
-    """
+    """Return the sections, the systems in the order of colours, and those left out; UserError where no run is there."""
     found = overview(pool, measure_of(settings))
     systems = [row["system"] for row in found["rows"]]
     return [_rankings(found), _top(found)], systems, found["left_out"]
@@ -60,11 +57,7 @@ def _rankings(found: Json) -> Section:
         ],
     )
     tau_title = "Kendall's tau-b between the two orders, with its 95 % bootstrap interval"
-    tau_columns = [
-        Column("measure", "Measure", "measure"),
-        Column("tau", "Tau", "tau"),
-        Column("n", "Questions", "count"),
-    ]
+    tau_columns = [Column(*names) for names in _TAUS]
     return Section(
         RANKINGS,
         f"Two rankings by {measure.label}",
@@ -93,14 +86,12 @@ def _how_sure(sure: Json) -> str:
 
 
 def _taus(found: Json) -> list[list[Cell]]:
-    reason = "fewer than two systems are defined, or one side ties them all"
     rows: list[list[Cell]] = []
     for measure, tau in zip(found["columns"], found["taus"], strict=True):
         if tau is not None:  # those beside the ranking have none
-            cell: Cell = {"value": tau["tau"], "low": tau["low"], "high": tau["high"]}
-            rows.append(
-                [measure.label, cell if tau["tau"] is not None else {"value": None, "reason": reason}, tau["questions"]]
-            )
+            undefined = {"value": None, "reason": "fewer than two systems are defined, or one side ties them all"}
+            value = undefined if tau["tau"] is None else {"value": tau["tau"], "low": tau["low"], "high": tau["high"]}
+            rows.append([measure.label, value, tau["questions"]])
     return rows
 
 
@@ -120,10 +111,11 @@ def _top(found: Json) -> Section:
     shares: dict[str, Any] = found["shares"]
     reason = "no question has an answer under the current labels"
     rows: list[list[Cell]] = [
-        [system, *({"value": None, "reason": reason} if row[kind] is None else row[kind] for kind in SHARES)]
+        [system, *({"value": None, "reason": reason} if row[one.key] is None else row[one.key] for one in LEGEND)]
         for system, row in shares["systems"].items()
     ]
-    columns = [Column("system", "System", "system"), *(Column(kind, NAMES[kind], "share") for kind in SHARES)]
+    kinds = [Column(state.key, state.label.capitalize(), "share") for state in LEGEND]
+    columns = [Column("system", "System", "system"), *kinds]
     return Section(
         "overview-top",
         f"What stands in the first {shares['k']}",

@@ -1,8 +1,8 @@
 """Describe the progress of a pool: for each stage its state, its counts and the next step."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from django.urls import reverse
 
@@ -28,8 +28,7 @@ class State(StrEnum):
         return {"waiting": "not started", "attention": "needs attention"}.get(self.value, self.value)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """Suggest what to do next: a sentence, with a page to open or a command to type on the server."""
 
     text: str
@@ -37,28 +36,25 @@ class Step:
     command: str = ""
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(NamedTuple):
     label: str
     value: int
     of: int | None = None
 
 
-@dataclass
-class Summary:
+class Summary(NamedTuple):
     """Hold state, counts and next step of a stage."""
 
     state: State
-    figures: list[Count] = field(default_factory=list)
+    figures: Sequence[Count] = ()
     step: Step | None = None
 
 
-@dataclass(frozen=True)
-class StageStatus:
+class StageStatus(NamedTuple):
     stage: Stage
     url: str
     state: State
-    figures: list[Count]
+    figures: Sequence[Count]
     step: Step | None
     jobs: list[Job]
 
@@ -91,7 +87,7 @@ def _systems(counts: StageCounts) -> Summary:
     states = [system.state for system in counts.systems]
     trained, failed = states.count(SystemState.TRAINED), states.count(SystemState.FAILED)
     if not states:
-        return Summary(State.NOT_STARTED, [], Step("Train systems, to compare them on this pool.", url))
+        return Summary(State.NOT_STARTED, step=Step("Train systems, to compare them on this pool.", url))
     figures = [Count("trained", trained, len(states))]
     if failed:
         return Summary(State.ATTENTION, [*figures, Count("failed", failed)], Step("See why training failed.", url))
@@ -117,11 +113,8 @@ def _runs(counts: StageCounts) -> Summary:
 
 
 def _pool(counts: StageCounts) -> Summary:
-    figures = [
-        Count("seed triples", counts.seeds),
-        Count("pooled triples", counts.pooled),
-        Count("depth", counts.pool.depth),
-    ]
+    size = [Count("seed triples", counts.seeds), Count("pooled triples", counts.pooled)]
+    figures = [*size, Count("depth", counts.pool.depth)]
     if counts.pool.state == PoolState.FAILED:
         return Summary(State.ATTENTION, figures, Step("See why building failed, and start it again.", reverse("jobs")))
     if counts.pool.state == PoolState.CANCELLED:
@@ -135,19 +128,15 @@ def _pool(counts: StageCounts) -> Summary:
 def _filter(counts: StageCounts) -> Summary:
     if counts.pool.state != PoolState.READY:
         return Summary(State.NOT_STARTED)
-    filtered = counts.pooled - counts.to_people
-    return Summary(
-        State.DONE, [Count("filtered", filtered, counts.pooled), Count("to people", counts.to_people, counts.pooled)]
-    )
+    filtered = Count("filtered", counts.pooled - counts.to_people, counts.pooled)
+    return Summary(State.DONE, [filtered, Count("to people", counts.to_people, counts.pooled)])
 
 
 def _questions(counts: StageCounts) -> Summary:
-    figures = [
-        Count("relations asked about", counts.relations_asked),
-        Count("in your own words", counts.relations_worded),
-    ]
     if counts.pool.state != PoolState.READY:
         return Summary(State.NOT_STARTED)
+    asked, worded = counts.relations_asked, counts.relations_worded
+    figures = [Count("relations asked about", asked), Count("in your own words", worded)]
     step = Step("Read the questions over.", reverse("pool-questions", args=[counts.pool.name]))
     return Summary(State.DONE, figures, step)
 
@@ -196,9 +185,9 @@ def _adjudication(counts: StageCounts) -> Summary:
 def _qrels(counts: StageCounts) -> Summary:
     judged = [Count("positive", counts.positive), Count("negative", counts.negative)]
     url = reverse("export", args=[counts.pool.name])
-    if counts.qrels == 0:
-        if not counts.judged:
-            return Summary(State.NOT_STARTED)
+    if not counts.qrels and not counts.judged:
+        return Summary(State.NOT_STARTED)
+    if not counts.qrels:
         return Summary(State.NOT_STARTED, judged, Step("Freeze the judgements there are.", url))
     figures = [Count("frozen versions", counts.qrels), *judged, Count("judged since the last", counts.judged_since)]
     step = Step("Freeze a newer version when labels are in.", url) if counts.judged_since else None
@@ -217,9 +206,8 @@ def _test_set(counts: StageCounts) -> Summary:
     if not counts.judged:
         return Summary(State.NOT_STARTED)
     step = Step("Take the completed test set away.", reverse("export", args=[counts.pool.name]))
-    return Summary(
-        State.DONE if counts.qrels else State.NOT_STARTED, [Count("positive with the seeds", counts.positive)], step
-    )
+    figures = [Count("positive with the seeds", counts.positive)]
+    return Summary(State.DONE if counts.qrels else State.NOT_STARTED, figures, step)
 
 
 _SUMMARIES: dict[str, Callable[[StageCounts], Summary]] = {

@@ -1,8 +1,6 @@
 """Write the card of a test set (README.md): how it was made, numbers, agreement, limits, licence and citation."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -12,8 +10,11 @@ from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.qrels import state_counts
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from evaluation.test_sets.files import FILES
+from evaluation.test_sets.files import FILES, Content
+from evaluation.test_sets.labels import days_of
+from evaluation.test_sets.tables import positives
 from pooling.pools.kernels.filters import REASONS, reason_label
+from pooling.questions.kernel import distinct_questions
 
 _STATES = (
     ("positive", "positive (seed triples included)"), ("negative", "negative (people or an import)"),
@@ -24,59 +25,52 @@ _SETTLED = {
     "agreed": "two people agreed", "adjudicated": "an adjudicator decided", "imported": "labels made elsewhere",
     "undecided": "undecided, counts as unjudged", "open": "without an answer yet",
 }  # fmt: skip
+_LAST = ("croissant.json", "CHECKSUMS.sha256")  # files that are written after the card
 
 
-class CardNumbers(NamedTuple):
-    """Hold the numbers of the card: of all judgements, also where the export leaves some out."""
-
-    questions: int
-    answered: int  # questions with a positive answer
-    agreement: Agreement
-    doubles: int  # triples with two labels
-    people: int
-    days: tuple[datetime, datetime] | None  # first and last label of people
-    measures: Sequence[str]
-    systems: Mapping[str, Sequence[float]]  # name -> values, nan where undefined
-
-
-def card(
-    qrels: Qrels, frozen: Frozen, numbers: CardNumbers, left_out: Sequence[str], names: Sequence[str]
-) -> Iterator[str]:
-    """Yield the lines of the card; `left_out`: what the export leaves out; `names`: its files."""
+def card(content: Content, names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the card, given the names of the files. Numbers are of all judgements, exported or not."""
+    qrels, frozen = content.qrels, content.whole
+    asked = len(distinct_questions(frozen.triples).side)
+    answered = len(distinct_questions(frozen.triples[positives(frozen)]).side)
     yield f"# Test set {qrels.pool.name}, qrels {qrels.name}"
-    for part in (
-        _made(qrels, frozen, numbers, left_out),
-        _counts(frozen, numbers),
-        _agreement(numbers),
-        _measures(numbers),
-        _limits(frozen),
-        _use(numbers, names),
-        _terms(qrels),
-        _files(names),
+    for heading, lines in (
+        ("How it was made", _made(content)),
+        ("CardNumbers", _counts(content, asked)),
+        ("Agreement", _agreement(*content.agreement)),
+        ("Measures of the systems", _measures(content, answered)),
+        ("Known limits", _limits(frozen)),
+        ("How to read it", _use(asked, answered, names)),
+        ("Licence and citation", _terms(qrels)),
+        ("Files", _files(names)),
     ):
-        yield ""
-        yield from part
+        yield from ("", f"## {heading}", "", *lines)
 
 
-def _made(qrels: Qrels, frozen: Frozen, numbers: CardNumbers, left_out: Sequence[str]) -> Iterator[str]:
-    about, graph = frozen.about, qrels.pool.graph
+def _table(head: str, rows: Iterable[str]) -> Iterator[str]:
+    """Yield a table in Markdown; " | " separates the cells of `head` and of each row."""
+    yield f"| {head} |"
+    yield "|---" * (head.count(" | ") + 1) + "|"
+    yield from (f"| {row} |" for row in rows)
+
+
+def _made(content: Content) -> Iterator[str]:
+    qrels, about, left_out = content.qrels, content.whole.about, content.options.left_out
+    graph, days = qrels.pool.graph, days_of(content.whole)
     systems = ", ".join(about["contributors"]) or "systems elsewhere"
-    yield "## How it was made"
-    yield ""
     yield f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities:,} entities,"
     yield f"{graph.num_relations:,} relations, {graph.num_train:,} train, {graph.num_valid:,} valid and"
     yield f"{graph.num_test:,} test triples."
     yield f"The first {about['depth']} candidates of {systems}"
     yield "for both questions of each seed triple were pooled."
     yield f"Seeds: {about['seed_source']}. Filters: {', '.join(about['filters']) or 'none'}."
-    if numbers.days:
-        first, last = (f"{day:%Y-%m-%d}" for day in numbers.days)
-        yield f"People were asked from {first} to {last}, in the words of questions.tsv."
+    if days:
+        yield f"People were asked from {days[0]:%Y-%m-%d} to {days[1]:%Y-%m-%d}, in the words of questions.tsv."
         yield "Two people label a triple without knowing of each other; where they differ, a third decides."
     if simulated := about.get("simulated"):
         yield f"{simulated:,} of these labels are of simulated people, who answer from a known truth: they measure"
         yield "nobody."
-    if numbers.days and (rules := about.get("rules")):
+    if days and (rules := about.get("rules")):
         rule = EvidenceRule(rules["evidence_rule"]).label
         yield f"A link to evidence was asked: {rule}. Order of judging: {rules['order']}."
     yield f"Frozen {qrels.created_at:%Y-%m-%d %H:%M} UTC; SHA-256 of the qrels {qrels.sha256}."
@@ -85,41 +79,30 @@ def _made(qrels: Qrels, frozen: Frozen, numbers: CardNumbers, left_out: Sequence
         yield f"This archive: {', '.join(left_out)}. The numbers below are of all judgements."
 
 
-def _counts(frozen: Frozen, numbers: CardNumbers) -> Iterator[str]:
-    counts = state_counts(frozen.state)
-    yield "## CardNumbers"
+def _counts(content: Content, asked: int) -> Iterator[str]:
+    frozen = content.whole
+    counts, settled = state_counts(frozen.state), np.bincount(frozen.settled, minlength=len(SETTLED))
+    states = [f"{words} | {counts[name]:,}" for name, words in _STATES]
+    yield from _table("triples | number", [*states, f"all | {len(frozen.state):,}"])
     yield ""
-    yield "| triples | number |"
-    yield "|---|---|"
-    for name, words in _STATES:
-        yield f"| {words} | {counts[name]:,} |"
-    yield f"| all | {len(frozen.state):,} |"
+    how = (f"{name} | {_SETTLED[name]} | {n:,}" for name, n in zip(SETTLED, settled, strict=True))
+    yield from _table("settled | how | number", how)
     yield ""
-    yield "| settled | how | number |"
-    yield "|---|---|---|"
-    for value, name in enumerate(SETTLED):
-        yield f"| {name} | {_SETTLED[name]} | {int((frozen.settled == value).sum()):,} |"
+    reasons = np.bincount(frozen.reason[frozen.settled == SETTLED.index("filtered")], minlength=len(REASONS))
+    why = ((name, n) for name, n in zip(REASONS, reasons, strict=True) if name and n)
+    yield from _table("filter | why | number", (f"{name} | {reason_label(name)} | {n:,}" for name, n in why))
     yield ""
-    yield "| filter | why | number |"
-    yield "|---|---|---|"
-    filtered = frozen.reason[frozen.settled == SETTLED.index("filtered")]
-    for value, name in enumerate(REASONS):
-        if name and (number := int((filtered == value).sum())):
-            yield f"| {name} | {reason_label(name)} | {number:,} |"
-    yield ""
-    yield f"{numbers.questions:,} questions. {len(frozen.labels.values):,} labels of {numbers.people:,} people,"
+    people = len(np.unique(content.all_labels.person))
+    yield f"{asked:,} questions. {len(frozen.labels.values):,} labels of {people:,} people,"
     yield f"{len(frozen.imported.values):,} labels made elsewhere."
 
 
-def _agreement(numbers: CardNumbers) -> Iterator[str]:
-    raw, alpha, ac1 = numbers.agreement
-    yield "## Agreement"
-    yield ""
-    yield f"{numbers.doubles:,} triples have two labels, {raw.n:,} of them yes or no from both."
+def _agreement(found: Agreement, doubles: int) -> Iterator[str]:
+    raw, alpha, ac1 = found
+    yield f"{doubles:,} triples have two labels, {raw.n:,} of them yes or no from both."
     yield "Before a third person decided, of whichever two people:"
     if raw.value is not None and raw.interval:
-        low, high = raw.interval
-        yield f"The same answer: {raw.value:.4f} (95 % {low:.4f} to {high:.4f})."
+        yield f"The same answer: {raw.value:.4f} (95 % {raw.interval[0]:.4f} to {raw.interval[1]:.4f})."
     yield f"Krippendorff's alpha: {_coefficient(alpha)}. Gwet's AC1: {_coefficient(ac1)}."
 
 
@@ -127,26 +110,27 @@ def _coefficient(of: Coefficient) -> str:
     return f"undefined ({of.reason})" if of.value is None else f"{of.value:.4f}"
 
 
-def _measures(numbers: CardNumbers) -> Iterator[str]:
-    yield "## Measures of the systems"
-    yield ""
-    if not numbers.systems:
+def _measures(content: Content, answered: int) -> Iterator[str]:
+    if content.measures is None:
         yield "None: no system had a complete run when the qrels were frozen, or they were left out."
         return
     yield "Under these judgements, assumed negatives among them. Means over positive answers (micro) or over the"
-    yield f"{numbers.answered:,} questions that have one (the others)."
+    yield f"{answered:,} questions that have one (the others)."
     yield ""
-    yield "| system | " + " | ".join(numbers.measures) + " |"
-    yield "|---" * (len(numbers.measures) + 1) + "|"
-    for system, row in numbers.systems.items():
-        cells = ["undefined" if np.isnan(value) else f"{value:.4f}" for value in row]
-        yield f"| {system} | " + " | ".join(cells) + " |"
+    table, sums = content.measures
+    means = np.array([of.mean() for of in sums.values()])
+    rows = {system: means[:, table.systems.index(system)] for system in content.systems}
+    yield from _table(
+        " | ".join(["system", *sums]),
+        (
+            " | ".join([system, *("undefined" if np.isnan(value) else f"{value:.4f}" for value in row)])
+            for system, row in rows.items()
+        ),
+    )
 
 
 def _limits(frozen: Frozen) -> Iterator[str]:
     unjudged = int((frozen.state == LabelState.UNJUDGED).sum())
-    yield "## Known limits"
-    yield ""
     yield "- It is complete relative to the pool: what no system returned within the depth nobody has judged."
     yield "- Assumed negatives were filtered by a rule; no person has looked at them, unless they have a label."
     yield f"- {unjudged:,} pooled triples are unjudged. Unjudged is not negative."
@@ -157,20 +141,16 @@ def _limits(frozen: Frozen) -> Iterator[str]:
     yield "  import them as text."
 
 
-def _use(numbers: CardNumbers, names: Sequence[str]) -> Iterator[str]:
+def _use(asked: int, answered: int, names: Sequence[str]) -> Iterator[str]:
     trec = "qrels.txt and runs/" if any(name.startswith("runs/") for name in names) else "qrels.txt"
-    yield "## How to read it"
-    yield ""
     yield "In PyKEEN: `PathDataset('train.tsv', 'test.tsv', 'valid.tsv')`. In mlcroissant:"
     yield f"`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read {trec}."
-    yield f"Only {numbers.answered:,} of the {numbers.questions:,} questions have a positive answer: leave the others"
+    yield f"Only {answered:,} of the {asked:,} questions have a positive answer: leave the others"
     yield "out of means there, as here."
     yield f"In {trec} white space and % of ids are percent-encoded."
 
 
 def _terms(qrels: Qrels) -> Iterator[str]:
-    yield "## Licence and citation"
-    yield ""
     yield qrels.licence or "No licence was named when the qrels were frozen: ask whoever gave you this."
     yield "The graph has the licence of its publisher."
     yield ""
@@ -178,11 +158,6 @@ def _terms(qrels: Qrels) -> Iterator[str]:
 
 
 def _files(names: Sequence[str]) -> Iterator[str]:
-    yield "## Files"
-    yield ""
-    yield "| file | what |"
-    yield "|---|---|"
-    for file in FILES:
-        above = any(name.startswith(file.name) for name in names)  # a folder's files begin with its name
-        if above or file.name in ("croissant.json", "CHECKSUMS.sha256"):
-            yield f"| {file.name} | {file.about} |"
+    # a folder's files begin with its name
+    shown = [file for file in FILES if file.name in _LAST or any(name.startswith(file.name) for name in names)]
+    yield from _table("file | what", (f"{file.name} | {file.about}" for file in shown))

@@ -55,16 +55,8 @@ def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
 def _file(name: str, sha256: str, size: int) -> dict[str, Any]:
     # Croissant calls a packed table by what is in it
     kind = _TYPES.get(Path(name.removesuffix(".gz")).suffix, "text/plain")
-    return {
-        "@type": "cr:FileObject",
-        "@id": name,
-        "name": name,
-        "description": about(name),
-        "contentUrl": name,
-        "contentSize": f"{size} B",
-        "encodingFormat": kind,
-        "sha256": sha256,
-    }
+    named = {"@type": "cr:FileObject", "@id": name, "name": name, "description": about(name), "contentUrl": name}
+    return {**named, "contentSize": f"{size} B", "encodingFormat": kind, "sha256": sha256}
 
 
 def _columns(path: Path) -> list[str]:
@@ -77,23 +69,11 @@ def _columns(path: Path) -> list[str]:
 
 
 def _records(name: str, columns: list[str]) -> dict[str, Any]:
-    stem = name.split(".")[0]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": stem,
-        "name": stem,
-        "description": about(name),
-        "field": [
-            {
-                "@type": "cr:Field",
-                "@id": f"{stem}/{column}",
-                "name": column,
-                "dataType": _type(name, column),
-                "source": {"fileObject": {"@id": name}, "extract": {"column": column}},
-            }
-            for column in columns
-        ],
-    }
+    stem, fields = name.split(".")[0], []
+    for column in columns:
+        field = {"@type": "cr:Field", "@id": f"{stem}/{column}", "name": column, "dataType": _type(name, column)}
+        fields.append({**field, "source": {"fileObject": {"@id": name}, "extract": {"column": column}}})
+    return {"@type": "cr:RecordSet", "@id": stem, "name": stem, "description": about(name), "field": fields}
 
 
 def _type(name: str, column: str) -> str:

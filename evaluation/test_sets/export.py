@@ -7,7 +7,6 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -20,15 +19,14 @@ from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError, evaluated
 from evaluation.labels.qrels import read_frozen
 from evaluation.models import Export, Qrels
-from evaluation.test_sets.card import CardNumbers, card
+from evaluation.test_sets.card import card
 from evaluation.test_sets.croissant import croissant
 from evaluation.test_sets.files import EVERYTHING, Content, ExportOptions, exported_files
-from evaluation.test_sets.labels import agreement_of, days_of, label_columns
+from evaluation.test_sets.labels import agreement_of, label_columns
 from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec import trec_files
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.questions.kernel import distinct_questions
 from pooling.runs.trec_write import pieces, write_pieces
 
 Files = Iterable[tuple[str, Iterable[bytes]]]
@@ -92,9 +90,8 @@ def _write(folder: Path, files: Files, describe: Callable[[Path, Mapping[str, st
             folder.rmdir()
         aside.replace(folder)
     except OSError as error:
-        raise ArtifactError(
-            f"{folder} could not be written: {error.strerror or error}. Nothing was left there."
-        ) from error
+        words = f"{folder} could not be written: {error.strerror or error}. Nothing was left there."
+        raise ArtifactError(words) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return sorted(path for path in folder.rglob("*") if path.is_file())
@@ -111,28 +108,7 @@ def _files(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
     for name, lines in exported_files(content):
         names.append(name)
         yield name, lines
-    yield "README.md", pieces(card(content.qrels, content.whole, _numbers(content), content.options.left_out, names))
-
-
-def _numbers(content: Content) -> CardNumbers:
-    """Return the numbers of all judgements, also where the export leaves some out."""
-    whole, measures = content.whole, content.measures
-    agreement, doubles = content.agreement
-    systems: dict[str, list[float]] = {}
-    if measures:
-        table, sums = measures
-        means = np.array([of.mean() for of in sums.values()])
-        systems = {name: means[:, table.systems.index(name)].tolist() for name in content.systems}
-    return CardNumbers(
-        len(distinct_questions(whole.triples).side),
-        len(distinct_questions(whole.triples[positives(whole)]).side),
-        agreement,
-        doubles,
-        len(np.unique(content.all_labels.person)),
-        days_of(whole),
-        list(measures[1]) if measures else [],
-        systems,
-    )
+    yield "README.md", pieces(card(content, names))
 
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: the file names no time of writing

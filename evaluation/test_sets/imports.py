@@ -58,9 +58,8 @@ def import_test_set(
         )
     pooled, report = _pooled(judged, seeds, arrays, file_name)
     if not pooled:
-        raise EvaluationError(
-            f"{file_name} judges nothing but known facts and seeds: there is nothing to pool. Nothing was imported."
-        )
+        words = f"{file_name} judges nothing but known facts and seeds: there is nothing to pool"
+        raise EvaluationError(f"{words}. Nothing was imported.")
     with named_once(lambda: check_name(name)):
         held(graph)
         pool = Pool.objects.create(
@@ -84,11 +83,8 @@ def import_test_set(
 
 def _positive_tests(judged: dict[Triple, Judged], graph: GraphArrays) -> np.ndarray:
     """Return the test triples that the file calls positive, int32[n, 3], in the order of the test set."""
-    found = [
-        triple
-        for triple in map(tuple, graph.test.tolist())
-        if triple in judged and judged[triple].state == LabelState.POSITIVE
-    ]
+    positive = {triple for triple, of in judged.items() if of.state == LabelState.POSITIVE}
+    found = [triple for triple in map(tuple, graph.test.tolist()) if triple in positive]
     return np.array(found, dtype=np.int32).reshape(-1, 3)
 
 
@@ -114,10 +110,6 @@ def _write_triples(pool: Pool, pooled: Sequence[Triple], judged: dict[Triple, Ju
     """Store pooled triples without provenance, with the filter that the file names."""
     depth = np.array([min(judged[triple].depth or 1, MAX_DEPTH) for triple in pooled], dtype=np.int64)
     reason = np.array([judged[triple].reason for triple in pooled], dtype=object)
-    gathered = Gathered(
-        np.array(pooled, dtype=np.int32).reshape(-1, 3),
-        depth,
-        np.zeros(0, dtype=PROVENANCE),
-        np.zeros(len(pooled) + 1, dtype=np.int64),
-    )
+    triples, no_starts = np.array(pooled, dtype=np.int32).reshape(-1, 3), np.zeros(len(pooled) + 1, dtype=np.int64)
+    gathered = Gathered(triples, depth, np.zeros(0, dtype=PROVENANCE), no_starts)
     write_rows(pool, gathered, reason, np.arange(len(pooled)))

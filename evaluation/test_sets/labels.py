@@ -7,7 +7,7 @@ import hmac
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -105,37 +105,23 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
     fields = (*own, "item__side", "template__version", "source_url")
     for triple, answer, number, person, at, active, away, side, version, url in _rows(Label, frozen.labels, fields):
         known = bisect_right(times, at)
-        yield _json(
-            graph,
-            frozen.triples[triple],
-            answer,
-            role="adjudicator" if number == ADJUDICATION else "annotator",
-            annotator=pseudonym(qrels, person),
-            at=_utc(at),
-            active_ms=active,
-            away_ms=away,
-            side=side,
-            question_version=version,
-            guideline_version=guidelines[known - 1][1] if known else None,
-            **({"evidence": url} if evidence else {}),
-        )
+        role = "adjudicator" if number == ADJUDICATION else "annotator"
+        given = {"role": role, "annotator": pseudonym(qrels, person), "at": _utc(at)}
+        given |= {"active_ms": active, "away_ms": away, "side": side, "question_version": version}
+        given["guideline_version"] = guidelines[known - 1][1] if known else None
+        yield _json(graph, frozen.triples[triple], answer, given, url if evidence else None)
     of_file = ("answer", "annotator", "labelled_at", "source_url")
     for triple, answer, name, when, url in _rows(ImportedLabel, frozen.imported, of_file):
-        yield _json(
-            graph,
-            frozen.triples[triple],
-            answer,
-            role="import",
-            annotator=pseudonym(qrels, name) if name else None,
-            at=_utc(when) if when else None,
-            **({"evidence": url} if evidence else {}),
-        )
+        who, at = pseudonym(qrels, name) if name else None, _utc(when) if when else None
+        given = {"role": "import", "annotator": who, "at": at}
+        yield _json(graph, frozen.triples[triple], answer, given, url if evidence else None)
 
 
-def _json(graph: GraphArrays, triple: np.ndarray, answer: str, **more: Any) -> str:
+def _json(graph: GraphArrays, triple: np.ndarray, answer: str, given: dict[str, Any], url: str | None) -> str:
     head, relation, tail = triple.tolist()
     keys = {"head": graph.entities[head], "relation": graph.relations[relation], "tail": graph.entities[tail]}
-    return json.dumps({**keys, "label": answer, **more}, ensure_ascii=False)
+    told = {**keys, "label": answer, **given, **({"evidence": url} if url is not None else {})}
+    return json.dumps(told, ensure_ascii=False)
 
 
 def pseudonym(qrels: Qrels, person: int | str) -> str:
@@ -178,18 +164,11 @@ def question_lines(labels: LabelColumns, frozen: Frozen, graph: GraphArrays) -> 
     templates = [found[number] for number in ids.tolist()]
     shown = distinct((labels.triple.astype(np.int64) * len(ids) + place) * 2 + labels.head)
     for start in range(0, len(shown), CHUNK):
-        yield from _question_lines(shown[start : start + CHUNK], templates, frozen.triples, graph)
-
-
-def _question_lines(
-    shown: np.ndarray, templates: Sequence[QuestionTemplate], triples: np.ndarray, graph: GraphArrays
-) -> Iterator[str]:
-    """Yield lines for the numbers (triple * len(templates) + place of the template) * 2 + head asked."""
-    for number in shown.tolist():
-        asked_of, head_asked = divmod(number, 2)
-        triple, place = divmod(asked_of, len(templates))
-        template, (head, relation, tail) = templates[place], triples[triple].tolist()
-        group = template.head_question if head_asked else template.tail_question
-        words = [fill(text, graph.label(head), graph.label(tail)) for text in (group, template.statement)]
-        keys = graph.entities[head], graph.relations[relation], graph.entities[tail]
-        yield "\t".join([*keys, "head" if head_asked else "tail", str(template.version), *words])
+        for number in shown[start : start + CHUNK].tolist():  # (triple * templates + template) * 2 + head asked
+            asked_of, head_asked = divmod(number, 2)
+            triple, at = divmod(asked_of, len(templates))
+            template, (head, relation, tail) = templates[at], frozen.triples[triple].tolist()
+            group = template.head_question if head_asked else template.tail_question
+            words = [fill(text, graph.label(head), graph.label(tail)) for text in (group, template.statement)]
+            keys = graph.entities[head], graph.relations[relation], graph.entities[tail]
+            yield "\t".join([*keys, "head" if head_asked else "tail", str(template.version), *words])

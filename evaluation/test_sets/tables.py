@@ -42,15 +42,8 @@ def judgement_lines(frozen: Frozen, graph: GraphArrays, evidence: Iterable[str] 
     yield "head\trelation\ttail\tstate\tsettled\tdepth\tfilter" + ("" if evidence is None else "\tevidence")
     states = {int(value): name for value, name in STATE_NAMES.items()}
     more = repeat("") if evidence is None else (f"\t{addresses}" for addresses in evidence)
-    columns = zip(
-        triple_lines(frozen.triples, graph),
-        _each(frozen.state),
-        _each(frozen.settled),
-        _each(frozen.depth),
-        _each(frozen.reason),
-        more,
-        strict=False,
-    )
+    numbers = map(_each, (frozen.state, frozen.settled, frozen.depth, frozen.reason))
+    columns = zip(triple_lines(frozen.triples, graph), *numbers, more, strict=False)
     for keys, state, settled, depth, reason, told in columns:
         yield f"{keys}\t{states[state]}\t{SETTLED[settled]}\t{depth}\t{REASONS[reason]}{told}"
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import numpy as np
-import pyarrow as pa
 
 from annotation.questions.templates import templates_at
 from evaluation.labels.pool_table import evaluated, pool_table, triple_codes
@@ -32,9 +31,8 @@ def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> It
     yield "question\tside\tentity\trelation\ttext"
     for start in range(0, len(questions.side), CHUNK):
         part = Questions(*(column[start : start + CHUNK] for column in questions))
-        for identifier, side, entity, relation in zip(
-            question_ids(part, graph), *(x.tolist() for x in part), strict=True
-        ):
+        columns = (column.tolist() for column in part)
+        for identifier, side, entity, relation in zip(question_ids(part, graph), *columns, strict=True):
             template = templates[relation]
             text = template.head_question if side else template.tail_question
             words = fill(text, subject=graph.label(entity), object=graph.label(entity))
@@ -93,12 +91,13 @@ def pool_runs(pool: Pool, systems: Sequence[str], triples: np.ndarray) -> dict[s
     runs = Run.objects.select_related("system__graph").filter(system__graph=pool.graph, system__name__in=systems)
     found = {run.system.name: run for run in runs}
     positions = {system: ranks.strict[table.systems.index(system), rows] for system in systems}
-    return {system: _run(found[system], known, positions[system], ids, words) for system in systems}
 
+    def lines(system: str) -> Iterator[bytes]:
+        """Yield the lists of one run, whose candidates are in memory while it is written."""
+        run = found[system]
+        yield from list_pieces(run, known, positions[system], read_topk(run, keep=False), ids, words)
 
-def _run(run: Run, known: Known, position: np.ndarray, ids: Sequence[str], words: pa.Array) -> Iterator[bytes]:
-    """Yield the lists of one run, whose candidates are in memory while it is written."""
-    yield from list_pieces(run, known, position, read_topk(run, keep=False), ids, words)
+    return {system: lines(system) for system in systems}
 
 
 def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> dict[str, Iterator[str]]:

@@ -25,7 +25,6 @@ from evaluation.sections.section import Analysis
 from evaluation.sections.settings import Settings, parse_settings
 from evaluation.views.csv_file import table_response
 from evaluation.views.settings_form import settings_form
-from pooling.models import Pool
 from pooling.pools.growth import extend_pool
 from pooling.views.find import find_pool
 
@@ -49,7 +48,8 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
     try:
         settings = parse_settings(request.GET, analysis.settings)
         context |= {"version": page_version(pool), "shown": parts_with_jobs(pool, analysis, settings)}
-        context |= _around(pool, analysis)
+        jobs = analysis.jobs(pool) if analysis.jobs else None
+        context |= {"jobs": jobs, "is_under_way": any(map(is_live, jobs or ())), "not_comparable": not_comparable(pool)}
         if any(shown.is_old and not shown.part.heavy for shown in context["shown"]):
             context["version"] += WAITING
         figures = [shown.figure for shown in context["shown"] if shown.figure]
@@ -72,13 +72,6 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
     part = request.GET.get("part") == "figures" and "problem" not in context
     template = "evaluation/analyses/sections.html" if part else "evaluation/analyses/page.html"
     return render(request, template, context, status=context["status"])
-
-
-def _around(pool: Pool, analysis: Analysis) -> dict[str, Any]:
-    """Return what the page shows beside its figures: jobs of the analysis, and systems that cannot be compared."""
-    jobs = analysis.jobs(pool) if analysis.jobs else None
-    is_under_way = any(is_live(job) for job in jobs or ())
-    return {"jobs": jobs, "is_under_way": is_under_way, "not_comparable": not_comparable(pool)}
 
 
 @evaluator_required

@@ -29,16 +29,9 @@ def questions(request: HttpRequest, name: str) -> HttpResponse:
     form = QuestionSearchForm(states.contents, request.GET)
     found = list_figures(pool, states)
     page = page_of(request, find_questions(states, form.wanted(), found.spread), PAGE)
-    context = {
-        "pool": pool,
-        "form": form,
-        "page": page,
-        "rows": question_rows(pool, states, page, found.spread),
-        "lists": found,
-        "first": FIRST,
-        "legend": LEGEND,
-        "num_questions": len(states.contents.keys),
-    }
+    rows = question_rows(pool, states, page, found.spread)
+    context = {"pool": pool, "form": form, "page": page, "rows": rows, "lists": found}
+    context |= {"first": FIRST, "legend": LEGEND, "num_questions": len(states.contents.keys)}
     return render(request, "evaluation/browse/question_list.html", context)
 
 
@@ -80,14 +73,8 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
     states = pool_states(pool)
     form = TripleSearchForm(pool, states.contents, request.GET)
     page = page_of(request, find_triples(pool, states, form.wanted()))
-    context = {
-        "pool": pool,
-        "form": form,
-        "page": page,
-        "rows": triple_rows(pool, states, page),
-        "legend": LEGEND,
-        "num_triples": len(states.state),
-    }
+    context = {"pool": pool, "form": form, "page": page, "rows": triple_rows(pool, states, page)}
+    context |= {"legend": LEGEND, "num_triples": len(states.state)}
     return render(request, "evaluation/browse/triple_list.html", context)
 
 
@@ -117,14 +104,7 @@ def triple(request: HttpRequest, name: str, head: int, relation: int, tail: int)
         systems, questions = triple_questions(pool, states, asked)
     except UserError as error:
         systems, questions, problem = [], questions_without_runs(pool, states, asked), str(error)
-    context = {
-        "pool": pool,
-        "triple": detail,
-        "questions": questions,
-        "problem": problem,
-        "names": names,
-        "positions": [(system, [question.positions[i] for question in questions]) for i, system in enumerate(systems)],
-        "labels": label_rows(detail, names),
-        "imported": imported_rows(detail, names),
-    }
+    positions = [(system, [question.positions[i] for question in questions]) for i, system in enumerate(systems)]
+    context = {"pool": pool, "triple": detail, "questions": questions, "positions": positions, "problem": problem}
+    context |= {"names": names, "labels": label_rows(detail, names), "imported": imported_rows(detail, names)}
     return render(request, "evaluation/browse/triple.html", context)

@@ -87,12 +87,5 @@ def _delete(
         else:
             messages.success(request, DELETED.format(subject.name))
             return redirect(after)
-    context = {
-        **named,
-        "subject": subject,
-        "preview": removal.preview(subject),
-        "form": form,
-        "page": page,
-        "problem": problem,
-    }
-    return render(request, "evaluation/keeping/delete_confirm.html", context)
+    shown = {"subject": subject, "preview": removal.preview(subject), "form": form, "page": page, "problem": problem}
+    return render(request, "evaluation/keeping/delete_confirm.html", {**named, **shown})

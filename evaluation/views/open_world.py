@@ -1,7 +1,7 @@
 """The pages Open world, Open-world studies and Study, and their tables as files."""
 
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -81,13 +81,6 @@ def studies(request: SignedInRequest) -> HttpResponse:
     return render(request, "evaluation/open_world/study_list.html", context)
 
 
-class RunRow(NamedTuple):
-    """A run in the table of progress, with its newest job."""
-
-    run: StudyRun
-    job: Job | None
-
-
 @evaluator_required
 def study(request: HttpRequest, name: str) -> HttpResponse:
     """Show a study; with ?part=figures only its figures."""
@@ -107,15 +100,11 @@ def study(request: HttpRequest, name: str) -> HttpResponse:
 
 def _shown(sections: list[dict[str, Any]], view: StudyView) -> dict[str, Any]:
     curves = [s for s in sections if s["chart"] and s["key"] != "summary"]
+    others = [s for s in sections if s not in curves]
     charts = [{"key": s["key"], **s["chart"]} for s in sections if s["chart"]]
-    return {
-        "view": view,
-        "curves": curves,
-        "others": [s for s in sections if s not in curves],
-        "charts": charts,
-        "query": _query(view),
-        "divisions": {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()},
-    }
+    divisions = {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()}
+    query = _query(view)
+    return {"view": view, "curves": curves, "others": others, "charts": charts, "query": query, "divisions": divisions}
 
 
 def _query(view: StudyView) -> str:
@@ -123,18 +112,18 @@ def _query(view: StudyView) -> str:
 
 
 def _progress(study: Study) -> dict[str, Any]:
-    jobs = jobs_of(study)
+    jobs, runs = jobs_of(study), list(study.runs.select_related("graph", "system"))
     newest = {job.system_id: job for job in reversed(jobs)}
-    runs = list(study.runs.select_related("graph", "system"))
+    is_live = any(not job.is_over for job in jobs)
     return {
-        "runs": [RunRow(run, newest.get(run.system_id)) for run in runs],
+        "runs": [{"run": run, "job": newest.get(run.system_id)} for run in runs],
         "preparing": newest.get(None),
         "finished": sum(bool(run.sha256) for run in runs),
         "all_done": bool(runs) and all(run.sha256 for run in runs),
         "systems": list(dict.fromkeys(run.system.name for run in runs)),
         "version": _version(runs, jobs),
-        "under_way": any(not job.is_over for job in jobs),
-        "no_worker": any(not job.is_over for job in jobs) and not live_workers().exists(),
+        "under_way": is_live,
+        "no_worker": is_live and not live_workers().exists(),
     }
 
 
@@ -169,12 +158,8 @@ def study_json(request: HttpRequest, name: str) -> HttpResponse:
     """Send everything that the page shows; undefined values are null, with their reason."""
     found = get_object_or_404(Study, name=name)
     view = view_of(found, request.GET)
-    content = {
-        "study": found.name,
-        "options": options_of(found).to_json(),
-        "view": asdict(view),
-        "sections": [section.content() for section in _sections(found, view)],
-    }
+    sections = [section.content() for section in _sections(found, view)]
+    content = {"study": found.name, "options": options_of(found).to_json(), "view": asdict(view), "sections": sections}
     return JsonResponse(content, json_dumps_params={"allow_nan": False})
 
 

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from annotation.labelling.progress import own_progress
-from core.enums import LIVE, JobState
+from core.enums import LIVE
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
 from core.models import Job
@@ -15,15 +15,8 @@ from core.people.roles import can_evaluate
 from core.views.access import SignedInRequest, evaluator_required, text_refusal
 from core.views.files import as_download, text_response
 from evaluation.analyses.registry import ANALYSES
+from evaluation.overview import full_report as reports
 from evaluation.overview.counts import stage_counts
-from evaluation.overview.full_report import (
-    REPORT_SETTINGS,
-    full_report,
-    look_up_labels,
-    preview_chapters,
-    report_html,
-    report_json,
-)
 from evaluation.overview.rankings import overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.overview.status import next_status, stage_statuses
@@ -42,20 +35,15 @@ NEWEST = 6
 def home(request: SignedInRequest) -> HttpResponse:
     """Show the pools and jobs under way, or to people who only label, their own progress."""
     if not can_evaluate(request.user):
-        progress = own_progress(request.user)
-        return render(request, "home.html", {"progress": progress})
+        return render(request, "home.html", {"progress": own_progress(request.user)})
     pools = []
     shown = Pool.objects.filter(archived=False)
     for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
         stages = stage_statuses(stage_counts(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
-    jobs = Job.objects.filter(state__in=LIVE)
-    context = {
-        "pools": pools,
-        "num_pools": shown.count(),
-        "num_graphs": Graph.objects.filter(archived=False).count(),
-        "jobs": jobs.select_related("system__graph", "pool", "graph").defer("log").order_by("id")[:NEWEST],
-    }
+    jobs = Job.objects.filter(state__in=LIVE).select_related("system__graph", "pool", "graph")
+    numbers = {"num_pools": shown.count(), "num_graphs": Graph.objects.filter(archived=False).count()}
+    context = {"pools": pools, **numbers, "jobs": jobs.defer("log").order_by("id")[:NEWEST]}
     return render(request, "evaluation/overview/status_home.html", context)
 
 
@@ -64,13 +52,8 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
     stages = stage_statuses(stage_counts(pool))
     jobs = [job for stage in stages for job in stage.jobs]
-    context = {
-        "pool": pool,
-        "stages": stages,
-        "next": next_status(stages),
-        "live": bool(jobs),
-        "no_worker": any(job.state == JobState.QUEUED for job in jobs) and not live_workers().exists(),
-    }
+    no_worker = any(job.is_queued for job in jobs) and not live_workers().exists()
+    context = {"pool": pool, "stages": stages, "next": next_status(stages), "live": bool(jobs), "no_worker": no_worker}
     name = "status_stages" if request.GET.get("part") == "stages" else "status"
     return render(request, f"evaluation/overview/{name}.html", context)
 
@@ -87,12 +70,10 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
         context["charts"] = [{**asdict(overview_chart(context)), "key": RANKINGS}] if context["lines"] else []
     except UserError as error:
         context["problem"] = str(error)
-    part = request.GET.get("part") == "figures"
-    template = "evaluation/overview/evaluation.html"
-    if part and "problem" not in context:
-        template = "evaluation/overview/evaluation_figures.html"
+    part, has_figures = request.GET.get("part") == "figures", "problem" not in context
+    template = f"evaluation/overview/evaluation{'_figures' if part and has_figures else ''}.html"
     # the status tells an open page, which asks for its figures, that there are none any more
-    return render(request, template, context, status=400 if part and "problem" in context else 200)
+    return render(request, template, context, status=400 if part and not has_figures else 200)
 
 
 @evaluator_required
@@ -103,19 +84,16 @@ def evaluation_version(request: HttpRequest, name: str) -> JsonResponse:
 
 @evaluator_required
 def report(request: HttpRequest, name: str) -> HttpResponse:
-    pool, settings, problem = find_pool(name), Settings(), ""
+    pool, problem = find_pool(name), ""
     try:
-        chosen = parse_settings(request.GET, REPORT_SETTINGS)
-        look_up_labels(Context(pool, chosen))
-        settings = chosen
+        settings = parse_settings(request.GET, reports.REPORT_SETTINGS)
+        reports.look_up_labels(Context(pool, settings))
     except UserError as error:
-        problem = str(error)
-    context = {
-        "pool": pool,
-        "problem": problem,
-        "contents": preview_chapters(pool, settings),
-        "analysis": {"settings": REPORT_SETTINGS},
-        **settings_form(request, pool, REPORT_SETTINGS, settings),
+        settings, problem = Settings(), str(error)
+    context = {"pool": pool, "problem": problem, "contents": reports.preview_chapters(pool, settings)}
+    context |= {
+        "analysis": {"settings": reports.REPORT_SETTINGS},
+        **settings_form(request, pool, reports.REPORT_SETTINGS, settings),
     }
     return render(request, "evaluation/overview/report.html", context, status=400 if problem else 200)
 
@@ -125,11 +103,11 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
 def report_download(request: HttpRequest, name: str) -> HttpResponse:
     """Send one self-contained HTML file, or with ?format=json its content as JSON."""
     pool = find_pool(name)
-    made = full_report(pool, parse_settings(request.GET, REPORT_SETTINGS))
+    made = reports.full_report(pool, parse_settings(request.GET, reports.REPORT_SETTINGS))
     if request.GET.get("format") == "json":
-        content = JsonResponse(report_json(made), json_dumps_params={"allow_nan": False})
+        content = JsonResponse(reports.report_json(made), json_dumps_params={"allow_nan": False})
         return as_download(content, f"{pool.name}-report.json")
-    return text_response(report_html(made), f"{pool.name}-report.html")
+    return text_response(reports.report_html(made), f"{pool.name}-report.html")
 
 
 def help_page(request: HttpRequest, page: str) -> HttpResponse:

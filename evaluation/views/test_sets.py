@@ -50,15 +50,9 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, FROZEN.format(qrels.name))
         return redirect("export", name)
     rows = _rows(pool)
-    context = {
-        "pool": pool,
-        "form": form,
-        "rows": rows,
-        "options": ExportOptionsForm(),
-        "trec": TREC_FILES,
-        "report": pool_report(pool),
-        "no_worker": any(row["is_live"] for row in rows) and not live_workers().exists(),
-    }
+    no_worker = any(row["is_live"] for row in rows) and not live_workers().exists()
+    context = {"pool": pool, "form": form, "rows": rows, "options": ExportOptionsForm(), "trec": TREC_FILES}
+    context |= {"report": pool_report(pool), "no_worker": no_worker}
     return render(request, "evaluation/test_sets/export.html", context)
 
 
@@ -109,8 +103,7 @@ def export_download(request: HttpRequest, name: str, qrels: str, number: int) ->
     """Send an archive, or the range of it that is asked for."""
     exports = Export.objects.select_related("qrels__pool")
     export = get_object_or_404(exports, pk=number, qrels__name=qrels, qrels__pool__name=name)
-    path = zip_path(export)
-    if path is None:
+    if (path := zip_path(export)) is None:
         raise Http404(f"This archive of the test set {qrels} is not written yet.")
     return ranged_file(request, path, export.sha256, zip_name(export))
 
@@ -131,7 +124,6 @@ def import_page(request: SignedInRequest) -> HttpResponse:
 
 
 def _import(user: User, asked: dict[str, Any]) -> Qrels:
-    graph, file = asked["graph"], asked["file"]
-    named = {"name": asked["name"], "format": asked["format"]}
+    file, named = asked["file"], {name: asked[name] for name in ("name", "format")}
     with kept_file(asked["seeds"]) as seeds:
-        return import_test_set(graph, file.read(), str(file.name), seeds_file=seeds, user=user, **named)
+        return import_test_set(asked["graph"], file.read(), str(file.name), seeds_file=seeds, user=user, **named)

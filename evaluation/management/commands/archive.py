@@ -25,6 +25,5 @@ class Command(ShellCommand):
         else:
             assert isinstance(subject, Graph | Pool)  # the choices of `kind` leave no other
             (keeping.take_back if back else keeping.archive)(subject, None)
-        if back:
-            return f"{subject} is in the lists again."
-        return f"{subject} is archived: it is in no list, and --back takes it back."
+        done = "is in the lists again" if back else "is archived: it is in no list, and --back takes it back"
+        return f"{subject} {done}."

@@ -23,9 +23,8 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument(
-            "--no-check", action="store_true", help="leave the trial restore away, which needs as much disk again"
-        )
+        without = "leave the trial restore away, which needs as much disk again"
+        parser.add_argument("--no-check", action="store_true", help=without)
 
     def handle(self, *args: Any, **options: Any) -> str:
         file, unchecked = options["file"], options["no_check"]

@@ -66,9 +66,8 @@ class Command(ShellCommand):
     def _say_logins(self, demo: Demo) -> None:
         self._say("\nLogins, one for each role:")
         found = logins(demo)
-        for login in found:
-            reset = f"(not known here; set one: python manage.py changepassword {login.name})"
-            password = login.password or reset
-            self._say(f"  {login.role:12}  {login.name:18}  {password}")
+        for role, name, password in found:
+            known = password or f"(not known here; set one: python manage.py changepassword {name})"
+            self._say(f"  {role:12}  {name:18}  {known}")
         if any(login.password for login in found):
             self._say(f"They are kept in {demo.logins_file}, which only you can read.")

@@ -70,7 +70,7 @@ def _table(
     yield f"{title.capitalize()}. {text}"
     if note := beyond(estimates, names):
         yield note
-    width = max(len(name) for name in [*systems, "system"])
+    width = max(map(len, [*systems, "system"]))
     for name in names:
         yield f"{name}, {title}:"
         yield from (f"  {system:{width}}  {_text(estimates[name], i, 4)}" for i, system in enumerate(systems))

@@ -21,9 +21,8 @@ class Command(PoolCommand):
         parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")
         add_labels(parser)
         add_assumed(parser, "whether filtered triples count as judged negatives")
-        add_questions(
-            parser, "every question with an answer under these labels, or of these only the questions of the seeds"
-        )
+        every = "every question with an answer under these labels"
+        add_questions(parser, f"{every}, or of these only the questions of the seeds")
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         measures, judged = names_in(options["measures"]), options["assumed"] == "judged"
@@ -45,8 +44,7 @@ class Command(PoolCommand):
         asked = ", questions of the seeds only" if options["questions"] == "original" else ""
         yield f"{found['name']}{asked}: {counts}"
         names = list(found["n"])
-        width = max(len(name) for name in [*found["systems"], "system"])
-        columns = [f"<{width}", *(">13" for _ in names)]
+        columns = [f"<{max(map(len, [*found['systems'], 'system']))}", *(">13" for _ in names)]
         rows = [[system, *(value_text(row[name]) for name in names)] for system, row in found["systems"].items()]
         for row in (["system", *names], *rows, ["n", *(f"{found['n'][name]:,}" for name in names)]):
             yield "  ".join(map(format, row, columns))

@@ -22,18 +22,13 @@ class Command(ShellCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--name", required=True)
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
-        parser.add_argument(
-            "--seeds",
-            type=Path,
-            metavar="FILE",
-            help="TSV of the test triples that were sampled; default: those that the file calls positive",
-        )
+        sampled = "TSV of the test triples that were sampled; default: those that the file calls positive"
+        parser.add_argument("--seeds", type=Path, metavar="FILE", help=sampled)
 
     def handle(self, *args: Any, **options: Any) -> str:
-        file, name = options["file"], options["name"]
+        file, named = options["file"], {name: options[name] for name in ("name", "format")}
         raw, graph = file_bytes(file), get_graph(options["graph"])
-        seeds, format_ = options["seeds"], options["format"]
-        qrels = import_test_set(graph, raw, file.name, name=name, format=format_, seeds_file=seeds)
+        qrels = import_test_set(graph, raw, file.name, seeds_file=options["seeds"], **named)
         pool = qrels.pool
         self.warn(irregular_lines(pool))
         counts = f"{pool.seeds.count():,} seeds, {pool.triples.count():,} pooled triples; {qrels.counts_in_words}"

@@ -29,13 +29,8 @@ class Command(ShellCommand):
         full = StudyOptions()
         parser.add_argument("graph", help="name of the study; its graphs are called GRAPH-d95 and so on")
         parser.add_argument("--small", action="store_true", help="two families and four systems: minutes on two cores")
-        parser.add_argument(
-            "--density",
-            nargs="+",
-            type=float,
-            metavar="D",
-            help=f"shares of the facts that are known (default {' '.join(f'{d:g}' for d in full.densities)})",
-        )
+        known = f"shares of the facts that are known (default {' '.join(f'{d:g}' for d in full.densities)})"
+        parser.add_argument("--density", nargs="+", type=float, metavar="D", help=known)
         parser.add_argument("--systems", help=f"comma-separated (default {','.join(full.systems)})")
         add_set(parser, "settings of the systems")
         parser.add_argument("--families", type=int, help=f"number of families (default {full.families})")

@@ -20,9 +20,8 @@ class Command(PoolCommand):
         add_labels(parser)
         parser.add_argument("--questions", default="grown", help="grown or original")
         parser.add_argument("--sharpness", default="1", help="a, 0 to 10: how strictly a rank is scored; 1, as in MRR")
-        parser.add_argument(
-            "--robustness", default="0", help="b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
-        )
+        weight = "b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
+        parser.add_argument("--robustness", default="0", help=weight)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         self.settings = parse_settings({name: options[name] for name in TAKEN}, TAKEN)
@@ -35,14 +34,13 @@ class Command(PoolCommand):
         if not found["n"]:
             yield "Undefined: no question has an answer under these labels."
             return
-        width = max(len(name) for name in [*found["systems"], "several tie"])
+        width = max(map(len, [*found["systems"], "several tie"]))
         point = f"a={self.settings.sharpness:g} b={self.settings.robustness:g}"
         rows = [["system", point, "best at"]]
         rows += [[name, f"{value:.4f}", _percent(found["best"][name])] for name, value in found["systems"].items()]
         if found["several_best"]:
             rows.append(["several tie", "", _percent(found["several_best"])])
-        for name, value, share in rows:
-            yield f"{name:{width}}  {value:>12}  {share:>8}"
+        yield from (f"{name:{width}}  {value:>12}  {share:>8}" for name, value, share in rows)
         same = f"at {100 * found['order_of_mrr']:.1f} % of its points that of MRR"
         yield f"Orders of the systems on the map: {found['orders']}; {same}"
 

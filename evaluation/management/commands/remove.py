@@ -23,18 +23,12 @@ class Command(ShellCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        subject = find_subject(options["kind"], options["name"])
-        if options["yes"]:
-            found = remove(subject, None, with_labels=options["with_labels"])
-        else:
-            found = preview(subject, with_labels=options["with_labels"])
+        subject, labels = find_subject(options["kind"], options["name"]), options["with_labels"]
+        found = remove(subject, None, with_labels=labels) if options["yes"] else preview(subject, with_labels=labels)
         if options["json"]:
             return json.dumps({**asdict(found), "rows": dict(found.rows), "deleted": options["yes"]})
-        if options["yes"]:
-            done = f"{found.name} is deleted."
-        else:
-            done = "Nothing was deleted." if found.refused else "Nothing was deleted: --yes deletes it."
-        return "\n".join([*_lines(found), done])
+        kept = "Nothing was deleted." if found.refused else "Nothing was deleted: --yes deletes it."
+        return "\n".join([*_lines(found), f"{found.name} is deleted." if options["yes"] else kept])
 
 
 def _lines(found: Preview) -> Iterator[str]:

@@ -29,12 +29,11 @@ class Command(PoolCommand):
         parser.add_argument("--truth", required=True, help=f"a label file, or {CLOSED_WORLD}")
         parser.add_argument("--order", default="all", help=f"all, or of {', '.join(ORDERS)}; comma-separated")
         parser.add_argument("--batch", type=positive, default=1, help="triples chosen at a time")
-        parser.add_argument(
-            "--whole-groups", action="store_true", help="batches of whole questions, as people get them"
-        )
-        parser.add_argument(
-            "--depth-of-runs", action="store_true", help="depth is the best rank in the runs, not the pool's own"
-        )
+        for name, text in (
+            ("--whole-groups", "batches of whole questions, as people get them"),
+            ("--depth-of-runs", "depth is the best rank in the runs, not the pool's own"),
+        ):
+            parser.add_argument(name, action="store_true", help=text)
         parser.add_argument("--seeds", type=positive, default=5, help="replays of each order")
         parser.add_argument("--seed", type=int, default=0, help="of the first replay")
         parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")

@@ -23,9 +23,8 @@ class Command(PoolCommand):
         add_labels(parser, f"{HELP}; not full-test")
         parser.add_argument("--questions", default="grown", help="grown or original")
         parser.add_argument("--assumed", default="judged", help="judged or unjudged: filtered triples")
-        parser.add_argument(
-            "--share", default="0.9", help="judged share of the first candidates from which a system is comparable"
-        )
+        comparable = "judged share of the first candidates from which a system is comparable"
+        parser.add_argument("--share", default="0.9", help=comparable)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         return reusability_json(pool, parse_settings({name: options[name] for name in TAKEN}, TAKEN))
@@ -40,15 +39,12 @@ class Command(PoolCommand):
         yield f"{'system':18}{'pooled':>8}{'judged':>11}{'to judge':>10}  comparable"
         for name, row in found["judged"].items():
             pooled, comparable = ("yes" if row[key] else "no" for key in ("pooled", "comparable"))
-            share = _number(row["at"][str(row["k"])])
+            share = value_text(row["at"][str(row["k"])], ".2f", "–")
             yield f"{name:18}{pooled:>8}{share:>11}{row['missing']:>10,}  {comparable}"
 
 
 def _left_out(name: str, row: dict[str, Any], measure: str) -> str:
     one = row["measures"][measure]
+    tau = value_text(one["tau"], ".2f", "–")
     moves = ", ".join(f"{system} {before} to {after}" for system, (before, after) in one["own"].items())
-    return f"  {name:18}{row['triples']:>9,}{row['positives']:>9,}{_number(one['tau']):>7}  {moves}"
-
-
-def _number(value: float | None) -> str:
-    return value_text(value, ".2f", "–")
+    return f"  {name:18}{row['triples']:>9,}{row['positives']:>9,}{tau:>7}  {moves}"
