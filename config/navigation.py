@@ -1,7 +1,6 @@
 """The links at the top of every page, for each person by their roles."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -29,8 +28,7 @@ CAMPAIGN = (
 )
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     label: str
     url: str  # empty: no link, but the name of the campaign that the next ones belong to
     current: bool
@@ -38,11 +36,11 @@ class Link:
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Return the context of every page. It is lazy: a partial without navigation makes no query for it."""
-    return {"navigation": SimpleLazyObject(lambda: _links(request)), "roles": SimpleLazyObject(lambda: _roles(request))}
 
+    def roles() -> dict[str, bool]:
+        return {right.name.lower(): has_right(request.user, right) for right in (Right.MANAGE, Right.EVALUATE)}
 
-def _roles(request: HttpRequest) -> dict[str, bool]:
-    return {right.name.lower(): has_right(request.user, right) for right in (Right.MANAGE, Right.EVALUATE)}
+    return {"navigation": SimpleLazyObject(lambda: _links(request)), "roles": SimpleLazyObject(roles)}
 
 
 def _links(request: HttpRequest) -> list[Link]:

@@ -1,4 +1,4 @@
-"""The base of forms on pages, a field for small files, choices set by functions, and the form of API tokens."""
+"""The base of forms on pages, a field for small files, and the forms of typed names and API tokens."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from core.enums import TokenScope
 
+NOT_TYPED = "Type {} to delete it; nothing was deleted."
 TOO_LARGE = "The file has {:,} bytes; at most {:,} can be sent here. {}"
 
 
@@ -29,6 +30,23 @@ class SmallFileField(forms.FileField):
         if file and file.size > self.most:
             raise forms.ValidationError(TOO_LARGE.format(file.size, self.most, self.instead))
         return file
+
+
+class TypedNameForm(PageForm):
+    """Ask for the name of what is to be deleted."""
+
+    name = forms.CharField(max_length=200, required=False)
+
+    def __init__(self, *args: Any, expected: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.expected = expected
+        self.fields["name"].label = f"To delete it for good, type its name: {expected}"
+        self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.expected:
+            raise forms.ValidationError(NOT_TYPED.format(self.expected))
+        return self.expected
 
 
 def set_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:

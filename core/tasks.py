@@ -42,9 +42,8 @@ def _watch(consumer: Any) -> None:
             before, processes = processes, _processes(consumer)
             if (stuck := _killed_idle(before - processes)) and not _over.is_set():
                 _end(consumer, stuck, processes)
-            Worker.objects.update_or_create(
-                name=consumer.hostname, defaults={"queues": queues, "seen_at": timezone.now()}
-            )
+            alive = {"queues": queues, "seen_at": timezone.now()}
+            Worker.objects.update_or_create(name=consumer.hostname, defaults=alive)
             sweep()
         except Exception:  # the next beat tries again: a watcher that falls silent counts as a dead worker
             logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)

@@ -89,7 +89,6 @@ class Ticker:
         self.live = out.isatty()
         self._last = 0.0
         self._begun: dict[str, float] = {}
-        self._open = False
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
@@ -107,7 +106,6 @@ class Ticker:
         lead = "\r\x1b[K" if self.live else ""
         self.out.write(f"{lead}{text}{'' if self.live and not end else chr(10)}")
         self.out.flush()
-        self._open = self.live and not end
 
 
 def _tell(out: Out) -> Callable[[list[Job]], None]:

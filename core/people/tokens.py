@@ -65,8 +65,7 @@ def tokens_of(person: User) -> QuerySet[ApiToken]:
 
 def revoke_token(person: User, name: str) -> None:
     """End a token of the person at once; do nothing if it is gone already."""
-    deleted, _ = tokens_of(person).filter(name=name).delete()
-    if deleted:
+    if tokens_of(person).filter(name=name).delete()[0]:
         record(person, CoreAct.TOKEN_REVOKED)
 
 
@@ -80,5 +79,4 @@ def revoke_all(person: User, by: User | None = None) -> int:
 
 def token_data(person: User) -> list[dict[str, Any]]:
     """Return what the person's own data file says of their tokens."""
-    fields = ("name", "token_key", "scopes", "created", "expiry", "last_used_at")
-    return list(tokens_of(person).values(*fields))
+    return list(tokens_of(person).values("name", "token_key", "scopes", "created", "expiry", "last_used_at"))

@@ -86,14 +86,9 @@ class Analyses(Endpoint):
 
 
 def _row(analysis: Analysis) -> dict[str, Any]:
-    return {
-        "key": analysis.key,
-        "title": analysis.title,
-        "lead": analysis.lead,
-        "settings": list(analysis.settings),
-        "parts": [part.key for part in analysis.parts],
-        "by_job": [part.key for part in analysis.parts if part.heavy],
-    }
+    parts = {"parts": [part.key for part in analysis.parts]}
+    parts["by_job"] = [part.key for part in analysis.parts if part.heavy]
+    return {name: getattr(analysis, name) for name in ("key", "title", "lead", "settings")} | parts
 
 
 class AnalysisOne(Endpoint):

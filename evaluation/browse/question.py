@@ -189,8 +189,7 @@ def _stored(pool: Pool, table: PoolTable, key: int) -> dict[str, list[int]]:
 
 
 def _best(positions: np.ndarray) -> int | None:
-    ranked = positions[positions > 0]
-    return int(ranked.min()) if ranked.size else None
+    return min(positions[positions > 0].tolist(), default=None)
 
 
 def _answers(states: PoolStates, question: int, entities: list[int], positions: np.ndarray) -> list[int]:

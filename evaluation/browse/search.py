@@ -168,10 +168,10 @@ def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread:
         template = templates[relation]
         text = template.head_question if side else template.tail_question
         name = graph.label(entity)
-        count = states.counts[q].tolist()
+        original, new, negative, assumed, unjudged = states.counts[q, _COUNTED].tolist()
         question = (SIDES[side], relation, entity, fill(text, name, name), name, graph.relations[relation])
         widest = None if np.isnan(spread[q]) else float(spread[q])
-        rows.append(QuestionRow(*question, *(count[state] for state in _COUNTED), widest))
+        rows.append(QuestionRow(*question, original, new, negative, assumed, unjudged, widest))
     return rows
 
 

@@ -180,11 +180,9 @@ def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
     """
     rows = []
     for label in detail.history.labels if detail.history else []:
-        counts = "yes"
+        counts = "no: taken back" if label.slot.state == SlotState.WITHDRAWN else "yes"
         if hasattr(label, "superseded_by"):
             counts = "no: changed later"
-        elif label.slot.state == SlotState.WITHDRAWN:
-            counts = "no: taken back"
         who = label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}"
         role = "adjudicator" if label.slot.number == ADJUDICATION else "annotator"
         answer, comment, url = Answer(label.answer).label, label.comment if names else "", label.source_url

@@ -92,19 +92,15 @@ def create_logins(demo: Demo) -> None:
     """Create the missing logins, after the file: if this is stopped half-way, the next run uses its passwords."""
     kept = read_logins(demo.logins_file)
     passwords = {role: kept.get(login_name(role)) or secrets.token_hex(8) for role in ROLES}
-    _write_logins(demo.logins_file, {login_name(role): password for role, password in passwords.items()})
+    demo.logins_file.unlink(missing_ok=True)  # so that the new one is made with its mode
+    handle = os.open(demo.logins_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.writelines(f"{login_name(role)} {password}\n" for role, password in passwords.items())
     for role in ROLES:
         campaign = demo.campaign if role in CampaignRole.values else None
         person, _ = add_person(login_name(role), role, campaign, passwords[role], consented=True)
         if role == SiteRole.MANAGER:
             Campaign.objects.filter(pool=demo.pool, contact=None).update(contact=person)
-
-
-def _write_logins(path: Path, passwords: Mapping[str, str]) -> None:
-    path.unlink(missing_ok=True)  # so that the new one is made with its mode
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.writelines(f"{name} {password}\n" for name, password in passwords.items())
 
 
 def read_logins(path: Path) -> dict[str, str]:
@@ -117,11 +113,9 @@ def read_logins(path: Path) -> dict[str, str]:
 
 def logins(demo: Demo) -> list[Login]:
     """Return a login for each role, with the password where the one in the file is still valid."""
-    kept = read_logins(demo.logins_file)
-    found = []
+    kept, found = read_logins(demo.logins_file), []
     for role in ROLES:
         user = User.objects.get(username=login_name(role))
         password = kept.get(user.username)
-        holds = password is not None and user.check_password(password)
-        found.append(Login(role, user.username, password if holds else None))
+        found.append(Login(role, user.username, password if password and user.check_password(password) else None))
     return found

@@ -40,11 +40,8 @@ def rankings_in_words(demo: Demo) -> list[str]:
     lines = [f"{overview['measure'].label:12}{'seeds only':>14}{'current labels':>18}{'closed world':>16}"]
     for place in sorted((line.change for line in overview["lines"]), key=lambda place: place.sparse):
         value = truth[place.system]
-        cells = (
-            (place.sparse, place.sparse_value, 14),
-            (place.completed, place.completed_value, 18),
-            (1 + order.index(value), value, 16),
-        )
+        before, now = (place.sparse, place.sparse_value, 14), (place.completed, place.completed_value, 18)
+        cells = before, now, (1 + order.index(value), value, 16)
         row = "".join(f"{rankings.ordinal(at) + f'  {score:.3f}':>{width}}" for at, score, width in cells)
         lines.append(f"{place.system:12}{row}")
     return [*lines, overview["sentence"]]

@@ -12,6 +12,7 @@ from pooling.models import Pool
 from pooling.pools.kernels.filters import FILTER_CHOICES
 
 ALL = ("", "all")
+STATES = [ALL, *((state.key, state.label) for state in LEGEND if state != TripleState.NOT_POOLED)]
 
 
 class _Search(PageForm):
@@ -45,9 +46,7 @@ class QuestionSearchForm(_Search):
 
 
 class TripleSearchForm(_Search):
-    state = forms.ChoiceField(
-        label="State", required=False, choices=[ALL, *((s.key, s.label) for s in LEGEND if s != TripleState.NOT_POOLED)]
-    )
+    state = forms.ChoiceField(label="State", required=False, choices=STATES)
     system = forms.ChoiceField(label="Found by", required=False)
     reason = forms.ChoiceField(label="Filtered as", required=False)
     by = forms.ChoiceField(label="Judged by", required=False, choices=list(JUDGED_BY.items()))

@@ -10,19 +10,14 @@ from evaluation.test_sets.files import ExportOptions
 from pooling.models import Graph
 
 MOST_BYTES = 20_000_000
+FORMATS = (("tsv", "TSV: head, relation, tail, label"), ("trec", "TREC qrels: question id, 0, entity, relevance"))
 
 
 class ImportQrelsForm(PageForm):
     """Ask for a file of judgements made elsewhere, and the name to keep it under."""
 
     name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; used once and for all.")
-    format = forms.ChoiceField(
-        label="Format",
-        choices=[
-            ("tsv", "TSV: head, relation, tail, label"),
-            ("trec", "TREC qrels: question id, 0, entity, relevance"),
-        ],
-    )
+    format = forms.ChoiceField(label="Format", choices=FORMATS)
     file = SmallFileField(
         most=MOST_BYTES,
         instead="Use the command on the server instead.",
@@ -92,7 +87,5 @@ class ExportOptionsForm(forms.Form):
         """Return the options that the boxes ticked in a request ask for."""
         form = cls(data)
         form.full_clean()
-        ticked = form.cleaned_data
-        return ExportOptions(
-            not ticked["without_runs"], not ticked["without_evidence"], ticked["positives_only"], ticked["strict"]
-        )
+        without_runs, without_evidence, positives_only, strict = (form.cleaned_data[name] for name in form.fields)
+        return ExportOptions(not without_runs, not without_evidence, positives_only, strict)

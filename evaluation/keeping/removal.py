@@ -147,9 +147,9 @@ def _reached(roots: set[type[models.Model]]) -> list[type[models.Model]]:
 def _references(model: type[models.Model], nulled: bool = False) -> Iterator[tuple[Any, type[models.Model]]]:
     """Yield the foreign keys of a model with their targets; with `nulled`, those that are emptied with the target."""
     for field in model._meta.concrete_fields:
-        is_key = isinstance(field, models.ForeignKey)
-        if is_key and (field.remote_field.on_delete is models.SET_NULL) == nulled:
-            yield field, field.remote_field.model
+        to = field.remote_field if isinstance(field, models.ForeignKey) else None
+        if to is not None and (to.on_delete is models.SET_NULL) == nulled:
+            yield field, to.model
 
 
 def _clear_references(going: Going) -> None:

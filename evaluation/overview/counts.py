@@ -66,21 +66,17 @@ def stage_counts(pool: Pool) -> StageCounts:
         pooled=Count("id"),
         to_people=Count("id", filter=Q(reason=TO_PEOPLE)),
         unreleased=Count("id", filter=UNRELEASED),
-        relations=Count("relation", distinct=True, filter=Q(reason=TO_PEOPLE)),
+        relations_asked=Count("relation", distinct=True, filter=Q(reason=TO_PEOPLE)),
     )
-    jobs = list(
-        Job.objects.filter(Q(pool=pool) | Q(kind=PoolingJob.TRAIN, system__graph=pool.graph))
-        .filter(Q(state__in=LIVE) | Q(state=JobState.DONE, pool=pool))
-        .select_related("system__graph")
-        .defer("log")
-        .order_by("id")
-    )
-    campaign = Campaign.objects.filter(pool=pool).first()
+    of_pool = Q(pool=pool) | Q(kind=PoolingJob.TRAIN, system__graph=pool.graph)
+    found = Job.objects.filter(of_pool).filter(Q(state__in=LIVE) | Q(state=JobState.DONE, pool=pool)).order_by("id")
+    jobs = list(found.select_related("system__graph").defer("log"))
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).aggregate(
-        plain=Count("id", filter=~Q(number=ADJUDICATION)), third=Count("id", filter=Q(number=ADJUDICATION))
+        labels=Count("id", filter=~Q(number=ADJUDICATION)), third_labels=Count("id", filter=Q(number=ADJUDICATION))
     )
     frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(n=Count("id"), last=Max("created_at"))
     judged = _judged(pool, frozen["last"])
+    positive = judged.pop("positive")
     done = [job for job in jobs if job.state == JobState.DONE]
     seeds = pool.seeds.count()
     return StageCounts(
@@ -89,22 +85,16 @@ def stage_counts(pool: Pool) -> StageCounts:
         live_jobs=[job for job in jobs if job.state != JobState.DONE],
         scored=frozenset(job.system_id for job in done if job.kind != EvaluationJob.EVALUATE),
         seeds=seeds,
-        pooled=triples["pooled"],
-        to_people=triples["to_people"],
-        unreleased=triples["unreleased"],
-        relations_asked=triples["relations"],
         relations_worded=_worded(pool),
-        campaign=campaign,
+        campaign=Campaign.objects.filter(pool=pool).first(),
         members=_by(Membership.objects.filter(campaign__pool=pool), "role"),
         items=_by(Item.objects.filter(campaign__pool=pool), "state"),
-        labels=slots["plain"],
-        third_labels=slots["third"],
-        positive=seeds + judged["positive"],
-        negative=judged["negative"],
-        judged=judged["positive"] + judged["negative"],
-        imported=judged["imported"],
-        judged_since=judged["since"],
+        positive=seeds + positive,
+        judged=positive + judged["negative"],
         qrels=frozen["n"],
+        **triples,
+        **slots,
+        **judged,
     )
 
 
@@ -128,7 +118,7 @@ def _judged(pool: Pool, since: datetime | None) -> dict[str, int]:
         positive=Count("id", filter=Q(verdict=Verdict.POSITIVE)),
         negative=Count("id", filter=Q(verdict=Verdict.NEGATIVE)),
         imported=Count("id", filter=Q(origin="import")),
-        since=Count("id", filter=later),
+        judged_since=Count("id", filter=later),
     )
 
 

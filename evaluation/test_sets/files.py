@@ -40,13 +40,8 @@ class ExportOptions(NamedTuple):
     @property
     def left_out(self) -> list[str]:
         """Say in words what was asked to be left out or taken otherwise."""
-        words = {
-            "without runs": not self.with_runs,
-            "without evidence": not self.with_evidence,
-            "positives only": self.positives_only,
-            "strict": self.strict,
-        }
-        return [word for word, holds in words.items() if holds]
+        words = ("without runs", "without evidence", "positives only", "strict")
+        return [word for word, asked, usual in zip(words, self, EVERYTHING, strict=True) if asked != usual]
 
 
 EVERYTHING = ExportOptions()

@@ -106,15 +106,15 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
     for triple, answer, number, person, at, active, away, side, version, url in _rows(Label, frozen.labels, fields):
         known = bisect_right(times, at)
         role = "adjudicator" if number == ADJUDICATION else "annotator"
-        given = {"role": role, "annotator": pseudonym(qrels, person), "at": _utc(at)}
+        given: dict[str, Any] = {"role": role, "annotator": pseudonym(qrels, person), "at": _utc(at)}
         given |= {"active_ms": active, "away_ms": away, "side": side, "question_version": version}
         given["guideline_version"] = guidelines[known - 1][1] if known else None
         yield _json(graph, frozen.triples[triple], answer, given, url if evidence else None)
     of_file = ("answer", "annotator", "labelled_at", "source_url")
     for triple, answer, name, when, url in _rows(ImportedLabel, frozen.imported, of_file):
         who, at = pseudonym(qrels, name) if name else None, _utc(when) if when else None
-        given = {"role": "import", "annotator": who, "at": at}
-        yield _json(graph, frozen.triples[triple], answer, given, url if evidence else None)
+        imported = {"role": "import", "annotator": who, "at": at}
+        yield _json(graph, frozen.triples[triple], answer, imported, url if evidence else None)
 
 
 def _json(graph: GraphArrays, triple: np.ndarray, answer: str, given: dict[str, Any], url: str | None) -> str:

@@ -1,1 +1,1 @@
-"""Pages of the evaluation, a file for each subject; csv_file.py and settings_form.py are shared by several."""
+"""Pages of the evaluation, a file for each subject; csv_file.py sends tables of all of them."""

@@ -1,5 +1,6 @@
 """The analysis pages of a pool, by one view, the same sections as JSON and CSV, and buttons of single analyses."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib import messages
@@ -14,19 +15,39 @@ from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
 from core.views.acts import or_message
 from evaluation.analyses.registry import get_analysis
+from evaluation.labels.label_sets import LabelChoice, label_sets
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k.stored_runs import score_missing
+from evaluation.measures.registry import parse_measure
 from evaluation.overview.rankings import WAITING, page_version
 from evaluation.overview.sections import OVERVIEW
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part, is_live, part_job, part_state
 from evaluation.sections.parts_with_jobs import parts_with_jobs
 from evaluation.sections.section import Analysis
-from evaluation.sections.settings import Settings, parse_settings
+from evaluation.sections.settings import ANSWERS, ASSUMED, QUESTION_SETS, Settings, offered_measures, parse_settings
 from evaluation.views.csv_file import table_response
-from evaluation.views.settings_form import settings_form
+from pooling.models import Pool
 from pooling.pools.growth import extend_pool
+from pooling.training.train import systems_with_runs
 from pooling.views.find import find_pool
+
+
+def settings_form(request: HttpRequest, pool: Pool, taken: Collection[str], settings: Settings) -> dict[str, Any]:
+    """Return the context of analysis_form.html; `taken` names the settings that the page takes."""
+    choices = label_sets(pool, request.user) if {"labels", "against"} & set(taken) else []
+    for key in {settings.labels, settings.against} - {choice.key for choice in choices}:
+        if not key.startswith("until:"):  # the form offers what the address asks for, too
+            choices.append(LabelChoice(key, key, "Chosen"))
+    return {
+        "settings": settings,
+        "label_choices": choices,
+        "measure_choices": [parse_measure(name) for name in offered_measures((*settings.measures, settings.measure))],
+        "question_sets": QUESTION_SETS,
+        "assumed_choices": ASSUMED,
+        "answers_choices": ANSWERS,
+        "system_choices": [s.name for s in systems_with_runs(pool)] if "system" in taken else [],
+    }
 
 
 def _analysis(key: str, *, files: bool = False) -> Analysis:

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
+from core.forms import TypedNameForm
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import or_message, posted
-from evaluation.forms.keeping import TypedNameForm
 from evaluation.keeping import archive as keeping
 from evaluation.keeping import removal
 from evaluation.models import Study
@@ -77,8 +77,7 @@ def _delete(
     request: SignedInRequest, subject: removal.Subject, page: str, after: str, named: Mapping[str, object]
 ) -> HttpResponse:
     """Show what goes with the subject, or delete it once its name is typed; `named` is what its breadcrumbs name."""
-    form = TypedNameForm(posted(request), expected=subject.name)
-    problem = ""
+    form, problem = TypedNameForm(posted(request), expected=subject.name), ""
     if form.is_valid():
         try:
             removal.remove(subject, request.user)

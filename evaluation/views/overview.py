@@ -25,7 +25,7 @@ from evaluation.sections.help_pages import FOR_EVERYBODY
 from evaluation.sections.help_pages import help_page as read_help
 from evaluation.sections.section import Context
 from evaluation.sections.settings import RANKING, Settings, parse_settings
-from evaluation.views.settings_form import settings_form
+from evaluation.views.analyses import settings_form
 from pooling.models import Graph, Pool
 from pooling.views.find import find_pool
 

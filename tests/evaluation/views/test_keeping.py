@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from config.pages import PAGES
-from evaluation.forms.keeping import NOT_TYPED, TypedNameForm
+from core.forms import NOT_TYPED, TypedNameForm
 from evaluation.keeping.archive import archive
 from evaluation.keeping.removal import USED_BY, preview, remove
 from evaluation.models import Qrels
