@@ -44,9 +44,14 @@ def top_shares(prepared: Prepared, state: States, original: Flags, k: int = 10) 
         counted = _count_top(answers, triples[prepared.table.triple], k).sum(axis=1)
         return counted / positions if positions else np.full(prepared.table.systems, np.nan)
 
-    others = (LabelState.NEGATIVE, LabelState.ASSUMED_NEGATIVE, LabelState.UNJUDGED)
     answer = positive(state)
-    named = [share(flag) for flag in (answer & original, answer & ~original, *(state == other for other in others))]
+    named = (
+        share(answer & original),
+        share(answer & ~original),
+        share(state == LabelState.NEGATIVE),
+        share(state == LabelState.ASSUMED_NEGATIVE),
+        share(state == LabelState.UNJUDGED),
+    )
     return TopShares(*named, 1.0 - np.sum(named, axis=0), positions)
 
 
