@@ -1,63 +1,73 @@
 """Build the page Correlation: how much two label sets, or two measures, agree on the order of the systems."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluation.analyses.first_measure import against_first
 from evaluation.analyses.matrices import between_many_sets, between_measures
-from evaluation.measures.question_sums import question_sums
+from evaluation.measures.question_sums import QuestionSums, question_sums
+from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
 from evaluation.sections.coefficients import (
     LEVEL,
     RESAMPLES,
     Intervals,
-    Means,
     coefficient_points,
     coefficient_table,
     places_section,
     resample_notes,
     resampled,
+    with_interval,
 )
-from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated
-from evaluation.sections.wording import both_captions, set_notes, signed, steps, undefined_notes
+from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated, label_caption
+from evaluation.sections.wording import both_captions, set_notes, signed, steps, undefined_notes, words
 from evaluation.statistics.bootstrap import bootstrap_correlations
+
+ByName = Mapping[str, Values]  # of measures
+SCALE = "by four coefficients: 1 is the same order, −1 the reversed one (RBO: 0 to 1)."
+
+
+def _intervals(
+    context: Context, one: Mapping[str, QuestionSums], other: Mapping[str, QuestionSums], part: int
+) -> Intervals:
+    return bootstrap_correlations(one, other, context.rng(part), resamples=RESAMPLES, level=LEVEL)
+
+
+# -- two label sets ---------------------------------------------------------------------------------------------
 
 
 def between_sets(context: Context) -> list[Section]:
     """Compare the two chosen label sets: coefficients of every measure, and the slope chart of the first."""
+    labels, against = context.labels, context.against
     names, assumed = context.settings.measures, context.settings.assumed_is_judged
-    found, before = context.labels.values(names, assumed), context.against.values(names, assumed)
+    found, before = labels.values(names, assumed), against.values(names, assumed)
     one, other = ({name: question_sums(of[name]) for name in names} for of in (before, found))
-    intervals = bootstrap_correlations(one, other, context.rng(1), resamples=RESAMPLES, level=LEVEL)
+    intervals = _intervals(context, one, other, 1)
     means = {name: (before[name].mean(), found[name].mean()) for name in names}
-    notes = [
-        *set_notes(context.labels, context.against),
-        *undefined_notes(context.against, before, context.measures, context.systems),
-        *undefined_notes(context.labels, found, context.measures, context.systems),
-    ]
-    return [_coefficients(context, intervals, means, notes), _places(context, before, found)]
-
-
-def _coefficients(context: Context, intervals: Intervals, means: Means, notes: list[str]) -> Section:
-    title = f"{context.against.name} against {context.labels.name}"
-    return Section(
-        "between",
-        title[:1].upper() + title[1:],
-        "How much the two label sets agree on the order of the systems, by four coefficients: 1 is the same order, −1"
-        f" the reversed one (RBO: 0 to 1). {steps(len(context.systems))}",
-        f"{both_captions(context)} n = {evaluated(context.against)}, and {evaluated(context.labels)}."
-        f" {resampled(context.settings.seed)}",
-        [coefficient_table("between", title, context.measures, intervals, means)],
-        coefficient_points(
-            f"Four coefficients by measure, {title}, with intervals", dict(enumerate(context.measures)), intervals
+    title = f"{against.name} against {labels.name}"
+    label = f"Four coefficients by measure, {title}, with intervals"
+    return [
+        Section(
+            "between",
+            title[:1].upper() + title[1:],
+            f"How much the two label sets agree on the order of the systems, {SCALE} {steps(len(context.systems))}",
+            f"{both_captions(context)} n = {evaluated(against)}, and {evaluated(labels)}."
+            f" {resampled(context.settings.seed)}",
+            [coefficient_table("between", title, context.measures, intervals, means)],
+            coefficient_points(label, dict(enumerate(context.measures)), intervals),
+            _sets_agree(context, intervals),
+            [
+                *set_notes(labels, against),
+                *undefined_notes(against, before, context.measures, context.systems),
+                *undefined_notes(labels, found, context.measures, context.systems),
+                *resample_notes(intervals),
+            ],
         ),
-        _agreement(context, intervals),
-        [*notes, *resample_notes(intervals)],
-    )
+        _places(context, before, found),
+    ]
 
 
-def _agreement(context: Context, intervals: Intervals) -> str:
+def _sets_agree(context: Context, intervals: Intervals) -> str:
     if not context.measures or context.labels.key == context.against.key:
         return "Both are the same label set." if context.measures else ""
     first = context.measures[0]
@@ -78,7 +88,7 @@ def _agreement(context: Context, intervals: Intervals) -> str:
     return f"{text} Over the measures it lies between {ends}."
 
 
-def _places(context: Context, before: Mapping[str, Values], found: Mapping[str, Values]) -> Section:
+def _places(context: Context, before: ByName, found: ByName) -> Section:
     measure = context.measures[0]
     both = (before[measure.name], found[measure.name])
     title = f"Places by {measure.label}"
@@ -92,6 +102,78 @@ def _places(context: Context, before: Mapping[str, Values], found: Mapping[str, 
         (Column("against", context.against.name), Column("labels", context.labels.name)),
         both,
         f"{title}, from {context.against.name} to {context.labels.name}",
+    )
+
+
+# -- two measures -----------------------------------------------------------------------------------------------
+
+
+def against_first(context: Context) -> list[Section]:
+    """Compare the first chosen measure with each other one on the same labels; [] for one measure only."""
+    chosen, settings = context.labels, context.settings
+    if len(context.measures) < 2:
+        return []
+    found = chosen.values(settings.measures, settings.assumed_is_judged)
+    first, *others = context.measures
+    sums = {name: question_sums(value) for name, value in found.items()}
+    # a pair of measures has one key: that of the other one
+    one, other = {m.name: sums[first.name] for m in others}, {m.name: sums[m.name] for m in others}
+    intervals = _intervals(context, one, other, 2)
+    means = {m.name: (found[first.name].mean(), found[m.name].mean()) for m in others}
+    title = f"{first.label} against the other measures, under {chosen.name}"
+    caption = f"{label_caption(chosen, settings)} n = {evaluated(chosen)}."
+    label = f"Four coefficients, {title}, with intervals"
+    return [
+        Section(
+            "first",
+            title,
+            "How much the order by the first of the chosen measures agrees with the order by each other one, on the"
+            f" same labels, {SCALE} {steps(len(context.systems))}",
+            f"{caption} {resampled(settings.seed)}",
+            [coefficient_table("first", title, others, intervals, means, "by both measures", "by either measure")],
+            coefficient_points(label, dict(enumerate(others, start=1)), intervals),
+            _measures_agree(first, others, intervals),
+            [
+                *set_notes(chosen),
+                *undefined_notes(chosen, found, context.measures, context.systems),
+                *resample_notes(intervals),
+            ],
+        ),
+        _places_by_two(context, first, others[0], found, caption),
+    ]
+
+
+def _measures_agree(first: Measure, others: Sequence[Measure], intervals: Intervals) -> str:
+    defined = [m for m in others if np.isfinite(intervals[m.name]["tau_b"].value)]
+    if not defined:
+        return f"Tau-b of {first.label} with {'the other' if len(others) == 1 else 'every other'} measure is undefined."
+    if len(defined) == 1:
+        return f"{first.label} and {defined[0].label}: tau-b {with_interval(intervals[defined[0].name]['tau_b'])}."
+    by_tau: dict[float, list[str]] = {}
+    for m in defined:
+        by_tau.setdefault(intervals[m.name]["tau_b"].value, []).append(m.label)
+    low, high = min(by_tau), max(by_tau)
+    if low == high:
+        return f"{first.label} agrees with every other measure with tau-b {signed(low)}."
+    return (
+        f"{first.label} agrees least with {words(by_tau[low])} (tau-b {signed(low)}), most with"
+        f" {words(by_tau[high])} ({signed(high)})."
+    )
+
+
+def _places_by_two(context: Context, first: Measure, second: Measure, found: ByName, caption: str) -> Section:
+    title = f"Places by {first.label} and by {second.label}"
+    one, other = (Column(m.name, m.label, "value", m.description) for m in (first, second))
+    return places_section(
+        context,
+        "first-places",
+        title,
+        "The order of the systems by the first two of the chosen measures, on the same labels. Lines that cross are"
+        " pairs of systems whose comparison depends on the measure; systems with equal values share a place.",
+        caption,
+        (one, other),
+        (found[first.name], found[second.name]),
+        f"{title}, under {context.labels.name}",
     )
 
 

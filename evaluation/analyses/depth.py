@@ -11,6 +11,7 @@ from evaluation.sections.growth_curves import (
     values_table,
 )
 from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated, label_caption
+from evaluation.sections.wording import signed
 from evaluation.statistics.growth import DepthGrowth, depth_curve
 
 AXIS = "pool depth"
@@ -28,15 +29,10 @@ def by_depth(context: Context) -> list[Section]:
     chosen, settings = context.labels, context.settings
     if chosen.key == "full-test":
         raise EvaluationError("The full test set has no pool depth: choose other labels.")
-    curve = depth_curve(
-        asked_rows(chosen),
-        chosen.state,
-        context.table.depth,
-        settings.measures,
-        assumed_is_judged=settings.assumed_is_judged,
-    )
-    depths = [int(depth) for depth in curve.depths]
-    first, deepest = context.measures[0], depths[-1]
+    rows, judged = asked_rows(chosen), settings.assumed_is_judged
+    curve = depth_curve(rows, chosen.state, context.table.depth, settings.measures, assumed_is_judged=judged)
+    depths, first = curve.depths.tolist(), context.measures[0]
+    deepest = depths[-1]
     caption = (
         f"{label_caption(chosen, settings)} A label, and a filter, counts from the depth at which its triple was found;"
         f" deeper triples count as unjudged. Depth 0: labels of the seeds only; depth {deepest}: everything that was"
@@ -99,8 +95,7 @@ def _moved(context: Context, curve: DepthGrowth) -> str:
     tau = curve.tau_to_seeds[first.name][-1]
     if tau != tau:
         return ""
-    written = f"{tau:.2f}".replace("-", "−")
-    return f"By {first.label} the order at the full depth has a tau of {written} with that at depth 0."
+    return f"By {first.label} the order at the full depth has a tau of {signed(tau)} with that at depth 0."
 
 
 def _settled(context: Context, curve: DepthGrowth) -> str:

@@ -2,23 +2,30 @@
 
 import numpy as np
 
-from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why
-from evaluation.analyses.tukey_hsd import by_permutations
+from evaluation.analyses.tukey_hsd import (
+    CLUSTERED,
+    CORRECTED,
+    ONE_SYSTEM,
+    T_TEST,
+    Tested,
+    by_permutations,
+    pair_notes,
+    tested,
+    why,
+)
 from evaluation.measures.registry import Measure
+from evaluation.sections.builders import chart, matrix, series_of
 from evaluation.sections.section import (
     Analysis,
     Cell,
-    Chart,
     Column,
     Context,
-    Json,
     Part,
     Section,
     Table,
     beside,
     cell,
     label_caption,
-    numbers,
 )
 from evaluation.statistics.t_tests import PairTests
 
@@ -34,17 +41,17 @@ def of_full_test(context: Context) -> list[Section]:
 
 
 def _curve(context: Context, found: Tested) -> Section:
-    settings, alpha = context.settings, context.settings.alpha
-    series: list[Json] = []
-    rows: list[list[Cell]] = []
+    alpha = context.settings.alpha
+    series, rows = [], list[list[Cell]]()
     for i, measure in enumerate(context.measures):
         main, plain = found.main[measure.name], found.plain.get(measure.name)
-        reason = why(found.values[measure.name], main)
-        series.append(_line(i, measure.label, main))
-        rows.append(_row(measure, main, "clustered by question" if plain else "paired", alpha, reason))
+        lines = [(measure.label, "clustered by question" if plain else "paired", main)]
         if plain:
-            series.append({**_line(i, f"{measure.label}, not clustered", plain), "thin": True})
-            rows.append(_row(measure, plain, "paired, not clustered", alpha, reason))
+            lines.append((f"{measure.label}, not clustered", "paired, not clustered", plain))
+        for name, test, tests in lines:
+            curve, look = tests.descending(), {"thin": True} if tests is plain else {}
+            series.append(series_of(name, list(range(1, len(curve) + 1)), curve, measure=i, **look))
+            rows.append(_row(measure, tests, test, alpha, why(found.values[measure.name], main)))
     columns = [
         Column("measure", "Measure", "measure"),
         Column("test", "t-test", "text"),
@@ -58,50 +65,29 @@ def _curve(context: Context, found: Tested) -> Section:
         Column("bh", f"BH < {alpha:g}", "share", "Benjamini-Hochberg: expected share of false findings below alpha"),
     ]
     pairs = len(context.systems) * (len(context.systems) - 1) // 2
+    label = "p-values of all pairs of systems in descending order, a line for each measure"
+    references = [{"y": alpha, "name": f"α = {alpha:g}"}] if pairs else []
+    axes = {"x": "pairs of systems, by descending p", "y": "p", "yrange": [-0.02, 1.02], "references": references}
     return Section(
         "discriminative-curve",
         "p-values of all pairs, descending",
         "The p-values of all pairs of systems, sorted: the earlier a line falls below alpha, the more pairs its measure"
         " tells apart. A difference that is told apart need not be a large one.",
-        f"{label_caption(context.labels, settings)} {T_TEST} {pairs:,} pairs, α = {alpha:g}. {CLUSTERED}; thin lines"
-        f' and rows "not clustered" take its answers as independent. {CORRECTED}',
+        f"{label_caption(context.labels, context.settings)} {T_TEST} {pairs:,} pairs, α = {alpha:g}. {CLUSTERED}; thin"
+        f' lines and rows "not clustered" take its answers as independent. {CORRECTED}',
         [Table("discriminative-measures", "Discriminative power by measure", columns, rows)],
-        Chart(
-            "lines",
-            "p-values of all pairs of systems in descending order, a line for each measure",
-            {
-                "series": series,
-                "x": "pairs of systems, by descending p",
-                "y": "p",
-                "yrange": [-0.02, 1.02],
-                "references": [{"y": alpha, "name": f"α = {alpha:g}"}] if pairs else [],
-            },
-        ),
+        chart("lines", label, series, **axes),
         _finding(context, found),
         pair_notes(context, found),
     )
 
 
-def _line(i: int, name: str, tests: PairTests) -> Json:
-    curve = tests.descending()
-    return {"measure": i, "name": name, "x": list(range(1, len(curve) + 1)), "y": numbers(curve)}
-
-
 def _row(measure: Measure, tests: PairTests, test: str, alpha: float, reason: str) -> list[Cell]:
     unit = "answer" if measure.kind == "micro" else "question"
-    clusters: Cell = "" if tests.clusters is None else tests.clusters
-    return [
-        measure.label,
-        test,
-        unit,
-        tests.n,
-        clusters,
-        int(np.isfinite(tests.p).sum()),
-        cell(tests.area(), reason),
-        cell(tests.share_below(alpha), reason),
-        cell(tests.share_below(alpha, "holm"), reason),
-        cell(tests.share_below(alpha, "fdr_bh"), reason),
-    ]
+    clusters = "" if tests.clusters is None else tests.clusters
+    shares = (tests.area(), *(tests.share_below(alpha, by) for by in (None, "holm", "fdr_bh")))
+    pairs = int(np.isfinite(tests.p).sum())
+    return [measure.label, test, unit, tests.n, clusters, pairs, *(cell(share, reason) for share in shares)]
 
 
 def _finding(context: Context, found: Tested) -> str:
@@ -111,7 +97,7 @@ def _finding(context: Context, found: Tested) -> str:
     defined = {label: share for label, share in shares.items() if np.isfinite(share)}
     if not defined:
         return ""
-    most, least = (max(defined, key=lambda label: defined[label]), min(defined, key=lambda label: defined[label]))
+    most, least = (pick(defined, key=defined.__getitem__) for pick in (max, min))
     text = f"{most} tells {100 * defined[most]:.0f} % of the pairs apart at α = {alpha:g} after Holm's correction"
     return f"{text}; {least} {100 * defined[least]:.0f} %." if defined[least] < defined[most] else f"{text}."
 
@@ -119,13 +105,14 @@ def _finding(context: Context, found: Tested) -> str:
 def _matrix(context: Context, found: Tested) -> Section:
     measure, alpha, systems = context.measures[0], context.settings.alpha, context.systems
     tests = found.main[measure.name]
-    square, holm = (_square(tests, tests.p, len(systems)), _square(tests, tests.corrected("holm"), len(systems)))
+    square, holm = (_square(tests, p, len(systems)) for p in (tests.p, tests.corrected("holm")))
     reason = why(found.values[measure.name], tests)
     rows: list[list[Cell]] = [
         [name, *("" if i == j else cell(square[i, j], reason) for j in range(len(systems)))]
         for i, name in enumerate(systems)
     ]
-    below = [(i, j + 1) for i in range(len(systems)) for j in range(len(systems)) if holm[i, j] < alpha]
+    below = [(i, j + 1) for i, j in np.argwhere(holm < alpha).tolist()]
+    columns = [Column("system", "System", "system"), *(Column(name, name, "p") for name in systems)]
     clustered = f" {CLUSTERED}." if tests.clusters is not None else ""
     return Section(
         "discriminative-matrix",
@@ -136,27 +123,9 @@ def _matrix(context: Context, found: Tested) -> Section:
         f"{label_caption(context.labels, context.settings)} {T_TEST} n = {tests.n:,}"
         f" {'answers' if measure.kind == 'micro' else 'questions'}, α = {alpha:g}.{clustered} Correction over the"
         " pairs: Holm, bold where it stays below α.",
-        [
-            Table(
-                "discriminative-pairs",
-                f"p-values by {measure.label}",
-                [Column("system", "System", "system"), *(Column(name, name, "p") for name in systems)],
-                rows,
-                best=below,
-            )
-        ],
-        Chart(
-            "matrix",
-            f"p-values of the pairs of systems by {measure.label}",
-            {
-                "rows": systems,
-                "columns": systems,
-                "values": [numbers(row) for row in square],
-                "range": [0, 1],
-                "digits": 3,
-            },
-        ),
-        notes=[] if len(systems) > 1 else ["One system only: there is no pair to test."],
+        [Table("discriminative-pairs", f"p-values by {measure.label}", columns, rows, best=below)],
+        matrix(f"p-values of the pairs of systems by {measure.label}", systems, square, range=[0, 1], digits=3),
+        notes=[] if len(systems) > 1 else [ONE_SYSTEM],
     )
 
 

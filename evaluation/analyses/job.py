@@ -15,12 +15,9 @@ def run_evaluate(job: Job, progress: Progress) -> None:
     assert job.pool is not None
     asked = {"analysis": "stability", "part": "labels", "settings": "", **job.params}  # jobs had no params at first
     analysis = get_analysis(asked["analysis"])
-    part = analysis.part(asked["part"])
     settings = parse_settings(MultiValueDict(parse_qs(asked["settings"], keep_blank_values=True)), analysis.settings)
-    part_figure(
-        job.pool,
-        analysis,
-        part,
-        settings,
-        lambda done, total: progress.report(analysis.tab.lower(), done, total, "steps"),
-    )
+
+    def tell(done: int, total: int) -> None:
+        progress.report(analysis.tab.lower(), done, total, "steps")
+
+    part_figure(job.pool, analysis, analysis.part(asked["part"]), settings, tell)

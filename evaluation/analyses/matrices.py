@@ -6,19 +6,8 @@ import numpy as np
 
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.measures.rank_table import Floats
-from evaluation.sections.section import (
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Json,
-    Section,
-    Table,
-    cell,
-    evaluated,
-    label_caption,
-    numbers,
-)
+from evaluation.sections.builders import matrix
+from evaluation.sections.section import Cell, Column, Context, Section, Table, cell, evaluated, label_caption
 from evaluation.sections.wording import compared, signed, steps, why_no_tau
 from evaluation.statistics.correlation import kendall_tau, merit
 
@@ -47,10 +36,8 @@ def between_many_sets(context: Context) -> list[Section]:
     """Compare label sets with each other by the first measure."""
     measure = context.measures[0]
     sets = {chosen.key: chosen for chosen in distinct_sets(context)}
-    means = [
-        chosen.values([measure.name], context.settings.assumed_is_judged)[measure.name].mean()
-        for chosen in sets.values()
-    ]
+    assumed = context.settings.assumed_is_judged
+    means = [chosen.values([measure.name], assumed)[measure.name].mean() for chosen in sets.values()]
     merits = np.array([merit(mean, measure.higher_is_better) for mean in means])
     captions = [f"{c.name}: {c.counts()['positive']:,} positive, n = {evaluated(c)}" for c in sets.values()]
     questions = (
@@ -65,8 +52,7 @@ def between_many_sets(context: Context) -> list[Section]:
             f"Label sets with each other, by {measure.label}",
             "Tau-b between the orders that the first of the chosen measures gives on two label sets. The full test set"
             " has its own questions and is read against all test triples.",
-            f"{'; '.join(captions)}. {questions}. Assumed negatives"
-            f" {'' if context.settings.assumed_is_judged else 'not '}counted as judged.",
+            f"{'; '.join(captions)}. {questions}. Assumed negatives {'' if assumed else 'not '}counted as judged.",
             [(key.replace(":", "-"), chosen.name) for key, chosen in sets.items()],
             merits,
         )
@@ -93,14 +79,13 @@ def _matrix(
         for i, label in enumerate(labels)
     ]
     columns = [Column("name", "", "text"), *(Column(name, label, "tau") for name, label in names)]
-    data: Json = {"rows": labels, "columns": labels, "values": [numbers(row) for row in tau]}
     return Section(
         key,
         title,
         f"{text} {steps(len(context.systems))}",
         f"{caption} Kendall's tau-b over {len(context.systems)} systems.",
         [Table(key, title, columns, rows)],
-        Chart("matrix", title, data),
+        matrix(title, labels, tau),
         _least(labels, tau),
     )
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from evaluation.labels.label_sets import LabelSet
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
+from evaluation.sections.builders import chart, series_of
 from evaluation.sections.section import (
     Analysis,
     Cell,
@@ -17,7 +20,6 @@ from evaluation.sections.section import (
     Table,
     cell,
     label_caption,
-    numbers,
 )
 from evaluation.sections.wording import (
     best_of,
@@ -52,30 +54,21 @@ def all_values(context: Context) -> list[Section]:
 
 def _under(context: Context, key: str, chosen: LabelSet, found: ByName) -> Section:
     title = f"Under {chosen.name}"
-    rows: list[list[Cell]] = [[system] for system in context.systems]
+    cells: list[list[Cell]] = [list(context.systems)]  # [columns][systems]
     best: list[tuple[int, int]] = []
     for column, measure in enumerate(context.measures, 1):
         values = found[measure.name]
-        mean = values.mean()
-        for row, value, reason in zip(rows, mean.tolist(), values.reasons(), strict=True):
-            row.append(cell(value, reason))
-        best += [(row, column) for row in best_of(mean, measure)]
+        cells.append([*map(cell, values.mean(), values.reasons())])
+        best += [(row, column) for row in best_of(values.mean(), measure)]
+    columns = [SYSTEM, *map(measure_column, context.measures)]
+    foot: list[Cell] = ["n", *(found[measure.name].n for measure in context.measures)]
     return Section(
         key,
         title,
         "The value of every system by every measure; the best of a column is bold. The row below says how many answers"
         " or questions a mean is taken over.",
         f"{label_caption(chosen, context.settings)} {UNITS}",
-        [
-            Table(
-                key,
-                title,
-                [SYSTEM, *map(measure_column, context.measures)],
-                rows,
-                best,
-                ["n", *(found[measure.name].n for measure in context.measures)],
-            )
-        ],
+        [Table(key, title, columns, [list(row) for row in zip(*cells, strict=True)], best, foot)],
         finding=_leaders(context, chosen, found) if key == "labels" else "",
         notes=[*set_notes(chosen), *undefined_notes(chosen, found, context.measures, context.systems)],
     )
@@ -92,16 +85,12 @@ def _leaders(context: Context, chosen: LabelSet, found: ByName) -> str:
     most = max(wins, key=lambda system: len(wins[system]))
     measures = len(context.measures)
     if len(wins) == 1 and len(wins[most]) == measures:
-        return f"{most} is best by {'all ' if measures > 1 else ''}{_count(measures)} under {chosen.name}."
+        return f"{most} is best by {f'all {measures} measures' if measures > 1 else 'the measure'} under {chosen.name}."
     if measures > NAMED:
         counts = {system: len(labels) for system, labels in wins.items()}
         return f"Of the {measures} measures under {chosen.name}, {most_often(counts)}."
     parts = [f"{system} by {words(labels)}" for system, labels in sorted(wins.items(), key=lambda w: -len(w[1]))]
     return f"Best under {chosen.name}: {'; '.join(parts)}."
-
-
-def _count(measures: int) -> str:
-    return f"{measures} measures" if measures > 1 else "the measure"
 
 
 def _change(context: Context, before: ByName, found: ByName) -> Section:
@@ -111,13 +100,17 @@ def _change(context: Context, before: ByName, found: ByName) -> Section:
     movers = {}
     for measure in context.measures:
         old, new = before[measure.name], found[measure.name]
-        old_mean, new_mean = old.mean(), new.mean()
-        old_place, new_place = places_on_both(old_mean, new_mean, measure.higher_is_better)
+        places = zip(*places_on_both(old.mean(), new.mean(), measure.higher_is_better), strict=True)
         reasons = [one or other for one, other in zip(new.reasons(), old.reasons(), strict=True)]
-        moves = [a - b if a is not None and b is not None else None for a, b in zip(old_place, new_place, strict=True)]
-        for row, change, moved, reason in zip(rows, (new_mean - old_mean).tolist(), moves, reasons, strict=True):
+        moves = [a - b if a is not None and b is not None else None for a, b in places]
+        for row, change, moved, reason in zip(rows, (new.mean() - old.mean()).tolist(), moves, reasons, strict=True):
             row.append(cell(change, reason, moved=moved))
         movers[measure.name] = sum(bool(moved) for moved in moves)
+    columns = [SYSTEM, *(measure_column(m, kind="change") for m in context.measures)]
+    foot: list[Cell] = ["moved", *movers.values()]
+    first, ends = context.measures[0].name, [context.against.name, context.labels.name]
+    values = np.stack([before[first].mean(), found[first].mean()], axis=1)
+    label = f"{context.measures[0].label} of every system, from {ends[0]} to {ends[1]}"
     same = context.labels.key == context.against.key
     return Section(
         "change",
@@ -126,16 +119,8 @@ def _change(context: Context, before: ByName, found: ByName) -> Section:
         " arrow, how many places the system gains (▲) or loses (▼) by it. The chart shows the values by the first"
         " measure.",
         both_captions(context),
-        [
-            Table(
-                "change",
-                title,
-                [SYSTEM, *(measure_column(m, kind="change") for m in context.measures)],
-                rows,
-                foot=["moved", *(movers[m.name] for m in context.measures)],
-            )
-        ],
-        _values_chart(context, context.measures[0], before, found),
+        [Table("change", title, columns, rows, foot=foot)],
+        _two_ends(context, label, values, ends),
         "Both are the same label set." if same else _moves(context, movers),
     )
 
@@ -157,22 +142,10 @@ def _moves(context: Context, movers: Mapping[str, int]) -> str:
     return f"Of {len(context.systems)} systems these change their place: {'; '.join(moving)}{none}."
 
 
-def _values_chart(context: Context, measure: Measure, before: ByName, found: ByName) -> Chart:
-    """Draw the values by one measure, from `against` on the left to `labels` on the right."""
-    old, new = before[measure.name].mean(), found[measure.name].mean()
-    names = [context.against.name, context.labels.name]
-    return Chart(
-        "lines",
-        f"{measure.label} of every system, from {names[0]} to {names[1]}",
-        {
-            "series": [
-                {"system": i, "name": system, "x": [0, 1], "y": numbers([old[i], new[i]])}
-                for i, system in enumerate(context.systems)
-            ],
-            "y": measure.label,
-            "xaxis": named_ticks(names),
-        },
-    )
+def _two_ends(context: Context, label: str, values: Floats, ends: Sequence[str]) -> Chart:
+    """Draw a line for each system between two named ticks, by the first measure; `values` [systems, 2]."""
+    series = [series_of(name, [0, 1], values[i], system=i) for i, name in enumerate(context.systems)]
+    return chart("lines", label, series, y=context.measures[0].label, xaxis=named_ticks(ends))
 
 
 def _by_side(context: Context, found: ByName) -> Section:
@@ -193,6 +166,7 @@ def _by_side(context: Context, found: ByName) -> Section:
             for row, of_system in zip(rows, cells, strict=True):
                 row.append(of_system[side])
     first = context.measures[0]
+    label = f"{first.label} of every system on tail and on head questions"
     return Section(
         "sides",
         title,
@@ -200,18 +174,7 @@ def _by_side(context: Context, found: ByName) -> Section:
         " questions often have many answers, and a label that turns up on one side is an answer on the other too.",
         f"{label_caption(context.labels, context.settings)} {UNITS}",
         [Table("sides", title, columns, rows, best, foot)],
-        Chart(
-            "lines",
-            f"{first.label} of every system on tail and on head questions",
-            {
-                "series": [
-                    {"system": i, "name": system, "x": [0, 1], "y": numbers(means[first.name].mean[i])}
-                    for i, system in enumerate(context.systems)
-                ],
-                "y": first.label,
-                "xaxis": named_ticks([f"{side} questions" for side in SIDES]),
-            },
-        ),
+        _two_ends(context, label, means[first.name].mean, [f"{side} questions" for side in SIDES]),
         _sides_finding(context.systems, means[first.name].mean, first),
     )
 

@@ -1,7 +1,7 @@
 """Build the page Answers per question, for the graph's files and for two label sets of the pool."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,18 +9,8 @@ import numpy as np
 from evaluation.labels.label_sets import LabelSet
 from evaluation.labels.pool_table import remembered
 from evaluation.measures.label_state import positive
-from evaluation.sections.section import (
-    Analysis,
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Part,
-    Section,
-    Table,
-    evaluated,
-    label_caption,
-)
+from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.section import Analysis, Cell, Column, Context, Part, Section, evaluated, label_caption
 from evaluation.statistics.answer_counts import BINS, answer_counts, bin_counts, label_of_bin
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.questions.kernel import Questions, questions_of
@@ -86,32 +76,18 @@ def in_graph(graph: GraphArrays) -> tuple[OfGraph, ...]:
         answers = answer_counts(questions, triples, graph.num_entities, graph.num_relations)
         return both_sides(questions.side, answers)
 
+    seen = "Both questions of every test triple; how many answers a system could see."
+    same = "The same questions with every answer that the graph knows."
+    all_facts = "Both questions of every triple of train, valid and test."
+    paper = (
+        "Both questions of every triple of train and valid, and what answers them there (table 1 of Mei and others"
+        " 2018)."
+    )
     return (
-        (
-            "test-train",
-            "Test questions, answers in train",
-            "Both questions of every test triple; how many answers a system could see.",
-            count(tests, graph.train),
-        ),
-        (
-            "test-all",
-            "Test questions, answers in all splits",
-            "The same questions with every answer that the graph knows.",
-            count(tests, every),
-        ),
-        (
-            "facts-all",
-            "Questions of all facts, answers in all splits",
-            "Both questions of every triple of train, valid and test.",
-            count(facts, every),
-        ),
-        (
-            "known-known",
-            "Questions and answers of train and valid",
-            "Both questions of every triple of train and valid, and what answers them there (table 1 of Mei and others"
-            " 2018).",
-            count(knowns, known),
-        ),
+        ("test-train", "Test questions, answers in train", seen, count(tests, graph.train)),
+        ("test-all", "Test questions, answers in all splits", same, count(tests, every)),
+        ("facts-all", "Questions of all facts, answers in all splits", all_facts, count(facts, every)),
+        ("known-known", "Questions and answers of train and valid", paper, count(knowns, known)),
     )
 
 
@@ -130,14 +106,10 @@ def answers_per_question(context: Context) -> list[Section]:
         for key, chosen in sets.items()
     ]
     stored, graph = context.pool.graph, context.table.graph
-    return sections + [
-        _section(key, f"Graph: {name[:1].lower()}{name[1:]}", about, _of_graph(stored.name, sides), sides)
-        for key, name, about, sides in remembered(_graphs, stored.sha256, lambda: in_graph(graph))
-    ]
-
-
-def _of_graph(name: str, sides: Sides) -> str:
-    return f"Graph {name}, whatever the labels. n = {sides[-1].questions:,} questions."
+    for key, name, about, sides in remembered(_graphs, stored.sha256, lambda: in_graph(graph)):
+        caption = f"Graph {stored.name}, whatever the labels. n = {sides[-1].questions:,} questions."
+        sections.append(_section(key, f"Graph: {name[:1].lower()}{name[1:]}", about, caption, sides))
+    return sections
 
 
 def _grown(sets: dict[str, LabelSet], found: dict[str, Sides]) -> str:
@@ -154,43 +126,36 @@ def _grown(sets: dict[str, LabelSet], found: dict[str, Sides]) -> str:
 
 
 def _section(key: str, title: str, text: str, caption: str, sides: Sides, finding: str = "") -> Section:
-    columns = [
-        Column("asks_for", "Asks for", "text"),
-        *(Column(f"answers_{label}", f"{label} answer{'' if label == '1' else 's'}", "count") for label in BIN_LABELS),
-        Column("questions", "Questions", "count"),
-        Column("mean", "Mean"),
-        Column("sd", "Deviation", note="standard deviation"),
-        Column("median", "Median"),
-        Column("most", "Most", "count"),
-    ]
-    rows: Sequence[Sequence[Cell]] = [
+    def or_none(value: float | None) -> Cell:
+        return {"value": None, "reason": NO_QUESTION} if value is None else value
+
+    def in_bin(i: int, label: str) -> tuple[Column, Callable[[Distribution], Cell]]:
+        column = Column(f"answers_{label}", f"{label} answer{'' if label == '1' else 's'}", "count")
+        return column, lambda one: one.counts[i]
+
+    table = table_of(
+        f"multiplicities-{key}",
+        title,
+        sides,
         [
-            one.side,
-            *one.counts,
-            one.questions,
-            *({"value": None, "reason": NO_QUESTION} if of is None else of for of in (one.mean, one.sd, one.median)),
-            one.largest,
-        ]
-        for one in sides
-    ]
+            (Column("asks_for", "Asks for", "text"), lambda one: one.side),
+            *(in_bin(i, label) for i, label in enumerate(BIN_LABELS)),
+            (Column("questions", "Questions", "count"), lambda one: one.questions),
+            (Column("mean", "Mean"), lambda one: or_none(one.mean)),
+            (Column("sd", "Deviation", note="standard deviation"), lambda one: or_none(one.sd)),
+            (Column("median", "Median"), lambda one: or_none(one.median)),
+            (Column("most", "Most", "count"), lambda one: one.largest),
+        ],
+    )
     drawn = [
-        {"name": f"asks for the {one.side}", "measure": i, "x": list(BIN_LABELS), "y": one.shares}
+        series_of(f"asks for the {one.side}", list(BIN_LABELS), one.shares, measure=i)
         for i, one in enumerate(sides[:2])
         if one.questions
     ]
-    chart = Chart(
-        "bars",
-        f"{title}: share of the questions of each side by number of answers",
-        {
-            "series": drawn,
-            "x": "answers of a question",
-            "y": "share of the questions",
-            "xaxis": {"type": "category"},
-            "yaxis": {"tickformat": ".0%"},
-        },
-    )
-    table = Table(f"multiplicities-{key}", title, columns, rows)
-    return Section(f"multiplicities-{key}", title, text, caption, [table], chart if drawn else None, finding)
+    label = f"{title}: share of the questions of each side by number of answers"
+    axes = {"xaxis": {"type": "category"}, "yaxis": {"tickformat": ".0%"}}
+    bars = chart("bars", label, drawn, x="answers of a question", y="share of the questions", **axes)
+    return Section(table.key, title, text, caption, [table], bars if drawn else None, finding)
 
 
 ANALYSIS = Analysis(

@@ -30,7 +30,7 @@ ANALYSES: tuple[Analysis, ...] = (
 
 def get_analysis(key: str) -> Analysis:
     """Return the analysis of that name; EvaluationError names the known ones."""
-    for analysis in ANALYSES:
-        if analysis.key == key:
-            return analysis
-    raise EvaluationError(f"There is no analysis {key!r}; there are {', '.join(a.key for a in ANALYSES)}.")
+    by_key = {analysis.key: analysis for analysis in ANALYSES}
+    if key not in by_key:
+        raise EvaluationError(f"There is no analysis {key!r}; there are {', '.join(by_key)}.")
+    return by_key[key]

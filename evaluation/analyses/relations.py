@@ -41,36 +41,23 @@ def _distribution(context: Context, measure: Measure, old: ValuesUnder, new: Val
         for i, system in enumerate(context.systems):
             five = [float(of[i]) for of in (found.low, found.q1, found.median, found.q3, found.high)]
             why = reasons[i] or "no relation has an answer under these labels"
-            rows.append(
-                [
-                    system,
-                    side.labels.name,
-                    int(found.relations[i]),
-                    *(cell(value, why) for value in five),
-                    int(found.outside[i].sum()),
-                ]
-            )
+            counts = int(found.relations[i]), int(found.outside[i].sum())
+            rows.append([system, side.labels.name, counts[0], *(cell(value, why) for value in five), counts[1]])
             medians.append(five[2])
             if np.isfinite(five[2]):
                 box = dict(zip(("low", "q1", "median", "q3", "high"), map(number, five), strict=True))
-                drawn.append(
-                    {
-                        "system": i,
-                        "name": f"{system}, {side.labels.name}",
-                        "hollow": side is old,
-                        "slot": side.key,
-                        "boxes": [{"x": system, **box}],
-                    }
-                )
+                name, look = f"{system}, {side.labels.name}", {"hollow": side is old, "slot": side.key}
+                drawn.append({"system": i, "name": name, **look, "boxes": [{"x": system, **box}]})
+    within = "value within 1.5 interquartile ranges of the box."
     columns = [
         Column("system", "System", "system"),
         Column("labels", "Labels", "text"),
         Column("relations", "Relations", "count", "Relations with an answer and a defined value."),
-        Column("low", "Low", "value", "The smallest value within 1.5 interquartile ranges of the box."),
+        Column("low", "Low", "value", f"The smallest {within}"),
         Column("q1", "First quartile", "value"),
         Column("median", "Median", "value"),
         Column("q3", "Third quartile", "value"),
-        Column("high", "High", "value", "The largest value within 1.5 interquartile ranges of the box."),
+        Column("high", "High", "value", f"The largest {within}"),
         Column("outside", "Outside", "count", "Relations beyond low and high."),
     ]
     return Section(

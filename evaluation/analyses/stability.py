@@ -1,16 +1,17 @@
 """Build the page Stability: how much of the labels, or of the questions, the order of the systems needs."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from evaluation.sections.growth_curves import asked_rows
+from evaluation.sections.builders import chart, series_of
+from evaluation.sections.growth_curves import asked_rows, order_notes
 from evaluation.sections.section import (
     Analysis,
     Cell,
-    Chart,
     Column,
     Context,
+    Json,
     Part,
     Section,
     Table,
@@ -18,7 +19,6 @@ from evaluation.sections.section import (
     cell,
     label_caption,
     number,
-    numbers,
 )
 from evaluation.statistics.stability import Stability, half_curve, question_stability, stability_curve
 
@@ -30,49 +30,32 @@ def by_questions(context: Context) -> list[Section]:
     sums = context.labels.sums(context.settings.measures, context.settings.assumed_is_judged)
     curve = question_stability(sums, context.rng(1), repeats=REPEATS)
     halves = question_stability(sums, context.rng(2), repeats=REPEATS, halves=True)
-    return [
-        _section(
-            context,
-            "questions",
-            "Random subsets of the questions",
-            curve,
-            halves,
-            "questions",
-            "The order of the systems on random subsets of the evaluated questions, against the order on all of them."
-            " A measure whose line rises early needs few questions.",
-        )
-    ]
+    text = (
+        "The order of the systems on random subsets of the evaluated questions, against the order on all of them."
+        " A measure whose line rises early needs few questions."
+    )
+    return [_section(context, "questions", "Random subsets of the questions", curve, halves, "questions", text)]
 
 
 def by_labels(context: Context) -> list[Section]:
     chosen, settings = context.labels, context.settings
     progress = context.progress or (lambda done, total: None)
-    common = (asked_rows(chosen), chosen.state, settings.measures)
-    curve = stability_curve(
-        *common,
-        context.rng(3),
-        repeats=REPEATS,
-        assumed_is_judged=settings.assumed_is_judged,
-        progress=lambda done, total: progress(done, 2 * total),
-    )
-    halves = half_curve(
-        *common,
-        context.rng(4),
-        repeats=REPEATS,
-        assumed_is_judged=settings.assumed_is_judged,
-        progress=lambda done, total: progress(total + done, 2 * total),
+
+    def drawn(draw: Callable[..., Stability], part: int, before: int) -> Stability:
+        return draw(
+            *(asked_rows(chosen), chosen.state, settings.measures, context.rng(part)),
+            repeats=REPEATS,
+            assumed_is_judged=settings.assumed_is_judged,
+            progress=lambda done, total: progress(before * total + done, 2 * total),
+        )
+
+    curve, halves = drawn(stability_curve, 3, 0), drawn(half_curve, 4, 1)
+    text = (
+        "The same when positive triples lose their label: they are no answers any more, and are not filtered either."
+        " It shows what the sparseness of a test set does to the comparison."
     )
     return [
-        _section(
-            context,
-            "labels",
-            "Random subsets of the positive triples",
-            curve,
-            halves,
-            "positive triples",
-            "The same when positive triples lose their label: they are no answers any more, and are not filtered"
-            " either. It shows what the sparseness of a test set does to the comparison.",
-        )
+        _section(context, "labels", "Random subsets of the positive triples", curve, halves, "positive triples", text)
     ]
 
 
@@ -84,26 +67,12 @@ def of_full_test(context: Context) -> list[Section]:
 def _section(
     context: Context, key: str, title: str, curve: Stability, halves: Stability, of: str, text: str
 ) -> Section:
-    series, rows = [], []
+    series, rows = list[Json](), []
     for i, measure in enumerate(context.measures):
-        series.append(
-            {
-                "measure": i,
-                "name": measure.label,
-                "x": [100 * size for size in curve.sizes],
-                "y": numbers(curve.mean(measure.name)),
-                "spread": numbers(curve.sd(measure.name)),
-            }
-        )
-        series.append(
-            {
-                "measure": i,
-                "name": f"{measure.label}, disjoint",
-                "x": [100 * size for size in halves.sizes],
-                "y": numbers(halves.mean(measure.name)),
-                "thin": True,
-            }
-        )
+        mean, other = curve.mean(measure.name), halves.mean(measure.name)
+        x, x_other = ([100 * size for size in found.sizes] for found in (curve, halves))
+        series.append(series_of(measure.label, x, mean, measure=i, spread=curve.sd(measure.name)))
+        series.append(series_of(f"{measure.label}, disjoint", x_other, other, measure=i, thin=True))
     for i, size in enumerate(curve.sizes):
         row: list[Cell] = [f"{100 * size:g} %", int(curve.triples[i])]
         for measure in context.measures:
@@ -122,6 +91,7 @@ def _section(
             Column(measure.name, measure.label, "sd"),
             Column(f"{measure.name}_disjoint", f"{measure.label}, disjoint", "value"),
         ]
+    axes = {"x": f"share of the {of}, %", "y": "tau", "yrange": [_least(series), 1.05]}
     return Section(
         key,
         title,
@@ -131,12 +101,8 @@ def _section(
         " Near 95 % a subset overlaps the whole and tau tends to 1: thin lines compare two disjoint subsets of that"
         " size.",
         [Table(f"stability-{key}", title, columns, rows)],
-        Chart(
-            "lines",
-            f"Tau against the share of the {of}",
-            {"series": series, "x": f"share of the {of}, %", "y": "tau", "yrange": [_least(series), 1.05]},
-        ),
-        notes=[] if len(context.systems) > 1 else ["One system only: there is no order, tau is undefined."],
+        chart("lines", f"Tau against the share of the {of}", series, **axes),
+        notes=order_notes(context),
     )
 
 
@@ -151,7 +117,7 @@ def _left_out(*curves: Stability) -> str:
     return f" Means leave out subsets whose tau is undefined{least}."
 
 
-def _least(series: list[dict[str, Any]]) -> float:
+def _least(series: list[Json]) -> float:
     """Return where the axis begins: at 0, or below the lowest point."""
     drawn = [
         y - (spread or 0.0)

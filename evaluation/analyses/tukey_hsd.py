@@ -1,32 +1,86 @@
-"""Build the heavy part of Discriminative power: the randomised Tukey HSD."""
+"""Test all pairs of systems, for the page Discriminative power: t-tests, and the randomised Tukey HSD, a heavy part."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.analyses.pairs import CLUSTERED, CORRECTED, T_TEST, Tested, pair_notes, tested, why
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
-from evaluation.sections.builders import table_of
-from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, numbers
-from evaluation.statistics.t_tests import Correction, PairTests
+from evaluation.measures.values import Values
+from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption
+from evaluation.statistics.t_tests import Correction, PairTests, clustered_t_tests, paired_t_tests
 from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
 
 PERMUTATIONS = 10_000
+ONE_SYSTEM = "One system only: there is no pair to test."
+T_TEST = "Paired two-tailed t-test: the mean difference of two systems is not 0."
+CLUSTERED = (
+    "Answers of one question are not independent, so the test of a micro measure is clustered by question"
+    " (cluster-robust variance, questions − 1 degrees of freedom)"
+)
+CORRECTED = "Corrections over the pairs of a measure: Holm; Benjamini-Hochberg (BH)."
+Tests = dict[str, PairTests]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Hold the t-tests to rely on (`main`) and, for micro measures, those without clusters (`plain`)."""
+
+    values: Mapping[str, Values]
+    main: Tests
+    plain: Tests
+
+
+def tested(context: Context) -> Tested:
+    values = context.labels.values(context.settings.measures, context.settings.assumed_is_judged)
+    micro = {name: value for name, value in values.items() if value.unit == "answer"}
+    plain = {name: paired_t_tests(value) for name, value in values.items()}
+    clustered = {name: clustered_t_tests(value) for name, value in micro.items()}
+    return Tested(values, {**plain, **clustered}, {name: plain[name] for name in micro})
+
+
+def why(values: Values, tests: PairTests) -> str:
+    """Say why there is no p-value; "" where there is one."""
+    if not tests.first.size:
+        return "one system only: there is no pair"
+    if tests.n < 2:
+        return f"a test needs two {values.unit}s, there are {tests.n}"
+    if tests.clusters is not None and tests.clusters < 2:
+        return "a clustered test needs two questions, there is one"
+    return next((reason for reason in values.reasons() if reason), "")
+
+
+def pair_notes(context: Context, found: Tested) -> list[str]:
+    if len(context.systems) < 2:
+        return [ONE_SYSTEM]
+    notes = []
+    for measure in context.measures:
+        values = found.values[measure.name]
+        systems: dict[str, list[str]] = {}
+        for system, reason in zip(context.systems, values.reasons(), strict=True):
+            if reason:
+                systems.setdefault(reason, []).append(system)
+        notes += [f"No p-values by {measure.label} for {', '.join(s)}: {reason}." for reason, s in systems.items()]
+        if values.finish is not None:
+            notes.append(f"{measure.label} is compared by the logarithms of the ranks, whose mean it is made of.")
+    return notes
+
+
+# -- all pairs at once ------------------------------------------------------------------------------------------
 
 
 def by_permutations(context: Context) -> list[Section]:
     found = tested(context)
     hsd = {}
     for i, measure in enumerate(context.measures):
-        hsd[measure.name] = randomised_tukey(
-            question_sums(found.values[measure.name]), context.rng(10 + i), PERMUTATIONS
-        )
+        sums = question_sums(found.values[measure.name])
+        hsd[measure.name] = randomised_tukey(sums, context.rng(10 + i), PERMUTATIONS)
         if context.progress:
             context.progress(i + 1, len(context.measures))
-    settings, alpha = context.settings, context.settings.alpha
-    first = context.measures[0]
+    settings, alpha, first = context.settings, context.settings.alpha, context.measures[0]
     return [
         Section(
             "discriminative-hsd",
@@ -47,23 +101,23 @@ def by_permutations(context: Context) -> list[Section]:
 
 
 def _shares(context: Context, found: Tested, hsd: Mapping[str, RandomisedTests]) -> Table:
-    alpha, main = context.settings.alpha, found.main
+    alpha, main, pairs = context.settings.alpha, found.main, "pairs of systems with a defined p-value"
 
-    def reason(m: Measure) -> str:
-        return why(found.values[m.name], main[m.name])
+    def or_why(m: Measure, value: float) -> Cell:
+        return cell(value, why(found.values[m.name], main[m.name]))
 
-    def share(m: Measure, correction: Correction) -> Cell:
-        return cell(main[m.name].share_below(alpha, correction), reason(m))
+    def corrected(key: str, name: str, by: Correction) -> tuple[Column, Callable[[Measure], Cell]]:
+        column = Column(key, f"t-test, {name} < {alpha:g}", "share")
+        return column, lambda m: or_why(m, main[m.name].share_below(alpha, by))
 
-    pairs = "pairs of systems with a defined p-value"
     columns: list[tuple[Column, Callable[[Measure], Cell]]] = [
         (Column("measure", "Measure", "measure"), lambda m: m.label),
         (Column("questions", "Questions", "count"), lambda m: hsd[m.name].questions),
         (Column("pairs", "Pairs", "count", pairs), lambda m: int(np.isfinite(hsd[m.name].p).sum())),
-        (Column("area", "Area (HSD)", "p", "mean p of the pairs"), lambda m: cell(hsd[m.name].area(), reason(m))),
-        (Column("hsd", f"HSD < {alpha:g}", "share"), lambda m: cell(hsd[m.name].share_below(alpha), reason(m))),
-        (Column("holm", f"t-test, Holm < {alpha:g}", "share"), lambda m: share(m, "holm")),
-        (Column("bh", f"t-test, BH < {alpha:g}", "share"), lambda m: share(m, "fdr_bh")),
+        (Column("area", "Area (HSD)", "p", "mean p of the pairs"), lambda m: or_why(m, hsd[m.name].area())),
+        (Column("hsd", f"HSD < {alpha:g}", "share"), lambda m: or_why(m, hsd[m.name].share_below(alpha))),
+        corrected("holm", "Holm", "holm"),
+        corrected("bh", "BH", "fdr_bh"),
     ]
     return table_of("discriminative-hsd", "Share of pairs told apart", context.measures, columns)
 
@@ -76,35 +130,27 @@ def _shares_chart(context: Context, found: Tested, hsd: Mapping[str, RandomisedT
         "t-test, Holm": ("--muted", [found.main[name].share_below(alpha, "holm") for name in names]),
         "t-test, BH": ("--control", [found.main[name].share_below(alpha, "fdr_bh") for name in names]),
     }
-    labels = [m.label for m in context.measures]
-    series = [
-        {"name": name, "colour": colour, "x": labels, "y": numbers(share)} for name, (colour, share) in shares.items()
-    ]
-    return Chart(
-        "bars",
-        "Share of pairs told apart by measure and test",
-        {"series": series, "y": f"share of pairs below {alpha:g}", "yrange": [0, 1.02]},
-    )
+    labels, axes = [m.label for m in context.measures], {"y": f"share of pairs below {alpha:g}", "yrange": [0, 1.02]}
+    series = [series_of(name, labels, np.array(share), colour=colour) for name, (colour, share) in shares.items()]
+    return chart("bars", "Share of pairs told apart by measure and test", series, **axes)
 
 
 def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTests) -> Table:
     tests, systems = found.main[measure.name], context.systems
-    holm, bh = tests.corrected("holm"), tests.corrected("fdr_bh")
     reason = why(found.values[measure.name], tests)
-    better = "a positive one favours the first" if measure.higher_is_better else "a negative one favours the first"
+    better = f"of the means; a {'positive' if measure.higher_is_better else 'negative'} one favours the first"
 
-    def column(key: str, label: str, p: Floats) -> tuple[Column, Callable[[int], Cell]]:
-        return Column(key, label, "p"), lambda i: cell(p[i], reason)
+    def column(
+        key: str, label: str, p: Floats, kind: str = "p", note: str = ""
+    ) -> tuple[Column, Callable[[int], Cell]]:
+        return Column(key, label, kind, note), lambda i: cell(p[i], reason)
 
     columns: list[tuple[Column, Callable[[int], Cell]]] = [
         (Column("pair", "Pair", "text"), lambda i: f"{systems[tests.first[i]]} − {systems[tests.second[i]]}"),
-        (
-            Column("difference", "Difference", "value", f"of the means; {better}"),
-            lambda i: cell(tests.difference[i], reason),
-        ),
+        column("difference", "Difference", tests.difference, "value", better),
         column("p", "t-test p", tests.p),
-        column("holm", "Holm", holm),
-        column("bh", "Benjamini-Hochberg", bh),
+        column("holm", "Holm", tests.corrected("holm")),
+        column("bh", "Benjamini-Hochberg", tests.corrected("fdr_bh")),
         column("hsd", "HSD", hsd.p),
     ]
     return table_of("discriminative-hsd-pairs", f"Pairs by {measure.label}", range(tests.first.size), columns)

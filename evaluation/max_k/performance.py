@@ -3,33 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from evaluation.labels.label_sets import label_set
-from evaluation.labels.pool_table import EvaluationError, pool_table
-from evaluation.max_k.kernel import (
-    Goodness,
-    expected_recall,
-    greedy_sizes_by_k,
-    of_draws,
-    of_first,
-    oracle_limits,
-    total_mass,
-)
-from evaluation.max_k.stored_runs import (
-    WHICH,
-    RightAnswers,
-    StoredRun,
-    Which,
-    find_runs,
-    left_out,
-    right_answers,
-    stored_run,
-)
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.max_k import kernel
+from evaluation.max_k.kernel import Goodness
+from evaluation.max_k.stored_runs import RightAnswers, StoredRun, Which
 from evaluation.measures.rank_table import Flags, Floats, Ints
-from pooling.models import Pool
 from pooling.questions.kernel import Csr
 from pooling.scoring.distributions import ALPHAS, TOP
 from pooling.scoring.rank_rows import find
@@ -50,12 +31,9 @@ class RunReader:
 
     def __init__(self, stored: StoredRun, right: RightAnswers, which: Which) -> None:
         held, csr = stored.predictive, right.of(which)
-        self.alpha = held.alpha
-        self._held = held
-        self._stored = stored
+        self.alpha, self._held, self._stored = held.alpha, held, stored
         self._at = find(held.keys, right.keys)
-        self._start = csr.indptr[:-1]
-        self.answers = np.diff(csr.indptr)
+        self._start, self.answers = csr.indptr[:-1], np.diff(csr.indptr)
         self._question = np.repeat(self._at, self.answers)  # of each answer, in the run
         self._place = find(stored.answer_codes, self._question * stored.num_entities + csr.indices)
         if (self._at < 0).any() or (self._place < 0).any():
@@ -77,28 +55,28 @@ class RunReader:
         return np.minimum(np.exp(alpha * self._held.answer_score[self._place].astype(np.float64) - log_all), 1.0)
 
     def topk(self) -> Goodness:
-        return of_first(self._hits, np.minimum(KS, self._available), self.answers)
+        return kernel.of_first(self._hits, np.minimum(KS, self._available), self.answers)
 
     def greedy(self, alpha: float | None = None, ks: Ints = KS) -> Goodness:
         """Return the goodness of Greedy under a parameter of the softmax, by default that of the run."""
         chosen = self.alpha if alpha is None else alpha
         log_all = self._held.log_normaliser[self._at, ALPHAS.index(chosen)]
         p = np.exp(chosen * self._held.top_score[self._at].astype(np.float64) - log_all[:, None])
-        sizes = np.minimum(greedy_sizes_by_k(np.minimum(p, 1.0), ks), self._available)
-        return of_first(self._hits, sizes, self.answers)
+        sizes = np.minimum(kernel.greedy_sizes_by_k(np.minimum(p, 1.0), ks), self._available)
+        return kernel.of_first(self._hits, sizes, self.answers)
 
     def sampling(self) -> Goodness:
         hits = self._is_right[self._stored.drawn[self._at]]
-        return of_draws(hits, self._stored.first[self._at], KS, self.answers)
+        return kernel.of_draws(hits, self._stored.first[self._at], KS, self.answers)
 
     def expected_recall(self, alpha: float | None = None, ks: Ints = KS) -> Floats:
         """Return the expected recall of Sampling, the mean over questions, [ks]."""
         chosen = self.alpha if alpha is None else alpha
-        return expected_recall(self._p_answers(chosen), self._start, ks).mean(axis=0)
+        return kernel.expected_recall(self._p_answers(chosen), self._start, ks).mean(axis=0)
 
     def mass(self, alpha: float | None = None) -> float:
         """Return the total probability mass of the right answers, the mean over questions."""
-        return float(total_mass(self._p_answers(self.alpha if alpha is None else alpha), self._start).mean())
+        return float(kernel.total_mass(self._p_answers(self.alpha if alpha is None else alpha), self._start).mean())
 
     def tvd(self) -> float:
         return float(self._held.tvd[self._at, ALPHAS.index(self.alpha)].mean())
@@ -130,52 +108,6 @@ def performance(system: str, read: RunReader) -> Performance:
 def limits(answers: Csr) -> tuple[Goodness, Goodness]:
     """Return the oracle limits of top-k and of max-k, means over the questions, [KS]."""
     counts, number = np.unique(np.diff(answers.indptr), return_counts=True)
-    top, most = oracle_limits(counts[:, None], KS)
+    top, most = kernel.oracle_limits(counts[:, None], KS)
     share = number / number.sum()
     return Goodness(*(share @ part for part in top)), Goodness(*(share @ part for part in most))
-
-
-# -- for scripts ------------------------------------------------------------------------------------------------
-
-
-def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown") -> dict[str, Any]:
-    """Return {labels, name, questions, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out} for scripts.
-
-    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has
-    expected_recall too. EvaluationError where no system has its distributions, or no question an answer.
-    """
-    check_ks(ks)
-    table = pool_table(pool)
-    chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
-    if not found.ready:
-        raise EvaluationError(f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}.")
-    right = right_answers(table, chosen)
-    if not len(right.keys):
-        raise EvaluationError(f"No question has an answer under {chosen.name}.")
-    systems: dict[str, dict[str, Any]] = {}
-    for name, run in found.ready:
-        stored = stored_run(run, table.graph.num_entities)
-        both = {which: performance(name, RunReader(stored, right, which)) for which in WHICH}
-        worth: dict[str, Any] = {which: _as_json(found, ks) for which, found in both.items()}
-        systems[name] = {"alpha": stored.predictive.alpha, "tvd": both["raw"].tvd, **worth}
-    bounds = {which: zip(("top-k", "max-k"), limits(right.of(which)), strict=True) for which in WHICH}
-    return {
-        "labels": labels,
-        "name": chosen.name,
-        "questions": len(right.keys),
-        "limits": {which: {name: _by_k(of, ks) for name, of in pair} for which, pair in bounds.items()},
-        "systems": systems,
-        "left_out": left_out(pool, found),
-    }
-
-
-def _as_json(one: Performance, ks: Sequence[int]) -> dict[str, Any]:
-    protocols = {name: _by_k(found, ks) for name, found in one.protocols.items()}
-    for k in ks:
-        protocols["Sampling"][str(k)]["expected_recall"] = float(one.expected_recall[k - 1])
-    return {"mass": one.mass, "protocols": protocols}
-
-
-def _by_k(found: Goodness, ks: Sequence[int]) -> dict[str, dict[str, float]]:
-    parts = found._asdict()
-    return {str(k): {name: float(np.asarray(part)[k - 1]) for name, part in parts.items()} for k in ks}

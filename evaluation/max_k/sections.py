@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluation.labels.pool_table import EvaluationError
-from evaluation.max_k.performance import check_ks
+import numpy as np
+
+from evaluation.labels.label_sets import label_set
+from evaluation.labels.pool_table import EvaluationError, pool_table
+from evaluation.max_k.kernel import Goodness
+from evaluation.max_k.performance import Performance, RunReader, check_ks, limits, performance
 from evaluation.max_k.softmax_sections import contrast, effect
 from evaluation.max_k.stored_runs import (
     WHICH,
@@ -21,6 +25,7 @@ from evaluation.sections.section import (
     Analysis,
     Column,
     Context,
+    Json,
     Part,
     Section,
     Table,
@@ -29,6 +34,7 @@ from evaluation.sections.section import (
     label_caption,
 )
 from evaluation.sections.wording import set_notes, words
+from pooling.models import Pool
 
 
 def under_labels(context: Context) -> list[Section]:
@@ -120,6 +126,52 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
             actions=[action] if found.missing else [],
         )
     ]
+
+
+# -- for scripts ------------------------------------------------------------------------------------------------
+
+
+def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown") -> Json:
+    """Return {labels, name, questions, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out} for scripts.
+
+    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has
+    expected_recall too. EvaluationError where no system has its distributions, or no question an answer.
+    """
+    check_ks(ks)
+    table = pool_table(pool)
+    chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
+    if not found.ready:
+        raise EvaluationError(f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}.")
+    right = right_answers(table, chosen)
+    if not len(right.keys):
+        raise EvaluationError(f"No question has an answer under {chosen.name}.")
+    systems: dict[str, Json] = {}
+    for name, run in found.ready:
+        stored = stored_run(run, table.graph.num_entities)
+        both = {which: performance(name, RunReader(stored, right, which)) for which in WHICH}
+        worth: Json = {which: _as_json(found, ks) for which, found in both.items()}
+        systems[name] = {"alpha": stored.predictive.alpha, "tvd": both["raw"].tvd, **worth}
+    bounds = {which: zip(("top-k", "max-k"), limits(right.of(which)), strict=True) for which in WHICH}
+    return {
+        "labels": labels,
+        "name": chosen.name,
+        "questions": len(right.keys),
+        "limits": {which: {name: _by_k(of, ks) for name, of in pair} for which, pair in bounds.items()},
+        "systems": systems,
+        "left_out": left_out(pool, found),
+    }
+
+
+def _as_json(one: Performance, ks: Sequence[int]) -> Json:
+    protocols = {name: _by_k(found, ks) for name, found in one.protocols.items()}
+    for k in ks:
+        protocols["Sampling"][str(k)]["expected_recall"] = float(one.expected_recall[k - 1])
+    return {"mass": one.mass, "protocols": protocols}
+
+
+def _by_k(found: Goodness, ks: Sequence[int]) -> dict[str, dict[str, float]]:
+    parts = found._asdict()
+    return {str(k): {name: float(np.asarray(part)[k - 1]) for name, part in parts.items()} for k in ks}
 
 
 ANALYSIS = Analysis(

@@ -6,13 +6,12 @@ import numpy as np
 
 from evaluation.max_k.kernel import Goodness
 from evaluation.max_k.performance import KS, means
-from evaluation.max_k.system_sections import SAID, RunsUnderLabels, value_at
+from evaluation.max_k.system_sections import SAID, SYSTEM, RunsUnderLabels, value_at
 from evaluation.sections.builders import chart, series_of
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table
 from pooling.scoring.distributions import ALPHAS
 
 NAMES = [f"{alpha:g}" for alpha in ALPHAS]
-SYSTEM = Column("system", "System", "system")
 BY_ALPHA = [Column(f"alpha_{name}", f"α = {name}") for name in NAMES]
 FROM_ZERO = {"rangemode": "tozero"}
 BY_K = {  # title, axis and text
@@ -33,9 +32,9 @@ BY_K = {  # title, axis and text
 
 def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Section]:
     """Show the effect of α: Figure 2 and Table 3 of the paper, filtered as there."""
-    k = context.settings.k
-    greedy = {name: _greedy(runs, name, k) for name in runs.stored}
-    mass = {name: [runs.read(name).mass(alpha) for alpha in ALPHAS] for name in runs.stored}
+    k, reads = context.settings.k, {name: runs.read(name) for name in runs.stored}
+    greedy = {name: [means(read.greedy(a, np.array([k]))) for a in ALPHAS] for name, read in reads.items()}
+    mass = {name: [read.mass(alpha) for alpha in ALPHAS] for name, read in reads.items()}
     chosen = {name: ALPHAS.index(stored.predictive.alpha) for name, stored in runs.stored.items()}
     f1 = {name: [value_at(found, "f1", 1) for found in of_system] for name, of_system in greedy.items()}
     caption = f"{runs.caption(context)} {SAID['filtered']}. Rings: the α chosen on validation."
@@ -59,7 +58,7 @@ def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Sec
         [_mass_table(runs, mass)],
         _chart(context, "mass of the right answers", mass, chosen),
     )
-    read, own = runs.read(system), runs.stored[system].predictive.alpha
+    read, own = reads[system], runs.stored[system].predictive.alpha
     values = {
         "recall": [read.expected_recall(alpha) for alpha in ALPHAS],
         "f1": [np.asarray(means(read.greedy(alpha)).f1) for alpha in ALPHAS],
@@ -67,12 +66,6 @@ def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Sec
     ticked = f"{runs.caption(context)} {SAID['filtered']}. ✓: the α chosen on validation."
     for part, by_alpha in values.items():
         yield _by_k(part, system, by_alpha, own, ticked)
-
-
-def _greedy(runs: RunsUnderLabels, system: str, k: int) -> list[Goodness]:
-    """Return the goodness of Greedy at each α, means over the questions at this k alone."""
-    read = runs.read(system)
-    return [means(read.greedy(alpha, np.array([k]))) for alpha in ALPHAS]
 
 
 def _effect_table(

@@ -22,8 +22,7 @@ from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.models import Study, StudyRun
-from evaluation.open_world.study_files import StudyRanks, rank_answers, read_ranks, untrained, write_ranks
-from evaluation.open_world.study_questions import open_answers
+from evaluation.open_world.study_files import StudyRanks, open_answers, rank_answers, read_ranks, untrained, write_ranks
 from pooling.enums import SystemState
 from pooling.graphs.bundled import FamilyOptions, family_tree
 from pooling.graphs.imports import import_graph

@@ -5,9 +5,9 @@ import numpy as np
 from evaluation.planning.forecast import aim_of
 from evaluation.planning.kernels.order_confidence import OrderConfidence
 from evaluation.planning.work_left import RESAMPLES, confidences, is_reached, order_figure
-from evaluation.sections.builders import chart, interval_cell, series_of, table_of
+from evaluation.sections.builders import chart, interval_cell, matrix, series_of, table_of
 from evaluation.sections.coefficients import LEVEL
-from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, evaluated, label_caption, numbers
+from evaluation.sections.section import Chart, Column, Context, Section, evaluated, label_caption, numbers
 from evaluation.sections.wording import named_ticks, signed
 
 NO_ORDER = "fewer than two systems have a value, or all of them tie"
@@ -27,7 +27,10 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
         [(measure.label, found[measure.name]) for measure in context.measures],
         [
             (Column("measure", "Measure", "measure"), lambda row: row[0]),
-            (Column("tau", "Tau", "tau", held), lambda row: _tau_cell(row[1])),
+            (
+                Column("tau", "Tau", "tau", held),
+                lambda row: interval_cell(row[1].mean, row[1].low, row[1].high, NO_ORDER),
+            ),
             (Column("undecided", "Undecided pairs", "count", unsure), lambda row: int(row[1].undecided(LEVEL).size)),
             (Column("pairs", "Pairs", "count", "of systems that have a value"), lambda row: len(row[1].pairs)),
             (Column("questions", "Questions", "count"), lambda row: row[1].questions),
@@ -50,25 +53,18 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
     )
 
 
-def _tau_cell(one: OrderConfidence) -> Cell:
-    return interval_cell(one.mean, one.low, one.high, NO_ORDER)
-
-
 def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
     series = []
     for i, measure in enumerate(context.measures):
         one = found[measure.name]
         mean, low, high = ([value] for value in numbers([one.mean, one.low, one.high]))
-        hover = [f"{measure.label}: {_with_interval(one)}"]
-        series.append(series_of(measure.label, [i], mean, measure=i, low=low, high=high, hover=hover))
+        said = f"{signed(one.mean)} ({signed(one.low)} to {signed(one.high)})" if one.defined else "undefined"
+        ends = {"low": low, "high": high, "hover": [f"{measure.label}: {said}"]}
+        series.append(series_of(measure.label, [i], mean, measure=i, **ends))
     ticks = named_ticks([measure.label for measure in context.measures])
     least = min((one.low for one in found.values() if one.defined), default=0.0)
     label = "Tau between the order now and resampled orders, by measure"
     return chart("points", label, series, y="tau", yrange=[min(0.0, least) - 0.05, 1.05], xaxis=ticks)
-
-
-def _with_interval(one: OrderConfidence) -> str:
-    return f"{signed(one.mean)} ({signed(one.low)} to {signed(one.high)})" if one.defined else "undefined"
 
 
 def target_says(context: Context) -> str:
@@ -89,32 +85,33 @@ def target_says(context: Context) -> str:
 
 
 def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
-    rows: list[list[Cell]] = []
-    for measure in context.measures:
-        one = found[measure.name]
-        for i in one.undecided(LEVEL).tolist():
-            ahead, behind = (context.systems[s] for s in one.pairs[i].tolist())
-            rows.append([measure.label, ahead, behind, float(one.same[i])])
-    columns = [
-        Column("measure", "Measure", "measure"),
-        Column("ahead", "Ahead now", "text"),
-        Column("behind", "Behind now", "text"),
-        Column("same", "Same order", "share", "share of the resamples"),
-    ]
-    counts = {one: int(found[one.name].undecided(LEVEL).size) for one in context.measures}
-    least = min(counts.values(), default=0)
-    surest = [measure.label for measure, count in counts.items() if count == least]
-    enough, first = len(context.systems) > 1, context.measures[0]
+    undecided = {measure: found[measure.name].undecided(LEVEL).tolist() for measure in context.measures}
+    pairs = [(measure, found[measure.name], i) for measure, places in undecided.items() for i in places]
+    systems, first = context.systems, context.measures[0]
+    table = table_of(
+        "order-pairs",
+        "Undecided pairs of systems",
+        pairs,
+        [
+            (Column("measure", "Measure", "measure"), lambda row: row[0].label),
+            (Column("ahead", "Ahead now", "text"), lambda row: systems[row[1].pairs[row[2], 0]]),
+            (Column("behind", "Behind now", "text"), lambda row: systems[row[1].pairs[row[2], 1]]),
+            (Column("same", "Same order", "share", "share of the resamples"), lambda row: float(row[1].same[row[2]])),
+        ],
+    )
+    surest = min(context.measures, key=lambda measure: len(undecided[measure]))
+    fewest = f"Fewest pairs, {len(undecided[surest])}, are undecided by {surest.label}."
+    enough = len(systems) > 1
     return Section(
         "order-pairs",
         "Undecided pairs",
         "The pairs of systems whose order the questions do not settle: they stand as now in fewer than 95 % of the"
         " resamples. Systems that tie are undecided.",
-        f"The same resamples, {len(rows):,} undecided pairs in all. The chart is of {first.label}: how often the system"
-        " of the row is ahead of that of the column.",
-        [Table("order-pairs", "Undecided pairs of systems", columns, rows)],
+        f"The same resamples, {len(pairs):,} undecided pairs in all. The chart is of {first.label}: how often the"
+        " system of the row is ahead of that of the column.",
+        [table],
         _pairs_chart(context, found[first.name]) if enough else None,
-        f"Fewest pairs, {least}, are undecided by {surest[0]}." if enough and len(counts) > 1 else "",
+        fewest if enough and len(context.measures) > 1 else "",
         [] if enough else ["One system only: there is no pair."],
     )
 
@@ -126,5 +123,4 @@ def _pairs_chart(context: Context, one: OrderConfidence) -> Chart:
     kept = dict(zip(map(tuple, one.pairs.tolist()), one.same.tolist(), strict=True))
     names = [context.systems[i] for i in order]
     values = [[kept.get((row, column)) for column in order] for row in order]
-    label = "Share of the resamples in which a system is ahead of another one"
-    return Chart("matrix", label, {"rows": names, "columns": names, "range": [0, 1], "values": values})
+    return matrix("Share of the resamples in which a system is ahead of another one", names, values, range=[0, 1])

@@ -87,18 +87,15 @@ def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -
     gap, questions = np.array([(1.0 - point.low, float(point.questions)) for point in seen]).T
     needed = questions_needed(gap, questions, 1.0 - target)
     assert needed is not None  # the last point has a lower end
-    left = [
-        _judgements(count - last.questions, rate, work.to_judge)
-        for count, rate in zip(needed, (opened[0], max(opened), min(opened)), strict=True)
-    ]
+
+    def judgements_for(more: float, opened_by_one: float) -> float:  # at least one; inf: more than are left
+        left = max(more / opened_by_one, 1.0) if opened_by_one > 0 else math.inf
+        return left if left <= work.to_judge else math.inf
+
+    rates = (opened[0], max(opened), min(opened))
+    left = [judgements_for(count - last.questions, rate) for count, rate in zip(needed, rates, strict=True)]
     judgements = Span(left[0], min(left), max(left))
     return Forecast(measure, target, list(points), judgements, judgements.times(work.per_judgement))
-
-
-def _judgements(questions: float, per_judgement: float, to_judge: int) -> float:
-    """Return how many judgements open so many questions, at least one; inf: more than are left."""
-    left = max(questions / per_judgement, 1.0) if per_judgement > 0 else math.inf
-    return left if left <= to_judge else math.inf
 
 
 @dataclass(frozen=True)
@@ -112,11 +109,11 @@ class Aim:
 
 
 def aim_of(context: Context) -> Aim:
-    campaign = Campaign.objects.filter(pool=context.pool).first()
-    if campaign is None:
+    found = Campaign.objects.filter(pool=context.pool).first()
+    if found is None:
         return Aim(parse_measure(Settings().measure), TARGET, False, None)
-    is_set = campaign.target_tau is not None
-    return Aim(parse_measure(campaign.target_measure), campaign.target_tau or TARGET, is_set, campaign.budget)
+    measure = parse_measure(found.target_measure)
+    return Aim(measure, found.target_tau or TARGET, found.target_tau is not None, found.budget)
 
 
 @dataclass(frozen=True)
@@ -128,19 +125,14 @@ class Plan:
     pace: Pace
     forecast: Forecast
 
-    @property
-    def to_budget(self) -> Span | None:
-        if self.aim.budget is None:
-            return None
-        return Span(*[float(max(self.aim.budget - self.work.given, 0))] * 3)
-
     def hours(self, labels: Span | None) -> Span | None:
         if labels is None or self.pace.seconds is None:
             return None
         return Span(*(seconds / 3600 for seconds in labels.times(self.pace.seconds)))
 
     def ends(self) -> dict[str, Span | None]:
-        return {"target": self.forecast.labels, "budget": self.to_budget, "pool": self.work.labels_left}
+        budget = None if self.aim.budget is None else Span(*[float(max(self.aim.budget - self.work.given, 0))] * 3)
+        return {"target": self.forecast.labels, "budget": budget, "pool": self.work.labels_left}
 
 
 def plan(context: Context) -> Plan:

@@ -4,7 +4,7 @@ import math
 
 from evaluation.planning.confidence import NO_ORDER, by_order, target_says
 from evaluation.planning.forecast import POINTS, Plan, plan
-from evaluation.planning.work_left import LEAST_TIMED, RESAMPLES, Span, Work, confidences, order_json, planning_version
+from evaluation.planning.work_left import LEAST_TIMED, RESAMPLES, Span, confidences, order_json, planning_version
 from evaluation.planning.yields import by_relation, relation_json, yields
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
 from evaluation.sections.section import (
@@ -56,8 +56,9 @@ def _left(made: Plan) -> Section:
     known = (
         f"{100 * third.value:.1f} % of items needed a third label so far"
         if made.work.conflicts.n
-        else ("no item has two labels yet, so a third one is in the upper end only")
+        else "no item has two labels yet, so a third one is in the upper end only"
     )
+    imported = f"{made.work.imported:,} triples that wait for labels of people have an imported judgement already."
     timed = (
         f"Pace {pace.seconds.value:.0f} s of active time a label (the quickest {pace.seconds.low:.0f} s, the slowest"
         f" {pace.seconds.high:.0f} s), by the medians of {pace.people} people with {pace.labels:,} timed labels."
@@ -73,14 +74,8 @@ def _left(made: Plan) -> Section:
         f" {timed}",
         [table],
         finding=_left_says(made),
-        notes=_left_notes(made.work),
+        notes=[imported] if made.work.imported else [],
     )
-
-
-def _left_notes(work: Work) -> list[str]:
-    if not work.imported:
-        return []
-    return [f"{work.imported:,} triples that wait for labels of people have an imported judgement already."]
 
 
 def _span_cell(span: Span | None, reason: str) -> Cell:
@@ -93,16 +88,13 @@ def _span_cell(span: Span | None, reason: str) -> Cell:
 
 def _left_says(made: Plan) -> str:
     pool, target = made.work.labels_left, made.forecast.labels
-    words = [f"About {pool.value:,.0f} labels are left to the end of the pool"]
-    hours = made.hours(pool)
-    words.append(f", {hours_in_words(hours.value)}." if hours else ".")
+    hours, tau = made.hours(pool), f"{made.aim.target:.2f}"
+    time = f", {hours_in_words(hours.value)}" if hours else ""
+    left = f"About {pool.value:,.0f} labels are left to the end of the pool{time}."
     if target is None:
-        words.append(f" There is no forecast for tau {made.aim.target:.2f}: {made.forecast.reason}.")
-    else:
-        forecast = BEYOND if math.isinf(target.value) else f"forecast in {in_words(target)} labels"
-        forecast = "reached" if target.value == 0 else forecast
-        words.append(f" Tau {made.aim.target:.2f} by {made.aim.measure.label} is {forecast}.")
-    return "".join(words)
+        return f"{left} There is no forecast for tau {tau}: {made.forecast.reason}."
+    forecast = BEYOND if math.isinf(target.value) else f"forecast in {in_words(target)} labels"
+    return f"{left} Tau {tau} by {made.aim.measure.label} is {'reached' if target.value == 0 else forecast}."
 
 
 def hours_in_words(hours: float) -> str:
@@ -113,9 +105,8 @@ def hours_in_words(hours: float) -> str:
 
 def in_words(span: Span) -> str:
     """Write a span as "120 (90 to 400)", an end beyond the pool in words."""
-    if math.isinf(span.high):
-        return f"{span.value:,.0f} ({span.low:,.0f} to more than the pool holds)"
-    return f"{span.value:,.0f} ({span.low:,.0f} to {span.high:,.0f})"
+    high = "more than the pool holds" if math.isinf(span.high) else f"{span.high:,.0f}"
+    return f"{span.value:,.0f} ({span.low:,.0f} to {high})"
 
 
 def _history(context: Context, made: Plan) -> Section:
@@ -163,8 +154,9 @@ def plan_json(pool: Pool) -> Json:
     """Return the content of the page under the usual settings for scripts."""
     context = Context(pool, Settings())
     made, found = plan(context), confidences(context, context.settings.measures)
-    per_relation = yields(context, made.work)
-    reasons = {"target": made.forecast.reason or _beyond(made.forecast.labels), "budget": NO_BUDGET, "pool": ""}
+    per_relation, target = yields(context, made.work), made.forecast.labels
+    beyond = BEYOND if target is not None and math.isinf(target.value) else ""
+    reasons = {"target": made.forecast.reason or beyond, "budget": NO_BUDGET, "pool": ""}
     return {
         "pool": pool.name,
         "measure": made.aim.measure.name,
@@ -189,10 +181,6 @@ def _left_json(made: Plan, labels: Span | None, reason: str) -> Json:
         "hours": hours.json() if hours else None,
         "reason": "" if is_known else reason,
     }
-
-
-def _beyond(span: Span | None) -> str:
-    return BEYOND if span is not None and math.isinf(span.value) else ""
 
 
 ANALYSIS = Analysis(

@@ -11,7 +11,6 @@ from evaluation.planning.sections import ANALYSIS
 from evaluation.planning.work_left import is_reached, kept_order_figure
 from evaluation.sections.figure_cache import figure_version, is_live, may_follow, part_job, start_part
 from evaluation.sections.settings import Settings
-from pooling.models import Pool
 
 
 def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
@@ -25,7 +24,10 @@ def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
     kept = kept_order_figure(pool, campaign.target_measure)
     is_fresh = kept is not None and kept.version == figure_version(pool)
     if not is_fresh:
-        _ask_for(pool)
+        settings, part = Settings(), ANALYSIS.part("order")  # it keeps the figure of the target beside its own
+        job = part_job(pool, ANALYSIS, part, settings)
+        if not is_live(job) and may_follow(job):
+            start_part(pool, ANALYSIS, part, settings)
     if kept is None or not is_reached(kept.content, campaign.target_tau):
         return ""
     content = kept.content
@@ -34,11 +36,3 @@ def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
         f"The target is reached: by {parse_measure(campaign.target_measure).label} the 95 % interval of tau begins at"
         f" {content['low']:.2f}, and {campaign.target_tau:.2f} was asked for.{age}"
     )
-
-
-def _ask_for(pool: Pool) -> None:
-    settings = Settings()
-    part = ANALYSIS.part("order")  # it keeps the figure of the target beside its own
-    job = part_job(pool, ANALYSIS, part, settings)
-    if not is_live(job) and may_follow(job):
-        start_part(pool, ANALYSIS, part, settings)

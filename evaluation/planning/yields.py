@@ -239,16 +239,8 @@ def _says(found: Yields) -> str:
         return "Every triple for people is judged."
     if found.every.curve is None:
         return f"Too little is judged to say how many positives the {unjudged:,} unjudged triples hold."
-    best = found.relations[0]
-    return (
-        f"About {sum(left):,.0f} positives are expected among the {unjudged:,} unjudged triples."
-        f" A label pays most in {best.name}."
-    )
-
-
-def _is_fair(order: str) -> bool:
-    """Return whether an order picks at random among the triples of one depth."""
-    return order == "depth" or ORDERS[order].is_sample
+    expected = f"About {sum(left):,.0f} positives are expected among the {unjudged:,} unjudged triples."
+    return f"{expected} A label pays most in {found.relations[0].name}."
 
 
 def _notes(context: Context, found: Yields) -> list[str]:
@@ -256,7 +248,9 @@ def _notes(context: Context, found: Yields) -> list[str]:
     if found.every.curve is not None and found.every.curve.power > 0:
         notes.append("So far the yield rises with depth. The pool is not saturated: deeper ones hold more positives.")
     campaign = getattr(context.pool, "campaign", None)
-    if campaign is not None and campaign.batch_size and not _is_fair(campaign.order):
+    # only these orders pick at random among the triples of one depth
+    is_fair = campaign is None or campaign.order == "depth" or ORDERS[campaign.order].is_sample
+    if campaign is not None and campaign.batch_size and not is_fair:
         notes.append(
             "The order of judging prefers triples that look positive, so the judged ones are no random sample of a"
             " depth, and the expectation is too high."

@@ -12,7 +12,7 @@ from evaluation.measures.registry import Measure
 from evaluation.planning.findings import Findings, contributors_here, findings, own_places
 from evaluation.reusability.kernel import LeaveOut, found_by_only, largest_shift, leave_out
 from evaluation.sections.builders import chart, series_of
-from evaluation.sections.growth_curves import asked_rows
+from evaluation.sections.growth_curves import asked_rows, order_notes
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, number
 from evaluation.sections.wording import beside, named_ticks, signed
 
@@ -61,9 +61,8 @@ def groups_of(context: Context, found: Findings, members: dict[str, Flags]) -> l
 
 
 def left_out(context: Context, groups: list[Group]) -> LeftOut:
-    settings = context.settings
-    dropped, rows = [group.dropped for group in groups], asked_rows(context.labels)
-    by_measure = leave_out(rows, context.labels.state, dropped, settings.measures, settings.assumed_is_judged)
+    labels, settings, dropped = context.labels, context.settings, [group.dropped for group in groups]
+    by_measure = leave_out(asked_rows(labels), labels.state, dropped, settings.measures, settings.assumed_is_judged)
     return LeftOut(groups, by_measure)
 
 
@@ -81,14 +80,11 @@ def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
 
 def by_leaving_out(context: Context) -> list[Section]:
     found, systems, families = each_system(context)
-    sections = [_section(context, found, systems, "system")]
-    if families.groups:
-        sections.append(_section(context, found, families, "family"))
-    return sections
+    groups = {"system": systems, **({"family": families} if families.groups else {})}
+    return [_section(context, found, left, what) for what, left in groups.items()]
 
 
 def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Section:
-    plural = {"system": "systems", "family": "families"}[what]
     source = (
         "The pool has no provenance: a triple is taken to be found by the systems whose first candidates hold it today,"
         " and by others where none does."
@@ -104,9 +100,9 @@ def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Sec
         f"{label_caption(context.labels, context.settings)} Tau-b between the orders of all {len(context.systems)}"
         f" systems with and without the labels. {source}",
         [_table(context, left, measure, what) for measure in context.measures],
-        _chart(context, left, what, plural) if left.groups else None,
+        _chart(context, left, "systems" if what == "system" else "families") if left.groups else None,
         says(context, left, what),
-        [] if len(context.systems) > 1 else ["One system only: there is no order, tau is undefined."],
+        order_notes(context),
     )
 
 
@@ -169,25 +165,20 @@ def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:
     if system < 0:
         return [NOBODY, ""]
     before, after = int(out.place_before[g, system]), int(out.place_after[g, system])
-    if before == after:
-        return ["none moves", ""]
-    return [context.systems[system], f"{before} → {after}"]
+    return ["none moves", ""] if before == after else [context.systems[system], f"{before} → {after}"]
 
 
-def _chart(context: Context, left: LeftOut, what: str, plural: str) -> Chart:
+def _chart(context: Context, left: LeftOut, plural: str) -> Chart:
     names = [group.name for group in left.groups]
     series: list[Json] = []
     for i, measure in enumerate(context.measures):
         tau, offset = left.by_measure[measure.name].tau, beside(i, len(context.measures))
-        hover = [f"without {name}, {measure.label}: {_tau(of)}" for name, of in zip(names, tau, strict=True)]
+        said = [signed(value) if np.isfinite(value) else "undefined" for value in tau]
+        hover = [f"without {name}, {measure.label}: {value}" for name, value in zip(names, said, strict=True)]
         series.append(series_of(measure.label, np.arange(len(names)) + offset, tau, measure=i, hover=hover))
     lowest = min((value for one in series for value in one["y"] if value is not None), default=0.0)
     axes = {"yrange": [min(0.0, lowest) - 0.05, 1.05], "xaxis": named_ticks(names, divided=True)}
     return chart("points", f"Tau with and without each of the {plural}", series, y="tau", **axes)
-
-
-def _tau(value: float) -> str:
-    return signed(value) if np.isfinite(value) else "undefined"
 
 
 def says(context: Context, left: LeftOut, what: str) -> str:
@@ -204,7 +195,7 @@ def says(context: Context, left: LeftOut, what: str) -> str:
     if not moves or not defined.size:
         return ""
     most, system, before, after = max(moves, key=lambda move: move[0])
-    whom = {"system": "it", "family": "its family"}[what]
+    whom = "it" if what == "system" else "its family"
     least, greatest = signed(defined.min()), signed(defined.max())
     tau = f"tau is {least} each time" if least == greatest else f"tau is at least {least}"
     if most == 0:

@@ -21,11 +21,6 @@ def by_judged(context: Context) -> list[Section]:
     return [_judged(context, judged_rows(context))]
 
 
-def _extension(row: Judged) -> Action:
-    label = f"Add the {row.outside:,} missing triples of {row.system} to the pool"
-    return Action(label, "reusability-extend", {"system": row.system})
-
-
 def judged_rows(context: Context) -> list[Judged]:
     chosen = original(context.pool, context.table, context.settings)
     return judged_of(context.pool, context.table, chosen, context.settings.assumed_is_judged)
@@ -38,6 +33,7 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
     series = [series_of(f"Judged@{k}", systems, [row.shares[k] for row in rows], measure=i) for i, k in enumerate(cuts)]
     label, axis = "Judged share of the first candidates of each system", {"range": [0, 1.02]}
     missing = [row for row in rows if not row.is_comparable(share)]
+    add, route = "Add the {outside:,} missing triples of {system} to the pool", "reusability-extend"
     growable = [row for row in rows if not row.is_pooled and row.outside and pool.frozen_at is None]
     assumed = "counted" if context.settings.assumed_is_judged else "not counted"
     return Section(
@@ -52,7 +48,7 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
         chart("bars", label, series, y="judged share", yaxis=axis),
         _judged_says(rows, missing),
         [f"The pool was frozen on {pool.frozen_at:%Y-%m-%d}: it takes no more triples."] if pool.frozen_at else [],
-        actions=[_extension(row) for row in growable],
+        actions=[Action(add.format(**vars(row)), route, {"system": row.system}) for row in growable],
     )
 
 
@@ -95,9 +91,7 @@ def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
         if len(missing) > NAMED:
             names += f" and {len(missing) - NAMED} more"
         return f"Not comparable: {names}."
-    if all(row.is_pooled for row in rows):
-        return "Every system is in the pool."
-    return "Every system is comparable."
+    return f"Every system is {'in the pool' if all(row.is_pooled for row in rows) else 'comparable'}."
 
 
 def reusability_json(pool: Pool, settings: Settings) -> Json:
@@ -115,15 +109,16 @@ def reusability_json(pool: Pool, settings: Settings) -> Json:
             _judged_says(rows, [row for row in rows if not row.is_comparable(settings.share)]),
             *filter(None, [says(context, systems, "system"), says(context, families, "family")]),
         ],
-        "judged": {row.system: _judged_json(row, settings.share) for row in rows},
+        "judged": {
+            row.system: {
+                **{"pooled": row.is_pooled, "k": row.k, "at": {str(k): of for k, of in row.shares.items()}},
+                **{name: getattr(row, name) for name in ("outside", "to_people", "waiting", "missing")},
+                "comparable": row.is_comparable(settings.share),
+            }
+            for row in rows
+        },
         "without": {"system": left_json(context, systems), "family": left_json(context, families)},
     }
-
-
-def _judged_json(row: Judged, share: float) -> Json:
-    shares = {str(k): of for k, of in row.shares.items()}
-    counts = {name: getattr(row, name) for name in ("outside", "to_people", "waiting", "missing")}
-    return {"pooled": row.is_pooled, "k": row.k, "at": shares, **counts, "comparable": row.is_comparable(share)}
 
 
 ANALYSIS = Analysis(

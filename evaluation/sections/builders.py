@@ -37,3 +37,9 @@ def series_of(name: str, x: Any, y: Any, **more: Any) -> Json:
 def chart(kind: str, label: str, series: Sequence[Json], **look: Any) -> Chart:
     """Return a chart of series; `look` has the titles of the axes (x, y) and what else the script reads."""
     return Chart(kind, label, {"series": list(series), **look})
+
+
+def matrix(label: str, names: Sequence[str], values: Any, **look: Any) -> Chart:
+    """Return a chart of a square of numbers, float [names, names]; empty where undefined."""
+    rows = [numbers(row) for row in values]
+    return Chart("matrix", label, {"rows": names, "columns": names, "values": rows, **look})

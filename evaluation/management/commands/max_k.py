@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.options import add_labels, add_questions
-from evaluation.max_k.performance import max_k_json
+from evaluation.max_k.sections import max_k_json
 from evaluation.max_k.stored_runs import WHICH
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from evaluation.max_k.performance import max_k_json
+from evaluation.max_k.sections import max_k_json
 from pooling.models import Pool
 from tests.evaluation.commands.test_commands import run
 from tests.evaluation.max_k.test_stored_runs import store, stored  # noqa: F401 - a fixture

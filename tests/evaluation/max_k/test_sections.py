@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.max_k.performance import KS, max_k_json
-from evaluation.max_k.sections import ANALYSIS
+from evaluation.max_k.performance import KS
+from evaluation.max_k.sections import ANALYSIS, max_k_json
 from evaluation.max_k.system_sections import SHOWN
 from evaluation.sections.section import Context, Section, Table
 from evaluation.sections.wording import words

@@ -14,7 +14,8 @@ from core.models import Job
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.max_k.kernel import oracle_limits
-from evaluation.max_k.performance import KS, RunReader, limits, max_k_json, performance
+from evaluation.max_k.performance import KS, RunReader, limits, performance
+from evaluation.max_k.sections import max_k_json
 from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers, score_missing, scoring_jobs, stored_run
 from pooling.enums import PoolingJob
 from pooling.graphs.opening import open_graph

@@ -27,8 +27,7 @@ from evaluation.open_world.study import (
     start_study,
 )
 from evaluation.open_world.study_curves import densities_of, view_of
-from evaluation.open_world.study_files import StudyRanks, read_ranks, write_ranks
-from evaluation.open_world.study_questions import open_answers
+from evaluation.open_world.study_files import StudyRanks, open_answers, read_ranks, write_ranks
 from evaluation.open_world.study_sections import study_sections
 from pooling.graphs.bundled import family_tree
 from pooling.graphs.imports import import_graph
