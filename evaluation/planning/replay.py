@@ -25,7 +25,7 @@ from pooling.graphs.opening import closed_world_triples
 from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.orders.base import NO, UNLABELLED, YES, OrderPool
-from pooling.orders.replay import replay
+from pooling.orders.batch import replay
 from pooling.pools.to_judge import ToJudge, order_pool
 
 CLOSED_WORLD = "closed-world"

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from pooling.learning.losses import Cells, binary_cross_entropy, cross_entropy, self_adversarial
-from pooling.learning.regularizers import factors_of, penalty
-from pooling.scoring.encoding import features_of, query_of, shared_of
-from pooling.scoring.forms import form_of
+from pooling.learning.losses import Cells, binary_cross_entropy, cross_entropy, factors_of, penalty, self_adversarial
+from pooling.scoring.forms import features_of, form_of, query_of, shared_of
 from pooling.systems import CommonSettings, SystemSpec
 
 if TYPE_CHECKING:
@@ -33,21 +31,8 @@ if TYPE_CHECKING:
 LOSSES: dict[str, Callable[[Cells, float], Tensor]] = {"cross-entropy": cross_entropy, "bce": binary_cross_entropy}
 
 
-class Batches(Protocol):
-    """Draw training rows anew for every epoch, and compute the loss of some of them."""
-
-    def __len__(self) -> int:
-        """Return the number of batches of an epoch."""
-
-    def draw(self) -> Iterator[Tensor]:
-        """Yield row numbers, shuffled."""
-
-    def loss(self, spec: SystemSpec, model: ERModel, rows: Tensor) -> Tensor:
-        """Return the mean loss of the rows; differentiable."""
-
-
 def column_scores(
-    spec: SystemSpec, model: ERModel, query: Tensor, columns: Tensor | None, shared: Any = None
+    spec: SystemSpec, model: ERModel, query: Tensor, columns: Tensor | None, shared: tuple[Any, ...] = ()
 ) -> Tensor:
     """Score query vectors [B, q] against the entities `columns` [C], or all: [B, C]; differentiable.
 
@@ -79,8 +64,8 @@ def _wide(values: Tensor) -> Tensor:
     return values.float() if values.dtype == torch.bfloat16 else values
 
 
-class _Rows(ABC):
-    """Hold rows with their right answers; draw them and compute their loss."""
+class Batches(ABC):
+    """Hold rows with their right answers; draw them anew for every epoch, and compute the loss of some of them."""
 
     entity: Tensor  # [N]
     relation: Tensor  # [N], inverse-aware
@@ -103,6 +88,7 @@ class _Rows(ABC):
         """
 
     def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
         return -(-len(self.entity) // self.settings["batch_size"])
 
     def draw(self) -> Iterator[Tensor]:
@@ -135,7 +121,7 @@ class _Rows(ABC):
         return scores if scale == 1 else scores * scale
 
     def _cells(
-        self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: Any
+        self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: tuple[Any, ...]
     ) -> Cells:
         """Score all entities, or the drawn ones and all answers of the batch."""
         if not self.settings["num_negatives"]:
@@ -146,7 +132,7 @@ class _Rows(ABC):
         return Cells(scores, row, place, log_weight, self.num_entities)
 
     def _adversarial(
-        self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: Any
+        self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: tuple[Any, ...]
     ) -> Tensor:
         """Return the self-adversarial loss: right answers by themselves, drawn entities without the row's own."""
         drawn = torch.unique(self.draw_entities())
@@ -162,7 +148,7 @@ class _Rows(ABC):
         return self_adversarial(right, row, wrong, known, margin, temperature)
 
 
-class TripleBatches(_Rows):
+class TripleBatches(Batches):
     """Take triples in both directions as rows, each with one right answer (1-vs-all)."""
 
     def __init__(self, triples: np.ndarray, num_entities: int, settings: CommonSettings, device: str) -> None:
@@ -192,7 +178,7 @@ class TripleBatches(_Rows):
         return columns, row, log_weight
 
 
-class QuestionBatches(_Rows):
+class QuestionBatches(Batches):
     """Take questions as rows, each with all its training answers (k-vs-all).
 
     FB15k-237 has 3.6 triples per question: a costly encoder such as ConvE's then runs 3.6 times less often.

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from core.callbacks import Stop
-from pooling.learning.batches import BATCHES, Batches
+from pooling.learning.batches import BATCHES
 from pooling.learning.memory import check_memory, keep_freed_memory
 from pooling.learning.optimizers import make_optimizer
 from pooling.learning.validation import validation_mrr
@@ -28,6 +28,7 @@ from pooling.systems import SystemSpec, Value, common_settings, get_model
 from pooling.systems.spec import with_neutral
 
 REPORT_SECONDS = 0.5
+KEPT = ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")  # of a run, in its checkpoint
 OnEpoch = Callable[[int, Callable[[], Scorer]], None]  # an epoch that has ended, and what makes its scorer
 
 
@@ -102,20 +103,10 @@ def train_system(
     """
     keep_freed_memory()
     with cpu_threads(threads):
-        run = _Run(
-            get_model(name),
-            train,
-            valid,
-            num_entities,
-            num_relations,
-            dict(settings),
-            seed,
-            resolve_device(device),
-            Path(directory),
-            on_epoch,
-            on_progress,
-            should_stop,
-        )
+        size, triples = (num_entities, num_relations), (np.asarray(train), np.asarray(valid).reshape(-1, 3))
+        run = _Run(get_model(name), triples, size, dict(settings), seed, resolve_device(device), Path(directory))
+        run.on_progress, run.on_epoch = on_progress or run.on_progress, on_epoch or run.on_epoch
+        run.should_stop = should_stop or run.should_stop
         return run.train()
 
 
@@ -125,42 +116,36 @@ class _Run:
     def __init__(
         self,
         spec: SystemSpec,
-        train: np.ndarray,
-        valid: np.ndarray,
-        num_entities: int,
-        num_relations: int,
+        triples: tuple[np.ndarray, np.ndarray],  # train and valid, int[n, 3]
+        size: tuple[int, int],  # entities, relations
         settings: dict[str, Value],
         seed: int,
         device: str,
         directory: Path,
-        on_epoch: OnEpoch | None,
-        on_progress: Callable[[EpochReport], None] | None,
-        should_stop: Stop | None,
     ) -> None:
         self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
         self.settings = common_settings(settings)
-        self.on_progress = on_progress or (lambda report: None)
-        self.should_stop = should_stop or (lambda: False)
-        self.on_epoch = on_epoch or (lambda epoch, scorer: None)
-        self.num_entities, self.num_relations = num_entities, num_relations
-        self.train_triples, self.valid_triples = np.asarray(train), np.asarray(valid).reshape(-1, 3)
+        self.on_progress: Callable[[EpochReport], None] = lambda report: None
+        self.should_stop: Stop = lambda: False
+        self.on_epoch: OnEpoch = lambda epoch, scorer: None
+        self.num_relations = size[1]
+        self.train_triples, self.valid_triples = triples
         self.identity = {
             "system": spec.name,
             "settings": settings,
             "seed": seed,
-            "num_entities": num_entities,
-            "num_relations": num_relations,
-            "num_train": len(train),
-            "num_valid": len(valid),
+            "num_entities": size[0],
+            "num_relations": size[1],
+            "num_train": len(self.train_triples),
+            "num_valid": len(self.valid_triples),
         }
         self.mixed = self.settings["precision"] == "mixed"
         if self.mixed and not device.startswith("cuda"):
             raise ValueError("mixed precision needs a GPU: set precision to full, or train with device cuda")
-        check_memory(spec, num_entities, num_relations, settings, self.train_triples, device)
-        self.model = build_model(spec, num_entities, num_relations, settings, seed, train).to(device)
+        check_memory(spec, *size, settings, self.train_triples, device)
+        self.model = build_model(spec, *size, settings, seed, self.train_triples).to(device)
         self.optimizer = make_optimizer(self.model, self.settings, device)
-        kind = BATCHES[self.settings["objective"]]
-        self.batches: Batches = kind(self.train_triples, num_entities, self.settings, device)
+        self.batches = BATCHES[self.settings["objective"]](self.train_triples, size[0], self.settings, device)
         self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
         self.best_mrr: float | None = None
         self.history: list[dict[str, Any]] = []
@@ -179,7 +164,7 @@ class _Run:
             raise ValueError(f"{path} belongs to another training: remove it or use another directory")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
-        for key in ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early"):
+        for key in KEPT:
             setattr(self, key, state[key])
 
     def train(self) -> TrainResult:
@@ -268,8 +253,7 @@ class _Run:
         if not self.best_epoch and 0 < self.epoch < epoch:  # none was validated: the last one is the best
             self.best_epoch = self.epoch
             state = read_checkpoint(self.directory / LATEST)
-            best = {"model": state["model"], "epoch": self.epoch, "identity": self.identity}
-            write_checkpoint(self.directory / BEST, best)
+            self.write_best(state["model"])
         kept = f"the weights of epoch {self.best_epoch} are kept" if self.best_epoch else "nothing is kept"
         return Diverged(
             f"the {what} of {self.spec.label} is not finite in epoch {epoch}; {kept}. Lower the learning_rate",
@@ -282,14 +266,10 @@ class _Run:
         for group in self.optimizer.param_groups:
             group["lr"] = self.settings["learning_rate"] * self.settings["decay"] ** share
 
-    def validates(self, epoch: int) -> bool:
-        """Return whether the epoch ends with a validation: when due, and at the end at the latest."""
-        due = epoch % self.settings["validate_every"] == 0 or epoch in (self.settings["epochs"], self.epoch)
-        return bool(len(self.valid_triples)) and due
-
     def validate(self, epoch: int) -> float | None:
-        """Return the validation MRR (`validation_mrr`); None if the epoch has no validation."""
-        if not self.validates(epoch):
+        """Return the validation MRR (`validation_mrr`) when it is due, and at the end at the latest; else None."""
+        due = epoch % self.settings["validate_every"] == 0 or epoch in (self.settings["epochs"], self.epoch)
+        if not due or not len(self.valid_triples):
             return None
         try:
             return validation_mrr(
@@ -310,10 +290,12 @@ class _Run:
         """Write the checkpoint of this epoch; the best weights first, so that the checkpoint never names others."""
         model = self.model.state_dict()
         if is_best:
-            write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})
-        keys = ("identity", "epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")
-        state = {key: getattr(self, key) for key in keys}
+            self.write_best(model)
+        state = {key: getattr(self, key) for key in ("identity", *KEPT)}
         write_checkpoint(self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state})
+
+    def write_best(self, model: dict[str, Any]) -> None:
+        write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})
 
     def report(self, epoch: int, fraction: float, loss: float) -> None:
         """Tell the caller where training is."""

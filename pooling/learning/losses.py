@@ -1,13 +1,20 @@
-"""Compute the loss of a batch of scores: cross-entropy, binary cross-entropy, self-adversarial.
+"""Compute the loss of a batch of scores (cross-entropy, binary, self-adversarial), and what large vectors cost.
 
 Label smoothing ε, for the first two: a right answer keeps 1 − ε of its label, and every entity gets ε / E.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
+
+from pooling.systems.spec import pair
+
+if TYPE_CHECKING:
+    from pooling.systems import SystemSpec
 
 LOWEST = torch.finfo(torch.float32).min
 
@@ -76,3 +83,31 @@ def self_adversarial(
         share = torch.softmax((temperature * wrong).masked_fill(known, LOWEST), 1).masked_fill(known, 0)
     against = (share * softplus(wrong + margin)).sum(1)  # [B]
     return (softplus(-margin - right) + against[row]).mean()
+
+
+def factors_of(spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
+    """Return the vectors of questions and answers, [B, …] each; ValueError if a system names none.
+
+    They are real or complex.
+    """
+    if spec.factors is not None:
+        return spec.factors(model, entity, relation, answer)
+    if not hasattr(model, "entity_representations"):
+        raise ValueError(f"{spec.label} has no vectors that n3 and l2 could keep small: set both to 0")
+    head, link = pair(model, entity, relation)
+    return [head, link, model.entity_representations[0](answer)]
+
+
+def penalty(factors: list[Tensor], n3: float, l2: float) -> Tensor | float:
+    """Return n3 · Σ modulus³ + l2 · Σ modulus² of all coordinates, mean over the rows.
+
+    Source: Lacroix et al. (2018), Canonical tensor decomposition for knowledge base completion, ICML (N3).
+    """
+    total: Tensor | float = 0.0
+    for factor in factors:
+        modulus = factor.abs()  # of a complex coordinate: the length of both parts
+        if n3:
+            total = total + n3 * (modulus**3).sum() / len(factor)
+        if l2:
+            total = total + l2 * (modulus**2).sum() / len(factor)
+    return total

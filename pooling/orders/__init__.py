@@ -1,7 +1,7 @@
 """The registry of orders of judging: which triples people get next.
 
 To add an order, write one file here whose `pick` chooses triples (`base.Order` says how), and add its entry to
-`ORDERS`. `batch.pick_batch` chooses the next batch and `replay.replay` judges a labelled pool again.
+`ORDERS`. `batch.py` chooses the next batch and judges a labelled pool again.
 """
 
 from pooling.orders.bandit import BANDIT_MM, BANDIT_THOMPSON

@@ -108,10 +108,10 @@ class Pick(NamedTuple):
     arm: np.ndarray
 
     @classmethod
-    def of(cls, triple: np.ndarray, arm: np.ndarray | None = None) -> Pick:
-        """Make a pick that is no sample."""
-        none = np.full(len(triple), -1, dtype=np.int64)
-        return cls(triple, np.full(len(triple), np.nan), none if arm is None else arm)
+    def of(cls, triple: np.ndarray, arm: np.ndarray | int = -1, probability: np.ndarray | float = np.nan) -> Pick:
+        """Make a pick of what is known: by default it is no sample and follows no run."""
+        arms = np.broadcast_to(arm, len(triple)).astype(np.int64)
+        return cls(triple, np.broadcast_to(probability, len(triple)).astype(np.float64), arms)
 
 
 def best(score: np.ndarray, place: np.ndarray, choice: np.ndarray, size: int) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""Choose the next batch: what an order chooses, alone or with the rest of its questions."""
+"""Choose the next batch, alone or with the rest of its questions; judge a pool again whose labels are known."""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -31,3 +33,32 @@ def pick_batch(
         pick = order.pick(pool, state, enough, seed, settings)
     chosen = pick.triple[~state.released[pick.triple]]
     return pick, np.isin(pool.group, pool.group[chosen]) & ~state.released
+
+
+def replay(
+    order: Order,
+    pool: OrderPool,
+    label: np.ndarray,
+    *,
+    batch: int = 1,
+    whole_groups: bool = False,
+    seed: int = 0,
+    tell: Callable[[int], None] = lambda count: None,
+) -> np.ndarray:
+    """Return all triples as people would get them if each batch were labelled before the next is chosen; int64 [n].
+
+    label int8 [n] (UNLABELLED: people would not decide it). `whole_groups`: a batch is whole questions (pick_batch);
+    those that come with a choice follow what the order chose. `tell` is called with the number judged.
+    """
+    state, given = JudgingState.start(pool.size), [np.zeros(0, dtype=np.int64)]
+    while not state.released.all():
+        pick, comes = pick_batch(order, pool, state, batch, seed, order.settings, whole=whole_groups)
+        chosen = pick.triple[~state.released[pick.triple]]
+        comes[chosen] = False
+        chosen = np.concatenate([chosen, np.flatnonzero(comes)])
+        state.drawn[pick.triple], state.arm[pick.triple] = True, pick.arm
+        state.released[chosen] = True
+        state.label[chosen] = label[chosen]
+        given.append(chosen)
+        tell(int(np.count_nonzero(state.released)))
+    return np.concatenate(given)

@@ -49,7 +49,5 @@ def follow(
                 cursor[other] += 1
                 able[other] = cursor[other] < len(lists[other])
     others = rest(pool, taken, size - len(triples), seed)
-    return Pick.of(
-        np.concatenate([np.array(triples, dtype=np.int64), others]),
-        np.concatenate([np.array(arms, dtype=np.int64), np.full(len(others), -1, dtype=np.int64)]),
-    )
+    triple = np.concatenate([np.array(triples, dtype=np.int64), others])
+    return Pick.of(triple, np.array([*arms, *[-1] * len(others)]))

@@ -9,7 +9,7 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
     place = pool.place(seed)
     chosen = best(-place, place, ~state.drawn, size)
     share = (np.count_nonzero(state.drawn) + len(chosen)) / max(pool.size, 1)
-    return Pick(chosen, np.full(len(chosen), share), np.full(len(chosen), -1, dtype=np.int64))
+    return Pick.of(chosen, probability=share)
 
 
 RANDOM = Order(

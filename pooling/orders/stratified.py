@@ -61,7 +61,7 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
     drawn[chosen] = True
     count = [np.bincount(of, minlength=len(strata.rates)) for of in (stratum[drawn], stratum)]
     share = count[0] / np.maximum(count[1], 1)
-    return Pick(chosen, share[stratum[chosen]], np.full(len(chosen), -1, dtype=np.int64))
+    return Pick.of(chosen, probability=share[stratum[chosen]])
 
 
 STRATIFIED = Order(

@@ -33,6 +33,21 @@ Opt = Tensor | None
 Compare = Callable[..., Tensor]
 
 
+def shared_of(spec: SystemSpec, model: Any) -> tuple[Any, ...]:
+    """Return what queries and features have in common, to be computed once a step and once a scorer: empty or one."""
+    return () if spec.shared is None else (spec.shared(model),)
+
+
+def query_of(spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, shared: tuple[Any, ...]) -> Tensor:
+    """Return query vectors [B, q] of entities [B] and inverse-aware relations [B]; `shared` from `shared_of`."""
+    return spec.query(model, entity, relation, *shared)
+
+
+def features_of(spec: SystemSpec, model: Any, shared: tuple[Any, ...]) -> tuple[Tensor, Opt]:
+    """Return features [E, f] and biases [E] (or None) of all entities; `shared` from `shared_of`."""
+    return spec.features(model, *shared)
+
+
 class Form(Protocol):
     """Score B queries [B, q]; differentiable unless `out` is given, a buffer that is written and returned."""
 

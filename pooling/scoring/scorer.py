@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from pooling.scoring.checkpoints import BEST, read_checkpoint
-from pooling.scoring.encoding import features_of, query_of, shared_of
-from pooling.scoring.forms import form_of
+from pooling.scoring.forms import features_of, form_of, query_of, shared_of
 from pooling.systems import SystemSpec, Value, get_model
 
 if TYPE_CHECKING:

@@ -37,9 +37,8 @@ def compare(graph: Graph, names: Sequence[str]) -> Comparison:
     chosen = [(i, s) for i, s in enumerate(every) if (s.name in names if names else not s.archived)]
     systems = [system for _, system in chosen]
     rows = setting_rows(systems)
-    return Comparison(
-        systems, [i for i, _ in chosen], [row for row in rows if row.differs], [row for row in rows if not row.differs]
-    )
+    differ, same = ([row for row in rows if row.differs == wanted] for wanted in (True, False))
+    return Comparison(systems, [i for i, _ in chosen], differ, same)
 
 
 def setting_rows(systems: Sequence[System]) -> list[SettingRow]:

@@ -34,16 +34,17 @@ class Curve:
 
 def history_curves(history: Sequence[Mapping[str, Any]]) -> list[Curve]:
     """Return the curves of loss and validation MRR over epochs; a curve without values is left out."""
-    found = (_curve("Loss", "loss", history), _curve("Validation MRR", "validation_mrr", history))
-    return [curve for curve in found if curve is not None]
+    found = (("Loss", values_of(history, "loss")), ("Validation MRR", values_of(history, "validation_mrr")))
+    return [_curve(label, values) for label, values in found if values]
 
 
-def _curve(label: str, key: str, history: Sequence[Mapping[str, Any]]) -> Curve | None:
-    values = [(int(row["epoch"]), float(row[key])) for row in history if row.get(key) is not None]
-    if not values:
-        return None
-    last = max(epoch for epoch, _ in values)
-    low, high = min(value for _, value in values), max(value for _, value in values)
+def values_of(history: Sequence[Mapping[str, Any]], key: str) -> dict[int, float]:
+    """Return one figure of a history by epoch; epochs without it are left out."""
+    return {int(row["epoch"]): float(row[key]) for row in history if row.get(key) is not None}
+
+
+def _curve(label: str, values: Mapping[int, float]) -> Curve:
+    last, low, high = max(values), min(values.values()), max(values.values())
     epochs, span = max(last - 1, 1), (high - low) or 1.0
 
     def height(value: float) -> float:
@@ -51,7 +52,7 @@ def _curve(label: str, key: str, history: Sequence[Mapping[str, Any]]) -> Curve 
 
     points = [
         Point(LEFT + (epoch - 1) / epochs * (WIDTH - LEFT - RIGHT), height(value), epoch, value)
-        for epoch, value in values
+        for epoch, value in values.items()
     ]
     ticks = [(height(value), f"{value:.3f}") for value in ({low, high} if low != high else {low})]
     return Curve(label, points, ticks, last)
@@ -70,23 +71,15 @@ class Compared:
 
 def compared_charts(systems: Sequence[tuple[str, int, Sequence[Mapping[str, Any]]]]) -> list[Compared]:
     """Chart validation MRR and loss over epochs of several systems, given as name, colour and history."""
-    found = (
-        _compared("validation-mrr", "Validation MRR", "validation_mrr", systems),
-        _compared("loss", "Loss", "loss", systems),
-    )
-    return [chart for chart in found if chart is not None]
+    charts = []
+    for title, key in (("Validation MRR", "validation_mrr"), ("Loss", "loss")):
+        found = {label: (colour, values_of(history, key)) for label, colour, history in systems}
+        if curves := {label: curve for label, curve in found.items() if curve[1]}:
+            charts.append(_compared(key.replace("_", "-"), title, curves))
+    return charts
 
 
-def _compared(
-    name: str, title: str, key: str, systems: Sequence[tuple[str, int, Sequence[Mapping[str, Any]]]]
-) -> Compared | None:
-    curves = {
-        label: (colour, {int(row["epoch"]): float(row[key]) for row in history if row.get(key) is not None})
-        for label, colour, history in systems
-    }
-    curves = {label: curve for label, curve in curves.items() if curve[1]}
-    if not curves:
-        return None
+def _compared(name: str, title: str, curves: Mapping[str, tuple[int, Mapping[int, float]]]) -> Compared:
     series = [
         {"name": label, "x": list(values), "y": list(values.values()), "system": colour}
         for label, (colour, values) in curves.items()

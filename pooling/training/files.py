@@ -103,14 +103,6 @@ def _write_weights(system: System, path: Path) -> None:
         raise OSError(str(error)) from error
 
 
-def _write_entities(system: System, path: Path) -> None:
-    _write_tables(system, path, system.graph.num_entities)
-
-
-def _write_relations(system: System, path: Path) -> None:
-    _write_tables(system, path, 2 * system.graph.num_relations)
-
-
 def _write_tables(system: System, path: Path, rows: int) -> None:
     """Write the tables with this many rows side by side, float[rows, d], in order of their names in the weights."""
     graph = system.graph
@@ -128,14 +120,10 @@ def _write_tables(system: System, path: Path, rows: int) -> None:
 
 def embeddings(weights: Mapping[str, "Tensor"], rows: int) -> dict[str, np.ndarray]:
     """Return the tables of `rows` vectors by name, sorted, float[rows, d]; complex numbers as two floats."""
-    tables = {
-        name: tensor
-        for name, tensor in sorted(weights.items())
-        if name.endswith("_embeddings.weight") or name.startswith("vectors.")
-    }
     return {
         name: tensor.reshape(rows, -1).numpy()
-        for name, tensor in tables.items()
+        for name, tensor in sorted(weights.items())
+        if name.endswith("_embeddings.weight") or name.startswith("vectors.")
         if tensor.ndim in (1, 2) and len(tensor) == rows
     }
 
@@ -148,12 +136,8 @@ def _write_entity_names(system: System, path: Path) -> None:
 
 def _write_relation_names(system: System, path: Path) -> None:
     """Write two rows a relation: its tail is asked for in the first, its head in the second."""
-    relations = open_graph(system.graph).relations
-    rows = [
-        (str(2 * r + side), name, asked)
-        for r, name in enumerate(relations)
-        for side, asked in enumerate(("tail", "head"))
-    ]
+    named = enumerate(open_graph(system.graph).relations)
+    rows = [(str(2 * r + side), name, asked) for r, name in named for side, asked in enumerate(("tail", "head"))]
     _write_tsv(path, ("row", "relation", "asks for"), rows)
 
 
@@ -165,8 +149,8 @@ def _write_tsv(path: Path, head: tuple[str, ...], rows: Sequence[tuple[str, ...]
 
 FILES: dict[str, Callable[[System, Path], None]] = {
     "weights.safetensors": _write_weights,
-    "entities.npy": _write_entities,
+    "entities.npy": lambda system, path: _write_tables(system, path, system.graph.num_entities),
     "entities.tsv": _write_entity_names,
-    "relations.npy": _write_relations,
+    "relations.npy": lambda system, path: _write_tables(system, path, 2 * system.graph.num_relations),
     "relations.tsv": _write_relation_names,
 }

@@ -26,7 +26,7 @@ from pooling.errors import PoolError
 from pooling.graphs.opening import closed_world_triples
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.orders import ORDERS
-from pooling.orders.replay import replay
+from pooling.orders.batch import replay
 from tests.factories import judge, make_pool, make_systems, names_of
 
 MEASURES = ["micro_mr", "macro_mrr", "map@20"]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pooling.learning.batches import QuestionBatches, TripleBatches, column_scores
-from pooling.learning.regularizers import factors_of
+from pooling.learning.losses import factors_of
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model, resolve_settings
 

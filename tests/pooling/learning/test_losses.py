@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from pooling.learning.losses import Cells, binary_cross_entropy, cross_entropy, self_adversarial
-from pooling.learning.regularizers import penalty
+from pooling.learning.losses import Cells, binary_cross_entropy, cross_entropy, penalty, self_adversarial
 
 ENTITIES = 5
 ANSWERS = [{1, 3}, {0}]  # of two questions

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pooling.orders import ORDERS
 from pooling.orders.base import Order, OrderPool, Pick
-from pooling.orders.replay import replay
+from pooling.orders.batch import replay
 from tests.pooling.orders.literal import one_at_a_time, worlds
 
 

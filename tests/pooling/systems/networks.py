@@ -8,7 +8,7 @@ from pooling.learning.batches import column_scores
 from pooling.learning.loop import TrainingCancelled, train_system
 from pooling.questions.kernel import HEAD, TAIL
 from pooling.scoring.checkpoints import LATEST, read_checkpoint
-from pooling.scoring.encoding import query_of, shared_of
+from pooling.scoring.forms import query_of, shared_of
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.scorer import Scorer, build_model, load_scorer
 from pooling.systems import get_model, resolve_settings

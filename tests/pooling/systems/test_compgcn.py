@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pooling.scoring.encoding import features_of, query_of, shared_of
+from pooling.scoring.forms import features_of, query_of, shared_of
 from pooling.systems import get_model
 from pooling.systems.compgcn import COMPOSITIONS
 from tests.pooling.systems.networks import ENTITIES, TRAIN, assert_equals_pykeen, assert_resumes, network

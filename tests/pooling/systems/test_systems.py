@@ -6,8 +6,7 @@ import torch
 
 from pooling.learning.batches import column_scores
 from pooling.questions.kernel import HEAD, TAIL
-from pooling.scoring.encoding import features_of, query_of, shared_of
-from pooling.scoring.forms import form_of
+from pooling.scoring.forms import features_of, form_of, query_of, shared_of
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import FAMILIES, SYSTEMS, SystemSpec, get_model, get_system, resolve_settings
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooling.graphs.kernels.family_trees import Shape, derive_relations, draw_families
-from pooling.rules.kernels.counting import BodyCounter
-from pooling.rules.kernels.mining import mine_rules
+from pooling.rules.kernels.mining import BodyCounter, mine_rules
 from pooling.rules.kernels.rule_table import read_rules, write_rules
 from pooling.rules.kernels.signed_graph import SignedGraph, Walker, reverse
 from tests.pooling.rules.kernels import oracle
