@@ -49,5 +49,5 @@ def follow(
                 cursor[other] += 1
                 able[other] = cursor[other] < len(lists[other])
     others = rest(pool, taken, size - len(triples), seed)
-    triple = np.concatenate([np.array(triples, dtype=np.int64), others])
-    return Pick.of(triple, np.array([*arms, *[-1] * len(others)]))
+    every = np.concatenate([np.array(triples, dtype=np.int64), others])
+    return Pick.of(every, np.array([*arms, *[-1] * len(others)]))
