@@ -12,12 +12,10 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("core.urls")),
     path("", include("pooling.urls")),
-    path("", include("annotation.urls.people")),
-    path("", include("annotation.urls.annotators")),
+    path("", include("annotation.urls")),
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
     re_path(r"^api/v1/", Nothing.as_view(), name="api-nothing"),
-    path("", include("annotation.urls.campaigns")),
     path("", include("evaluation.urls")),
 ]

@@ -1,4 +1,4 @@
-"""Addresses of the pages that belong to no subject; those of the people side are in annotation/urls/people.py."""
+"""Addresses of the pages that belong to no subject; those of the people side are in annotation/urls.py."""
 
 from django.urls import path
 from django.views.generic import TemplateView

@@ -13,8 +13,7 @@ from rest_framework import serializers
 from annotation.campaigns.items import ItemRow
 from annotation.enums import Answer, CampaignState, FlagKind
 from annotation.judging.judgements import live_labels
-from annotation.labelling.own_labels import OwnLabel, changeable_tickets
-from annotation.labelling.progress import label_counts
+from annotation.labelling.own_labels import OwnLabel, changeable_tickets, label_counts
 from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, SubmitResult
 from annotation.messages.flags import MAX_TEXT

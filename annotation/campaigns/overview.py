@@ -1,5 +1,7 @@
-"""Count how far a campaign is, what is left, and what its current members cannot finish."""
+"""Count how far a campaign is, what is left, what its members cannot finish, and what rests on each source."""
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
@@ -8,9 +10,11 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.enums import ItemState, SlotState
+from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, Flag, Item, Label, Slot
 from annotation.models.slot import PLACES
 from annotation.release.next_batch import unreleased
+from annotation.sources.evidence import ascii_host
 from core.people.roles import CampaignRole, SiteRole
 
 RECENT = 1000  # the pace is measured over this many last labels
@@ -137,3 +141,27 @@ def _active_roles(campaign: Campaign) -> list[tuple[int, str]]:
     members = campaign.members.filter(person__is_active=True, person__is_superuser=False)
     evaluators = User.objects.filter(groups__name__in=SiteRole.values, pk=OuterRef("person"))
     return list(members.filter(~Exists(evaluators)).values_list("person", "role"))
+
+
+_HOST = re.compile(r"https://([^/?#]+)", re.IGNORECASE)
+
+
+def labels_by_source(campaign: Campaign) -> dict[int, int]:
+    """Return source id -> labels that count and link there; a link under two nested hosts counts for both."""
+    links = live_labels().filter(item__campaign=campaign).exclude(source_url="").order_by()
+    hosts: Counter[str] = Counter()
+    for url in links.values_list("source_url", flat=True).iterator():
+        if match := _HOST.match(url):
+            hosts[match[1].lower()] += 1
+    plain = [(_plain(host), n) for host, n in hosts.items()]
+    return {
+        source.pk: sum(n for host, n in plain if host == source.host or host.endswith(f".{source.host}"))
+        for source in campaign.sources.all()
+    }
+
+
+def _plain(host: str) -> str:
+    try:
+        return ascii_host(host)
+    except ValueError:
+        return host

@@ -1,4 +1,4 @@
-"""Forms of the manager's campaign pages."""
+"""Forms of a campaign: its state and rules, checks, items, reports and labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.rules import LIMITS
-from annotation.enums import CampaignState, EvidenceRule, ItemState
+from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
@@ -202,3 +202,11 @@ class ItemFilterForm(PageForm):
         return ItemFilter(
             asked.get("q", "").strip(), asked.get("state", ""), asked.get("relation"), asked.get("person")
         )
+
+
+class LabelForm(PageForm):
+    label = forms.UUIDField(widget=forms.HiddenInput)
+    client_id = forms.UUIDField(widget=forms.HiddenInput)
+    answer = forms.ChoiceField(label="Answer", choices=Answer.choices, widget=forms.RadioSelect)
+    source_url = forms.CharField(label="Link to evidence", max_length=2000, required=False)
+    comment = forms.CharField(label="Comment", max_length=2000, required=False)

@@ -1,4 +1,4 @@
-"""A person's own labels: those that they may read, and those that they may still change. A check looks like a slot."""
+"""A person's own labels: those that they may read or still change, and their number. A check looks like a slot."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from annotation.enums import CampaignState
-from annotation.models import Campaign, Check, CheckLabel, Item, Label
+from annotation.judging.waiting import waiting_disputes, waiting_items
+from annotation.labelling.queue import held_slots
+from annotation.messages.flags import new_answers
+from annotation.models import Campaign, Check, CheckLabel, Item, Label, Slot
+from annotation.models.slot import ADJUDICATION
+from annotation.release.next_batch import may_release
+from core.people.roles import CampaignRole
 
 CHANGEABLE = 10  # only the last labels of a person can be changed
 
@@ -84,3 +90,59 @@ def own_labels(user: User, campaign: Campaign) -> OwnLabels:
         labels.filter(**current).select_related("item__triple", "template", "slot"),
         checks.filter(**current).select_related("check_item__gold", "check_item__item__triple", "template"),
     ).order_by("-created_at")
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    campaign: Campaign
+    roles: tuple[str, ...]
+    today: int
+    total: int
+    has_questions: bool  # something is waiting for this person to label
+    disputes: int | None  # waiting for this person to adjudicate; None unless the person is an adjudicator
+    answers: int  # to own reports in the last days
+
+
+def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
+    """Return this person's labels today and in all.
+
+    A changed label counts once, and the answer to a check counts as a label.
+    """
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Count("pk", filter=Q(created_at__gte=midnight))
+    counts = [
+        answers.filter(annotator=user, supersedes=None).aggregate(today=today, total=Count("pk"))
+        for answers in answers_in(campaign)
+    ]
+    return sum(count["today"] for count in counts), sum(count["total"] for count in counts)
+
+
+def own_progress(user: User) -> list[OwnProgress]:
+    """Return one entry for each campaign that the person is a member of, by name."""
+    campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
+    return [_progress(user, campaign) for campaign in campaigns]
+
+
+def _progress(user: User, campaign: Campaign) -> OwnProgress:
+    roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
+    held = held_slots(campaign, user)
+    return OwnProgress(
+        campaign,
+        roles,
+        *label_counts(user, campaign),
+        has_questions=_has_questions(campaign, user, held),
+        disputes=_disputes(campaign, user, held) if CampaignRole.ADJUDICATOR in roles else None,
+        answers=new_answers(user, campaign).count(),
+    )
+
+
+def _has_questions(campaign: Campaign, user: User, held: QuerySet[Slot]) -> bool:
+    return (
+        held.exclude(number=ADJUDICATION).exists()
+        or waiting_items(campaign, user).exists()
+        or may_release(campaign)  # a claim would release the next batch
+    )
+
+
+def _disputes(campaign: Campaign, user: User, held: QuerySet[Slot]) -> int:
+    return held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()

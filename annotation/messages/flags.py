@@ -1,18 +1,23 @@
-"""Keep reports of questions that something is wrong with, and the replies to them."""
+"""Keep reports of questions that something is wrong with, and the replies; list them, and comments on labels."""
 
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from annotation.enums import AnnotationAct, FlagKind
+from annotation.enums import AnnotationAct, Answer, FlagKind
 from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.transitions import release_slots
-from annotation.models import Campaign, Check, Flag, Slot
+from annotation.models import Campaign, Check, Flag, Label, Slot
 from annotation.models.slot import ADJUDICATION, lease_of
+from annotation.questions.templates import QuestionText, question_text
 from core.people.audit_log import record
+from pooling.graphs.opening import open_graph
 
 MAX_TEXT = 2000
 
@@ -104,3 +109,54 @@ def own_flags(user: User, campaign: Campaign) -> QuerySet[Flag]:
         .select_related("template", "item__triple", "check_item__gold", "check_item__item__triple", "replied_by")
         .order_by("-pk")
     )
+
+
+NEW_FOR = timedelta(days=7)  # how long a reply counts as new
+
+
+class ShownReport(NamedTuple):
+    flag: Flag
+    asked: QuestionText  # as it was shown
+    relation: int
+
+
+def reports(campaign: Campaign, *, state: str = "", kind: str = "") -> QuerySet[Flag]:
+    """Return open reports, oldest first, and then the answered ones, last reply first.
+
+    `state`: open or answered
+    """
+    flags = campaign.flags.select_related(
+        "template__relation", "item__triple", "check_item__gold", "check_item__item__triple", "person", "replied_by"
+    ).order_by(F("replied_at").desc(nulls_first=True), "pk")
+    if kind:
+        flags = flags.filter(kind=kind)
+    if state == "open":
+        return flags.filter(replied_at=None)
+    if state == "answered":
+        return flags.exclude(replied_at=None)
+    return flags
+
+
+def reports_as_shown(campaign: Campaign, flags: Iterable[Flag]) -> list[ShownReport]:
+    """Return reports with the question in the words that the person read."""
+    graph = open_graph(campaign.pool.graph)
+    found = []
+    for flag in flags:
+        asked = flag.item or flag.check_item
+        assert asked is not None  # flag_of_one_question
+        found.append(ShownReport(flag, question_text(asked, flag.template, graph), asked.triple.relation))
+    return found
+
+
+def comments(campaign: Campaign, *, answer: str = "") -> QuerySet[Label]:
+    """Return current labels that have a comment, newest first; `answer` selects one answer."""
+    labels = Label.objects.filter(item__campaign=campaign, superseded_by=None).exclude(comment="")
+    if answer in Answer.values:
+        labels = labels.filter(answer=answer)
+    return labels.select_related("item__triple", "annotator", "template", "slot").order_by("-pk")
+
+
+def new_answers(user: User, campaign: Campaign, *, now: datetime | None = None) -> QuerySet[Flag]:
+    """Return this person's reports that got a reply in the last days."""
+    since = (now or timezone.now()) - NEW_FOR
+    return campaign.flags.filter(person=user, replied_at__gt=since)

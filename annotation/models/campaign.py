@@ -1,7 +1,8 @@
 """A campaign: the people side of one pool."""
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import CheckConstraint, Q, UniqueConstraint
 
 from annotation.enums import DUTIES, CampaignState, EvidenceRule
 from core.people.roles import CampaignRole, SiteRole
@@ -19,7 +20,7 @@ class Campaign(models.Model):
     )
     personal_data = models.TextField(blank=True, help_text="what members agree to before they label; Markdown")
     contact = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
+        User,
         null=True,
         blank=True,
         on_delete=models.SET_NULL,
@@ -46,15 +47,13 @@ class Campaign(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(target_tau=None) | models.Q(target_tau__gt=0, target_tau__lte=1),
+            CheckConstraint(
+                condition=Q(target_tau=None) | Q(target_tau__gt=0, target_tau__lte=1),
                 name="campaign_target_tau_possible",
             ),
-            models.CheckConstraint(condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"),
-            models.CheckConstraint(
-                condition=models.Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"
-            ),
-            models.CheckConstraint(condition=models.Q(gold_percent__lte=50), name="campaign_gold_at_most_half"),
+            CheckConstraint(condition=Q(state__in=CampaignState.values), name="campaign_state_known"),
+            CheckConstraint(condition=Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"),
+            CheckConstraint(condition=Q(gold_percent__lte=50), name="campaign_gold_at_most_half"),
         ]
 
     def __str__(self) -> str:
@@ -75,15 +74,15 @@ class Campaign(models.Model):
 
 class Membership(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="members")
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=12, choices=CampaignRole)
     consented_at = models.DateTimeField(null=True, blank=True, help_text="to the campaign's personal_data")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "person", "role"], name="membership_once"),
-            models.CheckConstraint(condition=models.Q(role__in=CampaignRole.values), name="membership_role_known"),
+            UniqueConstraint(fields=["campaign", "person", "role"], name="membership_once"),
+            CheckConstraint(condition=Q(role__in=CampaignRole.values), name="membership_role_known"),
         ]
 
     def __str__(self) -> str:
@@ -102,7 +101,7 @@ class Source(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["campaign", "host"], name="source_host_once")]
+        constraints = [UniqueConstraint(fields=["campaign", "host"], name="source_host_once")]
 
     def __str__(self) -> str:
         return self.name
@@ -114,12 +113,12 @@ class GuidelineVersion(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guideline_versions")
     version = models.PositiveIntegerField()
     text = models.TextField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["campaign", "version"]
-        constraints = [models.UniqueConstraint(fields=["campaign", "version"], name="guideline_version_once")]
+        constraints = [UniqueConstraint(fields=["campaign", "version"], name="guideline_version_once")]
 
     def __str__(self) -> str:
         return f"guidelines of {self.campaign} v{self.version}"
@@ -132,21 +131,19 @@ class Invitation(models.Model):
     role = models.CharField(max_length=12, help_text="of the site or of the campaign")
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
-    used_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    used_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(role__in=SiteRole.values, campaign=None)
-                | models.Q(role__in=CampaignRole.values, campaign__isnull=False),
+            CheckConstraint(
+                condition=Q(role__in=SiteRole.values, campaign=None)
+                | Q(role__in=CampaignRole.values, campaign__isnull=False),
                 name="invitation_role_fits",
             )
         ]

@@ -2,13 +2,13 @@
 
 from uuid import UUID, uuid4
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from annotation.enums import Answer, CheckKind, GoldOrigin, SlotState
 from annotation.models.campaign import Campaign
-from annotation.models.question import QuestionTemplate
-from annotation.models.slot import Item, lease_of
+from annotation.models.slot import Item, QuestionTemplate, lease_of
 from pooling.models import PooledTriple
 
 _KNOWN = (Answer.YES, Answer.NO)
@@ -26,17 +26,17 @@ class Gold(models.Model):
     answer = models.CharField(max_length=1, choices=Answer, help_text="the known one: Y or N")
     origin = models.CharField(max_length=10, choices=GoldOrigin)
     is_active = models.BooleanField(default=True, help_text="is still given out")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]
         verbose_name_plural = "gold items"
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "head", "relation", "tail"], name="gold_triple_once"),
-            models.CheckConstraint(condition=models.Q(answer__in=_KNOWN), name="gold_answer_known"),
-            models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="gold_side_known"),
-            models.CheckConstraint(condition=models.Q(origin__in=GoldOrigin.values), name="gold_origin_known"),
+            UniqueConstraint(fields=["campaign", "head", "relation", "tail"], name="gold_triple_once"),
+            CheckConstraint(condition=Q(answer__in=_KNOWN), name="gold_answer_known"),
+            CheckConstraint(condition=Q(side__in=["tail", "head"]), name="gold_side_known"),
+            CheckConstraint(condition=Q(origin__in=GoldOrigin.values), name="gold_origin_known"),
         ]
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Check(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="checks")
     kind = models.CharField(max_length=10, choices=CheckKind)
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="checks")
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="checks")
     gold = models.ForeignKey(Gold, null=True, blank=True, on_delete=models.PROTECT, related_name="checks")
     item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="checks")
     expected = models.CharField(
@@ -66,17 +66,17 @@ class Check(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["gold", "person"], name="check_gold_person_once"),
-            models.UniqueConstraint(fields=["item", "person"], name="check_item_person_once"),
-            models.CheckConstraint(condition=models.Q(state__in=_STATES), name="check_state_known"),
-            models.CheckConstraint(condition=models.Q(expected__in=_KNOWN), name="check_expected_known"),
-            models.CheckConstraint(
-                condition=models.Q(kind=CheckKind.GOLD, gold__isnull=False, item=None)
-                | models.Q(kind=CheckKind.RECHECK, gold=None, item__isnull=False),
+            UniqueConstraint(fields=["gold", "person"], name="check_gold_person_once"),
+            UniqueConstraint(fields=["item", "person"], name="check_item_person_once"),
+            CheckConstraint(condition=Q(state__in=_STATES), name="check_state_known"),
+            CheckConstraint(condition=Q(expected__in=_KNOWN), name="check_expected_known"),
+            CheckConstraint(
+                condition=Q(kind=CheckKind.GOLD, gold__isnull=False, item=None)
+                | Q(kind=CheckKind.RECHECK, gold=None, item__isnull=False),
                 name="check_of_its_kind",
             ),
         ]
-        indexes = [models.Index(fields=["person", "campaign", "state"])]
+        indexes = [Index(fields=["person", "campaign", "state"])]
 
     def __str__(self) -> str:
         return f"{self.kind} check {self.pk} ({self.state})"

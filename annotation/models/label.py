@@ -1,16 +1,20 @@
-"""Labels are append-only: a change is a new row that supersedes the old one."""
+"""What people say of a question: labels, reports, and the judgements that follow from labels."""
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
-from annotation.enums import Answer, SurplusReason
+from annotation.enums import Answer, FlagKind, JudgementOrigin, SurplusReason, Verdict
+from annotation.models.campaign import Campaign
 from annotation.models.check import Check
-from annotation.models.question import QuestionTemplate
-from annotation.models.slot import Item, Slot
+from annotation.models.slot import Item, QuestionTemplate, Slot
+from pooling.models import Pool, PooledTriple
+
+_OF_ONE_QUESTION = Q(item=None, check_item__isnull=False) | Q(item__isnull=False, check_item=None)
 
 
 class _Answered(models.Model):
-    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    annotator = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     answer = models.CharField(max_length=1, choices=Answer)
     source_url = models.CharField(max_length=2000, blank=True)
     comment = models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")
@@ -37,13 +41,11 @@ class Label(_Answered):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="label_answer_known"),
+            CheckConstraint(condition=Q(answer__in=Answer.values), name="label_answer_known"),
             # one first label a slot; every later one supersedes exactly one (supersedes is unique)
-            models.UniqueConstraint(
-                fields=["slot"], condition=models.Q(supersedes=None), name="label_first_of_slot_once"
-            ),
+            UniqueConstraint(fields=["slot"], condition=Q(supersedes=None), name="label_first_of_slot_once"),
         ]
-        indexes = [models.Index(fields=["annotator", "-id"]), models.Index(fields=["annotator", "created_at"])]
+        indexes = [Index(fields=["annotator", "-id"]), Index(fields=["annotator", "created_at"])]
 
 
 class SurplusLabel(_Answered):
@@ -58,12 +60,9 @@ class SurplusLabel(_Answered):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="surplus_answer_known"),
-            models.CheckConstraint(condition=models.Q(reason__in=SurplusReason.values), name="surplus_reason_known"),
-            models.CheckConstraint(
-                condition=models.Q(item=None, check_item__isnull=False) | models.Q(item__isnull=False, check_item=None),
-                name="surplus_of_one_question",
-            ),
+            CheckConstraint(condition=Q(answer__in=Answer.values), name="surplus_answer_known"),
+            CheckConstraint(condition=Q(reason__in=SurplusReason.values), name="surplus_reason_known"),
+            CheckConstraint(condition=_OF_ONE_QUESTION, name="surplus_of_one_question"),
         ]
 
 
@@ -78,9 +77,88 @@ class CheckLabel(_Answered):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(answer__in=Answer.values), name="check_label_answer_known"),
-            models.UniqueConstraint(
-                fields=["check_item"], condition=models.Q(supersedes=None), name="check_label_first_once"
-            ),
+            CheckConstraint(condition=Q(answer__in=Answer.values), name="check_label_answer_known"),
+            UniqueConstraint(fields=["check_item"], condition=Q(supersedes=None), name="check_label_first_once"),
         ]
-        indexes = [models.Index(fields=["annotator", "-id"])]
+        indexes = [Index(fields=["annotator", "-id"])]
+
+
+class Flag(models.Model):
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="flags")
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="flags")
+    item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.CASCADE, related_name="flags")
+    check_item = models.ForeignKey(Check, null=True, blank=True, on_delete=models.CASCADE, related_name="flags")
+    template = models.ForeignKey(
+        QuestionTemplate, on_delete=models.PROTECT, related_name="+", help_text="the version that was shown"
+    )
+    kind = models.CharField(max_length=10, choices=FlagKind)
+    text = models.CharField(max_length=2000, blank=True)
+    holds_item = models.BooleanField(default=False)  # nobody is given the dispute until this has a reply
+    client_id = models.UUIDField(unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    reply = models.CharField(max_length=2000, blank=True)
+    replied_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    replied_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            CheckConstraint(condition=Q(kind__in=FlagKind.values), name="flag_kind_known"),
+            CheckConstraint(condition=_OF_ONE_QUESTION, name="flag_of_one_question"),
+        ]
+        indexes = [Index(fields=["campaign", "replied_at"])]
+
+    def __str__(self) -> str:
+        return f"flag {self.pk} ({self.kind})"
+
+    @property
+    def is_open(self) -> bool:
+        return self.replied_at is None
+
+
+class ImportedLabel(models.Model):
+    """A label made elsewhere, as its file gave it; append-only."""
+
+    triple = models.ForeignKey(PooledTriple, on_delete=models.PROTECT, related_name="imported_labels")
+    answer = models.CharField(max_length=1, choices=Answer)
+    annotator = models.CharField(max_length=150, blank=True)
+    source_url = models.CharField(max_length=2000, blank=True)
+    labelled_at = models.DateTimeField(null=True, blank=True)
+    file_name = models.CharField(max_length=300)
+    file_sha256 = models.CharField(max_length=64)
+    line = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            CheckConstraint(condition=Q(answer__in=Answer.values), name="imported_answer_known"),
+            UniqueConstraint(fields=["triple", "file_sha256", "line"], name="imported_line_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name}:{self.line} {self.answer}"
+
+
+class Judgement(models.Model):
+    """The final label of a triple, rewritten when its labels change; decided_at orders and versions judgements."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="judgements")
+    triple = models.OneToOneField(PooledTriple, on_delete=models.PROTECT, related_name="judgement")
+    verdict = models.CharField(max_length=10, choices=Verdict)
+    origin = models.CharField(max_length=10, choices=JudgementOrigin)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            CheckConstraint(condition=Q(verdict__in=Verdict.values), name="judgement_verdict_known"),
+            CheckConstraint(condition=Q(origin__in=JudgementOrigin.values), name="judgement_origin_known"),
+        ]
+        indexes = [Index(fields=["pool", "decided_at"])]
+
+    def __str__(self) -> str:
+        return f"triple {self.triple_id}: {self.verdict}"
+
+    @property
+    def is_imported(self) -> bool:
+        return self.origin == JudgementOrigin.IMPORT

@@ -1,20 +1,57 @@
-"""Items and their slots. Overlap is a property of this schema.
-
-Slot rows are unique by (item, number) and by (item, annotator), so an item never has three plain labels, nor two
-places for one person, and never an adjudicator who labelled it.
-"""
+"""Items and their slots, with the batches in which they came and the words in which they are asked."""
 
 from uuid import UUID, uuid4
 
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.crypto import salted_hmac
 
-from annotation.enums import ItemState, SlotState
-from annotation.models.batch import Batch
+from annotation.enums import BatchOrigin, ItemState, SlotState
 from annotation.models.campaign import Campaign
-from annotation.models.question import QuestionTemplate
-from pooling.models import PooledTriple
+from pooling.models import PooledTriple, Relation
+
+
+class QuestionTemplate(models.Model):
+    relation = models.ForeignKey(Relation, on_delete=models.CASCADE, related_name="templates")
+    version = models.PositiveIntegerField(default=1)
+    statement = models.CharField(max_length=500, help_text="asked of one triple: has {subject} and {object}")
+    tail_question = models.CharField(max_length=500, help_text="asks for the tails of one head: has {subject}")
+    head_question = models.CharField(max_length=500, help_text="asks for the heads of one tail: has {object}")
+    is_default = models.BooleanField(default=False, help_text="made from the relation's name")
+    created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["relation", "version"]
+        constraints = [UniqueConstraint(fields=["relation", "version"], name="template_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.relation.key} v{self.version}"
+
+
+class Batch(models.Model):
+    """Triples that became items together. Its items say how each was chosen: place, probability, arm."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField(help_text="1, 2, ... within the campaign")
+    origin = models.CharField(max_length=10, choices=BatchOrigin)
+    order = models.CharField(max_length=20, blank=True, help_text="name of the order of judging, if one chose")
+    settings = models.JSONField(default=dict, help_text="of the order or the sample, its seed included")
+    size = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "number"]
+        verbose_name_plural = "batches"
+        constraints = [
+            UniqueConstraint(fields=["campaign", "number"], name="batch_number_once"),
+            CheckConstraint(condition=Q(origin__in=BatchOrigin.values), name="batch_origin_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.number} of {self.campaign}"
+
 
 PLACES = (1, 2)  # the numbers of the slots of annotators
 ADJUDICATION = 3  # the number of the third slot
@@ -31,14 +68,12 @@ class Item(models.Model):
     side = models.CharField(max_length=4, help_text="which side the group's question masks")
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.OPEN)
     # the first labeller: items with one label are given out first, to others
-    started_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    started_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     reopened = models.BooleanField(
         default=False, help_text="a manager wants a third person's judgement, although two agree"
     )
     # adjudicators who held it as a dispute have seen its labels, so they never label it themselves
-    seen_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
+    seen_by = models.ManyToManyField(User, related_name="+")
     settled_at = models.DateTimeField(null=True, blank=True)
     # how it was chosen for people; annotators never see this
     batch = models.ForeignKey(Batch, null=True, blank=True, on_delete=models.PROTECT, related_name="items")
@@ -53,14 +88,11 @@ class Item(models.Model):
     class Meta:
         ordering = ["order"]
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "order"], name="item_order_once"),
-            models.CheckConstraint(condition=models.Q(state__in=ItemState.values), name="item_state_known"),
-            models.CheckConstraint(condition=models.Q(side__in=["tail", "head"]), name="item_side_known"),
+            UniqueConstraint(fields=["campaign", "order"], name="item_order_once"),
+            CheckConstraint(condition=Q(state__in=ItemState.values), name="item_state_known"),
+            CheckConstraint(condition=Q(side__in=["tail", "head"]), name="item_side_known"),
         ]
-        indexes = [
-            models.Index(fields=["campaign", "state", "started_by", "order"]),
-            models.Index(fields=["campaign", "group"]),
-        ]
+        indexes = [Index(fields=["campaign", "state", "started_by", "order"]), Index(fields=["campaign", "group"])]
 
     def __str__(self) -> str:
         return f"item {self.pk} ({self.state})"
@@ -93,9 +125,7 @@ class Slot(models.Model):
     number = models.PositiveSmallIntegerField()
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False, help_text="its name outside")
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
-    annotator = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="slots"
-    )
+    annotator = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="slots")
     leased_until = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     template = models.ForeignKey(
@@ -109,20 +139,20 @@ class Slot(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["item", "number"], condition=~models.Q(state=SlotState.WITHDRAWN), name="slot_number_once"
+            UniqueConstraint(
+                fields=["item", "number"], condition=~Q(state=SlotState.WITHDRAWN), name="slot_number_once"
             ),
-            models.UniqueConstraint(fields=["item", "annotator"], name="slot_person_once"),
-            models.CheckConstraint(condition=models.Q(number__in=[1, 2, 3]), name="slot_number_known"),
-            models.CheckConstraint(condition=models.Q(state__in=SlotState.values), name="slot_state_known"),
-            models.CheckConstraint(
-                condition=models.Q(state=SlotState.FREE, annotator=None)
-                | (~models.Q(state=SlotState.FREE) & models.Q(annotator__isnull=False)),
+            UniqueConstraint(fields=["item", "annotator"], name="slot_person_once"),
+            CheckConstraint(condition=Q(number__in=[1, 2, 3]), name="slot_number_known"),
+            CheckConstraint(condition=Q(state__in=SlotState.values), name="slot_state_known"),
+            CheckConstraint(
+                condition=Q(state=SlotState.FREE, annotator=None)
+                | (~Q(state=SlotState.FREE) & Q(annotator__isnull=False)),
                 name="slot_held_by_one",
             ),
         ]
         # no index on state: SQLite would use it to read every free slot, not the few of one group
-        indexes = [models.Index(fields=["annotator", "state"])]
+        indexes = [Index(fields=["annotator", "state"])]
 
     def __str__(self) -> str:
         return f"slot {self.number} of item {self.item_id} ({self.state})"

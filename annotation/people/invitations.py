@@ -1,21 +1,41 @@
 """Invite people: a link gives one person one role, once, for some days. Only the hash of its secret is kept."""
 
+import logging
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.enums import AnnotationAct
 from annotation.errors import InvitationError, PersonError
 from annotation.models import Campaign, Invitation
 from annotation.people.accounts import check_role, give_role, make_account
-from annotation.people.consent import consent
+from annotation.people.members import consent
 from core.people.audit_log import record
 from pooling.models import Pool
+
+logger = logging.getLogger(__name__)
+
+
+def send(to: str, template: str, context: dict[str, Any]) -> bool:
+    """Send a rendered text whose first line is the subject; return whether the mail server took it."""
+    if not (settings.EMAIL_IS_SET and to):
+        return False
+    subject, _, body = render_to_string(template, context).strip().partition("\n")
+    try:
+        return send_mail(subject.strip(), body.strip() + "\n", None, [to]) == 1
+    except OSError as error:  # smtplib raises it too; the address does not belong in the log
+        logger.error("an e-mail could not be sent: %s", type(error).__name__)
+        return False
+
 
 MAX_DAYS = 90
 _AGAIN = "Ask the person who invited you for a new link."

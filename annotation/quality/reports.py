@@ -11,11 +11,15 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db.models import Count, F, Min, Q
 
-from annotation.enums import Answer, CheckKind, SlotState
+from annotation.enums import Answer, CheckKind, SlotState, Verdict
 from annotation.judging.judgements import live_labels
+from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, CheckLabel, Gold, Label
 from annotation.models.slot import ADJUDICATION
+from annotation.quality.checks import recheck_choices
 from annotation.quality.kernel import MISSING, Agreement, Coefficient, Ints, Share, agreement, cohen_kappa
+from annotation.questions.templates import question_text
+from pooling.graphs.opening import open_graph
 
 YES_NO = "YN"  # an item with a can't tell is left out
 WITH_CANT_TELL = "YN?"  # can't tell is an answer like the others
@@ -212,3 +216,37 @@ def _recheck(day: date, sample: list[Check], answers: dict[int, str]) -> Recheck
     both = Share(positive.hits + negative.hits, positive.n + negative.n)
     cant_tell = sum(n for (_, given), n in count.items() if given == Answer.CANT_TELL)
     return RecheckResult(sample[0].person, day, len(sample), both.n, both, positive, negative, cant_tell)
+
+
+class GoldRow(NamedTuple):
+    result: GoldResult
+    question: str
+
+
+class RecheckSupply(NamedTuple):
+    """Final judgements that one person could re-check."""
+
+    person: User
+    positive: int
+    negative: int
+
+    @property
+    def total(self) -> int:
+        return self.positive + self.negative
+
+
+def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
+    """Return gold items with how people answered and the question as it is asked now; two queries."""
+    results = gold_report(golds)
+    graph = open_graph(campaign.pool.graph)
+    templates = newest_templates(campaign, {result.gold.relation for result in results})
+    return [
+        GoldRow(result, question_text(Check(gold=result.gold), templates[result.gold.relation], graph).statement)
+        for result in results
+    ]
+
+
+def recheck_supply(campaign: Campaign, person: User) -> RecheckSupply:
+    """Count the final judgements that this person could re-check."""
+    verdicts = Counter(recheck_choices(campaign, person).values_list("verdict", flat=True))
+    return RecheckSupply(person, verdicts[Verdict.POSITIVE], verdicts[Verdict.NEGATIVE])

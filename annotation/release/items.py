@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import numpy as np
 from django.db import connection
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 
-from annotation.enums import BatchOrigin, ItemState, SlotState
+from annotation.enums import BatchOrigin, ItemState, SlotState, Verdict
 from annotation.models import Batch, Campaign, Item, Slot
 from core.callbacks import Tell
 from core.database import insert_rows
@@ -157,3 +157,16 @@ def _chosen(plan: BatchPlan, batch: Batch) -> Iterator[tuple[Any, ...]]:
 
 def _negative(number: int) -> bool:
     return number < 0
+
+
+_JUDGED = Q(items__triple__judgement__verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE])
+
+
+def batch_rows(campaign: Campaign) -> QuerySet[Batch]:
+    """Return the latest batch first, each with `drawn` (by order or sample), `judged` and `positive` triples."""
+    drawn = Q(items__place__isnull=False) | Q(items__probability__isnull=False)
+    return campaign.batches.annotate(
+        drawn=Count("items", filter=drawn),
+        judged=Count("items", filter=_JUDGED),
+        positive=Count("items", filter=Q(items__triple__judgement__verdict=Verdict.POSITIVE)),
+    ).order_by("-number")

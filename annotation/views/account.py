@@ -32,12 +32,8 @@ def account(request: SignedInRequest) -> HttpResponse:
         messages.success(request, "The e-mail address is saved.")
         return redirect("account")
     memberships = user.memberships.select_related("campaign__pool").order_by("campaign__pool__name", "role")
-    context = {
-        "form": form,
-        "memberships": memberships,
-        "site_roles": sorted(site_roles(user)),
-        "email_is_set": settings.EMAIL_IS_SET,
-    }
+    context = {"form": form, "memberships": memberships, "site_roles": sorted(site_roles(user))}
+    context["email_is_set"] = settings.EMAIL_IS_SET
     return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)
 
 
@@ -69,15 +65,12 @@ class Forgotten(auth.PasswordResetView):
     subject_template_name = "registration/password_mail_subject.txt"
     email_template_name = "registration/password_mail.txt"
     success_url = reverse_lazy("password-sent")
-    form_class = PasswordResetForm
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {"email_is_set": settings.EMAIL_IS_SET}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not settings.EMAIL_IS_SET:
-            return self.get(request, *args, **kwargs)
-        return super().post(request, *args, **kwargs)
+        return (super().post if settings.EMAIL_IS_SET else self.get)(request, *args, **kwargs)
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
         self.extra_email_context = {"site": link_to(self.request, "/").rstrip("/")}

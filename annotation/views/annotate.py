@@ -1,4 +1,4 @@
-"""The annotation page: a frame whose questions come and go through API v1."""
+"""The pages on which people label and decide, whose questions come and go through API v1; the list of disputes."""
 
 from typing import Any
 
@@ -8,16 +8,19 @@ from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotation.enums import FlagKind
+from annotation.labelling.disputes import blocked_disputes, describe_disputes, disputes_in_hand, open_disputes
+from annotation.messages.flags import reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown
 from annotation.models import Campaign
-from annotation.permissions import is_annotator
+from annotation.permissions import is_adjudicator, is_annotator
 from annotation.views.find_campaign import find_campaign
+from core.views.access import SignedInRequest
+from core.views.pagination import page_of
 
-# the page replaces this id in an address by that of a label
-_ANY_LABEL = "00000000-0000-0000-0000-000000000000"
+_ANY_LABEL = "00000000-0000-0000-0000-000000000000"  # the page puts the id of a label in its place
 
 
-def loop_context(request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str) -> dict[str, Any]:
+def _context(request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str) -> dict[str, Any]:
     """Return the context of the annotation or adjudication page; `config` is for its script."""
     pool = campaign.pool.name
     guidelines = current_guidelines(campaign)
@@ -53,5 +56,23 @@ def loop_context(request: HttpRequest, campaign: Campaign, role: str, claim: str
 @ensure_csrf_cookie
 def annotate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
-    context = loop_context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
+    context = _context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
     return render(request, "annotation/labelling/annotate_page.html", context)
+
+
+@ensure_csrf_cookie
+def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool, is_adjudicator)
+    context = _context(request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision")
+    return render(request, "annotation/labelling/adjudicate_page.html", context)
+
+
+def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool, is_adjudicator)
+    held = list(disputes_in_hand(campaign, request.user))
+    page = page_of(request, open_disputes(campaign, request.user))
+    rows = describe_disputes(campaign, [*held, *page])
+    later = blocked_disputes(campaign, request.user)
+    context = {"campaign": campaign, "page": page, "held": rows[: len(held)], "rows": rows[len(held) :], "later": later}
+    parked = reports_as_shown(campaign, later.parked)
+    return render(request, "annotation/labelling/dispute_list.html", {**context, "parked": parked})

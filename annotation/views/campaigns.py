@@ -59,15 +59,8 @@ def campaign(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, done)
         return redirect("campaign", name)
     counts, people = overview(found), outlook(found)
-    return campaign_page(
-        request,
-        found,
-        "annotation/campaigns/detail.html",
-        overview=counts,
-        outlook=people,
-        steps=_steps(found, counts, people),
-        form=form,
-    )
+    context = {"overview": counts, "outlook": people, "steps": _steps(found, counts, people), "form": form}
+    return campaign_page(request, found, "annotation/campaigns/detail.html", context)
 
 
 def _set_state(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
@@ -85,15 +78,9 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
         if attempt(form, lambda asked: open_campaign(pool, **form.options(), created_by=request.user)):
             messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
             return redirect("campaign", pool.name)
-    to_people = pool.triples.filter(reason=TO_PEOPLE).count()
-    context = {
-        "pool": pool,
-        "to_people": to_people,
-        "in_browser": to_people <= RELEASE_IN_BROWSER,
-        "form": form,
-        "orders": ORDERS.values(),
-    }
-    return render(request, "annotation/campaigns/closed.html", context)
+    num = pool.triples.filter(reason=TO_PEOPLE).count()
+    context = {"pool": pool, "to_people": num, "in_browser": num <= RELEASE_IN_BROWSER, "form": form}
+    return render(request, "annotation/campaigns/closed.html", context | {"orders": ORDERS.values()})
 
 
 def _steps(campaign: Campaign, counts: Overview, people: Outlook) -> list[Step]:
@@ -106,9 +93,9 @@ def _steps(campaign: Campaign, counts: Overview, people: Outlook) -> list[Step]:
             key, whom = ("add-annotator", "another annotator") if people.annotators else ("add-two", "two annotators")
             steps.append(Step(key, f"Add {whom}: each item needs labels by two people.", *add))
         elif people.stuck:
-            them = "it" if people.stuck == 1 else "them"
+            items, them = ("1 item", "it") if people.stuck == 1 else (f"{people.stuck:,} items", "them")
             why = f"everybody here has labelled {them}, or sent it back. Add an annotator."
-            steps.append(Step("stuck-items", f"{_items(people.stuck)} cannot be finished: {why}", *add, True))
+            steps.append(Step("stuck-items", f"{items} cannot be finished: {why}", *add, True))
     if campaign.state != CampaignState.CLOSED and counts.disputed:
         if not people.adjudicators:
             text = f"{_disputes(counts.disputed)} for an adjudicator, and there is none."
@@ -125,13 +112,9 @@ def _steps(campaign: Campaign, counts: Overview, people: Outlook) -> list[Step]:
         text = f"{text} {stop_reason(campaign)}".strip()
         steps.append(Step("release", text, "See the order", reverse("campaign-order", args=[pool])))
     elif not counts.left and not counts.disputed:
-        url = reverse("evaluation", args=[pool])
-        steps.append(Step("evaluation", "All items are judged.", "See the evaluation", url))
+        done = ("All items are judged.", "See the evaluation", reverse("evaluation", args=[pool]))
+        steps.append(Step("evaluation", *done))
     return steps
-
-
-def _items(n: int) -> str:
-    return "1 item" if n == 1 else f"{n:,} items"
 
 
 def _disputes(n: int) -> str:
@@ -146,4 +129,4 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
     if changed is not None:
         messages.success(request, told.saved(changed))
         return redirect("campaign-rules", name)
-    return campaign_page(request, campaign, "annotation/campaigns/rules.html", form=form)
+    return campaign_page(request, campaign, "annotation/campaigns/rules.html", {"form": form})

@@ -10,14 +10,13 @@ from django.shortcuts import redirect
 
 from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm
 from annotation.models import Campaign
-from annotation.quality.check_list import gold_rows, recheck_supply
 from annotation.quality.checks import draw_recheck, gold_from_file, gold_from_pool, set_gold_active
-from annotation.quality.reports import recheck_report
+from annotation.quality.reports import gold_rows, recheck_report, recheck_supply
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.errors import UserError
 from core.views.access import SignedInRequest, manager_required
-from core.views.acts import do_act, posted
+from core.views.acts import Handler, do_act, posted
 from core.views.files import kept_file
 from core.views.pagination import page_of
 
@@ -34,35 +33,20 @@ def checks(request: SignedInRequest, name: str) -> HttpResponse:
     if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign, {"gold": switch})):
         messages.success(request, done)
         return redirect("checks", name)
-    wanted = sample.cleaned_data if asks_preview and sample.is_valid() else None
-    available = recheck_supply(campaign, wanted["person"]) if wanted else None
+    context: dict[str, Any] = {"draw": draw, "file": file, "sample": sample, "samples": recheck_report(campaign)}
+    if asks_preview and sample.is_valid():
+        available = recheck_supply(campaign, sample.cleaned_data["person"])
+        context |= {"available": available, "to_draw": min(sample.cleaned_data["size"], available.total)}
     page = page_of(request, campaign.golds.order_by("pk"))
-    num_active = campaign.golds.filter(is_active=True).count()
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/quality/check_list.html",
-        page=page,
-        rows=gold_rows(campaign, page),
-        num_active=num_active,
-        every=100 / campaign.gold_percent if campaign.gold_percent else None,
-        last_for=100 * num_active // campaign.gold_percent if campaign.gold_percent else None,
-        draw=draw,
-        file=file,
-        sample=sample,
-        available=available,
-        to_draw=min(wanted["size"], available.total) if wanted and available else 0,
-        samples=recheck_report(campaign),
-    )
+    percent, num_active = campaign.gold_percent, campaign.golds.filter(is_active=True).count()
+    context |= {"page": page, "rows": gold_rows(campaign, page), "num_active": num_active}
+    if percent:
+        context |= {"every": 100 / percent, "last_for": 100 * num_active // percent}
+    return campaign_page(request, campaign, "annotation/quality/check_list.html", context)
 
 
 def _recheck(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    drawn = draw_recheck(campaign, asked["person"], asked["size"], seed=asked["seed"], by=by)
-    return told.recheck_drawn(asked["person"], drawn)
-
-
-def _draw(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return told.gold_added(gold_from_pool(campaign, **asked, by=by))
+    return told.recheck_drawn(asked["person"], draw_recheck(campaign, **asked, by=by))
 
 
 def _file(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
@@ -79,4 +63,9 @@ def _switch(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return told.GOLD_GIVEN_OUT if asked["active"] else told.GOLD_TAKEN_OUT
 
 
-_ACTS = {"draw": _draw, "file": _file, "recheck": _recheck, "gold": _switch}
+_ACTS: dict[str, Handler[str]] = {
+    "draw": lambda campaign, asked, by: told.gold_added(gold_from_pool(campaign, **asked, by=by)),
+    "file": _file,
+    "recheck": _recheck,
+    "gold": _switch,
+}

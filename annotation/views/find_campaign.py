@@ -1,6 +1,6 @@
 """Find the campaign that an address names, for the person who asks, and show a page of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -26,7 +26,7 @@ def find_campaign(
 
 
 def campaign_page(
-    request: HttpRequest, campaign: Campaign, template: str, status: int = 200, **context: Any
+    request: HttpRequest, campaign: Campaign, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
     """Render a page of the campaign; its template gets `pool` and `campaign` beside the context."""
     return render(request, template, {"pool": campaign.pool, "campaign": campaign, **context}, status=status)

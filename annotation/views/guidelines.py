@@ -1,10 +1,12 @@
 """The guidelines of a campaign: a page to read them, and one on which a manager writes them."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.forms.guidelines import GuidelinesForm
+from annotation.forms.questions import GuidelinesForm
 from annotation.messages.guidelines import (
     current_guidelines,
     diff_lines,
@@ -28,18 +30,12 @@ def guidelines(request: SignedInRequest, pool: str) -> HttpResponse:
     newest = current_guidelines(campaign)
     shown = _asked_version(request, campaign, "version") or newest
     since = _asked_version(request, campaign, "since")
-    older = campaign.guideline_versions.filter(version__lt=shown.version) if shown else None
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/messages/guidelines_page.html",
-        newest=newest,
-        shown=shown,
-        since=since,
-        previous=older.order_by("-version").first() if older is not None else None,
-        html=render_markdown(shown.text) if shown and not since else "",
-        lines=diff_lines(since.text, shown.text) if shown and since else [],
-    )
+    context: dict[str, Any] = {"newest": newest, "shown": shown, "since": since}
+    if shown:
+        older = campaign.guideline_versions.filter(version__lt=shown.version)
+        context["previous"] = older.order_by("-version").first()
+        context |= {"lines": diff_lines(since.text, shown.text)} if since else {"html": render_markdown(shown.text)}
+    return campaign_page(request, campaign, "annotation/messages/guidelines_page.html", context)
 
 
 def _asked_version(request: SignedInRequest, campaign: Campaign, parameter: str) -> GuidelineVersion | None:
@@ -63,22 +59,13 @@ def write(request: SignedInRequest, name: str) -> HttpResponse:
     number = newest.version if newest else 0
     form = GuidelinesForm(posted(request), initial={"text": newest.text if newest else "", "after": number})
     if saved := attempt(form, lambda asked: save_guidelines(campaign, **asked, by=request.user), "text"):
-        if saved.version == number:
-            messages.info(request, told.guidelines_saved(saved, number))
-        else:
-            messages.success(request, told.guidelines_saved(saved, number))
+        level = messages.INFO if saved.version == number else messages.SUCCESS
+        messages.add_message(request, level, told.guidelines_saved(saved, number))
         return redirect("campaign-guidelines", name)
     versions = campaign.guideline_versions.select_related("created_by").order_by("-version")
     page = page_of(request, versions.defer("text"), SIZE)
     labels = labels_by_version(campaign, list(page))
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/messages/guidelines_write.html",
-        form=form,
-        after=number,
-        html=render_markdown(form["text"].value() or ""),
-        page=page,
-        rows=[{"version": one, "labels": labels[one.version]} for one in page],
-        numbers=list(versions.values_list("version", flat=True)),
-    )
+    context = {"form": form, "after": number, "html": render_markdown(form["text"].value() or ""), "page": page}
+    context["rows"] = [{"version": one, "labels": labels[one.version]} for one in page]
+    context["numbers"] = list(versions.values_list("version", flat=True))
+    return campaign_page(request, campaign, "annotation/messages/guidelines_write.html", context)

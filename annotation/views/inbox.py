@@ -1,17 +1,18 @@
-"""The manager's inbox: reports of annotators, which a manager answers, and their comments on labels."""
+"""Reports of annotators and their comments on labels, which a manager answers, and a member's own reports."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 
 from annotation.campaigns.overview import open_reports
 from annotation.enums import Answer, FlagKind
 from annotation.forms.campaigns import ReplyForm
-from annotation.messages.flags import answer_flag
-from annotation.messages.inbox import ShownReport, comments, reports, reports_as_shown
+from annotation.messages.flags import NEW_FOR, ShownReport, answer_flag, comments, own_flags, reports, reports_as_shown
 from annotation.models import Campaign, Label
+from annotation.permissions import is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import SignedInRequest, manager_required
@@ -42,39 +43,21 @@ def inbox(request: SignedInRequest, name: str) -> HttpResponse:
         refused = ReplyForm(request.POST)
         if _answer(request, campaign, refused):
             return redirect(request.get_full_path())
-    num_open = open_reports(campaign).count()
+    context: dict[str, Any] = {"num_open": open_reports(campaign).count()}
     if request.GET.get("part") == "comments":
         answer = request.GET.get("answer", "")
         page = page_of(request, comments(campaign, answer=answer))
-        return campaign_page(
-            request,
-            campaign,
-            "annotation/messages/inbox_comments.html",
-            frame="inbox-comments",
-            num_open=num_open,
-            page=page,
-            rows=_comments(campaign, page),
-            answers=Answer.choices,
-            answer=answer,
-        )
-    kind = request.GET.get("kind", "")
+        graph = open_graph(campaign.pool.graph)
+        rows = [Comment(label, question_text(label.item, label.template, graph).statement) for label in page]
+        context |= {"frame": "inbox-comments", "page": page, "rows": rows, "answers": Answer.choices, "answer": answer}
+        return campaign_page(request, campaign, "annotation/messages/inbox_comments.html", context)
+    kind, state = request.GET.get("kind", ""), request.GET.get("state", "")
     kind = kind if kind in FlagKind.values else ""
-    state = request.GET.get("state", "")
     page = page_of(request, reports(campaign, state=state, kind=kind), SIZE)
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/messages/inbox_reports.html",
-        status=422 if refused else 200,
-        num_open=num_open,
-        page=page,
-        entries=[_entry(report, refused) for report in reports_as_shown(campaign, page)],
-        kinds=FlagKind.choices,
-        kind=kind,
-        states=STATES,
-        state=state,
-        refused=refused,
-    )
+    entries = [_entry(report, refused) for report in reports_as_shown(campaign, page)]
+    context |= {"page": page, "entries": entries, "refused": refused}
+    context |= {"kinds": FlagKind.choices, "kind": kind, "states": STATES, "state": state}
+    return campaign_page(request, campaign, "annotation/messages/inbox_reports.html", context, 422 if refused else 200)
 
 
 def _answer(request: SignedInRequest, campaign: Campaign, form: ReplyForm) -> bool:
@@ -96,14 +79,16 @@ def _answer(request: SignedInRequest, campaign: Campaign, form: ReplyForm) -> bo
 
 
 def _entry(report: ShownReport, refused: ReplyForm | None) -> Entry:
-    if refused is not None and refused.data.get("flag") == str(report.flag.pk):
-        refused.auto_id = f"f{report.flag.pk}_%s"
+    flag, ids = report.flag, f"f{report.flag.pk}_%s"
+    if refused is not None and refused.data.get("flag") == str(flag.pk):
+        refused.auto_id = ids
         return Entry(report, refused)
-    if not report.flag.is_open:
-        return Entry(report, None)
-    return Entry(report, ReplyForm(initial={"flag": report.flag.pk}, auto_id=f"f{report.flag.pk}_%s"))
+    return Entry(report, ReplyForm(initial={"flag": flag.pk}, auto_id=ids) if flag.is_open else None)
 
 
-def _comments(campaign: Campaign, page: object) -> list[Comment]:
-    graph = open_graph(campaign.pool.graph)
-    return [Comment(label, question_text(label.item, label.template, graph).statement) for label in page]  # type: ignore[attr-defined]
+def own_messages(request: SignedInRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool, is_annotator)
+    page = page_of(request, own_flags(request.user, campaign), 20)
+    context = {"campaign": campaign, "page": page, "rows": reports_as_shown(campaign, page)}
+    context["new_since"] = timezone.now() - NEW_FOR
+    return render(request, "annotation/messages/message_list.html", context)

@@ -1,4 +1,4 @@
-"""Invitations: acts of the pages of people make and revoke them; a page of their own accepts them."""
+"""Invitations, made and revoked on the pages of people and accepted on their own; and consent to a campaign's text."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,14 +18,17 @@ from annotation.forms.people import AgreeForm, JoinForm
 from annotation.messages.guidelines import render_markdown
 from annotation.models import Campaign, Invitation
 from annotation.people import invitations as domain
-from annotation.people import mail
-from annotation.people.consent import fingerprint
-from annotation.permissions import has_consented
+from annotation.people.members import consent as agree
+from annotation.people.members import consented_at, fingerprint
+from annotation.permissions import has_consented, is_adjudicator, is_annotator
+from annotation.views.find_campaign import find_campaign
 from core.errors import UserError
-from core.views.access import link_to, no_store
+from core.views.access import SignedInRequest, link_to, no_store
 from core.views.acts import posted
 
 REVOKED = "The invitation is revoked: its link is refused from now on."
+# pages that send people to the consent and get them back; the first also gets those who came by themselves
+NEXT = ("annotate", "adjudicate", "my-labels", "messages")
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -37,18 +41,11 @@ class SecretLink(NamedTuple):
     context: dict[str, Any]
 
 
-class ShownLink(NamedTuple):
-    """A link that a page shows this once."""
-
-    url: str
-    email: str
-    sent: bool
-
-
-def show_link(request: HttpRequest, link: SecretLink) -> ShownLink:
-    """Send the link to its person if the site sends e-mail, and return it for the page."""
+def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
+    """Send the link to its person if the site sends e-mail, and return it for the page, which shows it this once."""
     url = link_to(request, link.path)
-    return ShownLink(url, link.email, mail.send(link.email, link.mail, {"url": url, **link.context}))
+    sent = domain.send(link.email, link.mail, {"url": url, **link.context})
+    return {"url": url, "email": link.email, "sent": sent}
 
 
 def invite(campaign: Campaign | None, asked: dict[str, Any], by: User) -> SecretLink:
@@ -79,8 +76,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def _invitation(request: HttpRequest, token: str) -> HttpResponse:
     found = domain.find_invitation(token)
     if found is None:
-        why = "There is no such invitation. Check that you have the whole link, or ask for a new one."
-        return _gone(request, why, 404)
+        return _gone(
+            request, "There is no such invitation. Check that you have the whole link, or ask for a new one.", 404
+        )
     if why := domain.refusal(found):
         return _gone(request, why)
     person = request.user if request.user.is_authenticated else None
@@ -96,13 +94,8 @@ def _invitation(request: HttpRequest, token: str) -> HttpResponse:
             return _gone(request, str(error))
         except UserError as error:
             refused = str(error)
-    context = {
-        "invitation": found,
-        "join_form": join,
-        "agree_form": agree,
-        "refused": refused,
-        "text": render_markdown(found.campaign.personal_data) if agree and found.campaign else "",
-    }
+    text = render_markdown(found.campaign.personal_data) if agree and found.campaign else ""
+    context = {"invitation": found, "join_form": join, "agree_form": agree, "refused": refused, "text": text}
     return render(request, "annotation/people/invitation_page.html", context, status=200 if data is None else 422)
 
 
@@ -131,3 +124,22 @@ def _accepted(
     where = f" of {found.campaign}" if found.campaign else ""
     messages.success(request, f"Welcome, {person.username}: you are {found.role}{where} now.")
     return redirect("home")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent(request: SignedInRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool)
+    if not is_annotator(request.user, campaign):
+        raise PermissionDenied
+    asked = not has_consented(request.user, campaign)
+    form = AgreeForm(request.POST or None, fingerprint=fingerprint(campaign)) if asked else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        agree(request.user, campaign)
+        to = request.GET.get("to")
+        return redirect(to if to in NEXT else NEXT[0], pool)
+    state = {
+        "consented_at": consented_at(request.user, campaign),
+        "adjudicates": is_adjudicator(request.user, campaign),
+    }
+    context = {"campaign": campaign, "form": form, "text": render_markdown(campaign.personal_data), **state}
+    return render(request, "annotation/people/consent_page.html", context, status=422 if form and form.errors else 200)

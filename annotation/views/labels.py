@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.errors import NotYours
-from annotation.forms.labels import LabelForm
+from annotation.forms.campaigns import LabelForm
 from annotation.labelling.own_labels import changeable_tickets, own_labels
 from annotation.labelling.submit import SubmitResult, change
 from annotation.models import Campaign
@@ -51,16 +51,9 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
     for label, asked, ticket in own_labels(user, campaign)[:LAST]:
         form = None
         if ticket in changeable:
-            form = LabelForm(
-                initial={
-                    "label": label.client_id,
-                    "client_id": uuid4(),
-                    "answer": label.answer,
-                    "source_url": label.source_url,
-                    "comment": label.comment,
-                },
-                auto_id=f"l{label.client_id}_%s",
-            )
+            initial = {"label": label.client_id, "client_id": uuid4(), "answer": label.answer}
+            initial |= {"source_url": label.source_url, "comment": label.comment}
+            form = LabelForm(initial=initial, auto_id=f"l{label.client_id}_%s")
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id
                 form = refused

@@ -17,9 +17,8 @@ from annotation.forms.people import InviteForm, MemberForm, PersonalDataForm, Pe
 from annotation.messages.guidelines import render_markdown
 from annotation.models import Campaign
 from annotation.people.accounts import ROLES, add_person, missing_people, take_role
-from annotation.people.consent import set_personal_data
 from annotation.people.invitations import open_invitations
-from annotation.people.members import members_of
+from annotation.people.members import members_of, set_personal_data
 from annotation.views.find_campaign import campaign_page, find_campaign
 from annotation.views.invitations import SecretLink, invite, revoke, show_link
 from core.views.access import SignedInRequest, manager_required, no_store
@@ -54,28 +53,18 @@ def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
             forms = _forms(campaign, lambda act: None)
             shown = {"invited": show_link(request, done)} if isinstance(done, SecretLink) else done._asdict()
     members = members_of(campaign)
-    page = campaign_page(
-        request,
-        campaign,
-        "annotation/people/member_list.html",
-        page=page_of(request, members),
-        missing=missing_people(role for one in members if one.person.is_active for role in one.roles),
-        invitations=open_invitations(campaign),
-        sends=settings.EMAIL_IS_SET,
-        text=render_markdown(campaign.personal_data),
-        agreed=sum(member.consented_at is not None for member in members if member.roles),
-        num_members=sum(bool(member.roles) for member in members),
-        **shown | {f"{act}_form": form for act, form in forms.items()},
-    )
-    return no_store(page)
+    shown |= {f"{act}_form": form for act, form in forms.items()}
+    shown |= {"invitations": open_invitations(campaign), "sends": settings.EMAIL_IS_SET}
+    shown |= {"page": page_of(request, members), "text": render_markdown(campaign.personal_data)}
+    shown["missing"] = missing_people(role for one in members if one.person.is_active for role in one.roles)
+    consents = [member.consented_at for member in members if member.roles]
+    shown |= {"num_members": len(consents), "agreed": sum(at is not None for at in consents)}
+    return no_store(campaign_page(request, campaign, "annotation/people/member_list.html", shown))
 
 
 def _forms(campaign: Campaign, data: Callable[[str], Any]) -> dict[str, Form]:
-    return {
-        "person": PersonForm(data("person")),
-        "text": PersonalDataForm(data("text"), initial={"text": campaign.personal_data}),
-        "invite": InviteForm(data("invite")),
-    }
+    text = PersonalDataForm(data("text"), initial={"text": campaign.personal_data})
+    return {"person": PersonForm(data("person")), "text": text, "invite": InviteForm(data("invite"))}
 
 
 def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> NewAccount | str:
@@ -92,20 +81,15 @@ def _take(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return ROLE_TAKEN.format(person.username, asked["role"])
 
 
-def _text(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return text_saved(set_personal_data(campaign, asked["text"], by=by))
-
-
 def text_saved(people: int) -> str:
-    if not people:
-        return "The text is saved."
-    return f"The text is saved. {people} {'person is' if people == 1 else 'people are'} asked again before they go on."
+    who = "1 person is" if people == 1 else f"{people} people are"
+    return f"The text is saved. {who} asked again before they go on." if people else "The text is saved."
 
 
 _ACTS: dict[str, Handler[SecretLink | NewAccount | str]] = {
     "person": _add,
     "take": _take,
-    "text": _text,
+    "text": lambda campaign, asked, by: text_saved(set_personal_data(campaign, asked["text"], by=by)),
     "invite": invite,
     "revoke": revoke,
 }

@@ -1,11 +1,11 @@
-"""Everybody who can sign in, invitations to roles of the site, and one person: on, off, new password, erased."""
+"""Everybody who can sign in, invitations to roles of the site, one person, and the audit log."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Q
-from django.http import HttpResponse
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -15,10 +15,12 @@ from annotation.people.accounts import is_erased, is_last_manager, password_path
 from annotation.people.erasure import erase, preview_erasure
 from annotation.people.invitations import open_invitations
 from annotation.views.invitations import SecretLink, invite, revoke, show_link
+from core.models import AuditEntry, known_acts
 from core.people.roles import SiteRole
 from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import Handler, attempt, do_act, posted
 from core.views.pagination import page_of
+from pooling.models import Pool
 
 SWITCHED_OFF = "{} is switched off. Questions in their hands went back; their labels stay."
 SWITCHED_ON = "{} can sign in again, with the same roles as before."
@@ -45,14 +47,9 @@ def people(request: SignedInRequest) -> HttpResponse:
     query = request.GET.get("q", "").replace("\0", "").strip()
     if query:
         rows = rows.filter(Q(username__icontains=query) | Q(email__icontains=query))
-    context = {
-        "page": page_of(request, rows),
-        "query": query,
-        "invitations": open_invitations(None),
-        "invite_form": form,
-        "invited": invited,
-    }
-    return no_store(render(request, "annotation/people/person_list.html", context))
+    context = {"page": page_of(request, rows), "query": query, "invitations": open_invitations(None)}
+    shown = {"invite_form": form, "invited": invited}
+    return no_store(render(request, "annotation/people/person_list.html", context | shown))
 
 
 @manager_required
@@ -67,14 +64,8 @@ def person(request: SignedInRequest, pk: int) -> HttpResponse:
         if not isinstance(done, SecretLink):
             return redirect("person", pk)
         shown = show_link(request, done)
-    context = {
-        "person": found,
-        "is_erased": is_erased(found),
-        "last_manager": is_last_manager(found),
-        "shown": shown,
-        "site_roles": [group.name for group in found.groups.all()],
-        "itself": found == request.user,
-    }
+    state = {"is_erased": is_erased(found), "last_manager": is_last_manager(found), "itself": found == request.user}
+    context = {"person": found, "shown": shown, "site_roles": [group.name for group in found.groups.all()], **state}
     return no_store(render(request, "annotation/people/person_detail.html", context))
 
 
@@ -82,19 +73,9 @@ def _person(pk: int) -> User:
     return get_object_or_404(User.objects.prefetch_related("groups", "memberships__campaign__pool"), pk=pk)
 
 
-def _off(user: User, _: dict[str, Any], by: User) -> str:
-    switch_off(user, by=by)
-    return SWITCHED_OFF.format(user.username)
-
-
-def _on(user: User, _: dict[str, Any], by: User) -> str:
-    switch_on(user, by=by)
-    return SWITCHED_ON.format(user.username)
-
-
-def _password_link(user: User, _: dict[str, Any], by: User) -> SecretLink:
-    mail = "annotation/people/password_mail.txt"
-    return SecretLink(password_path(user, by=by), user.email, mail, {"name": user.username})
+def _switch(user: User, is_on: bool, by: User) -> str:
+    (switch_on if is_on else switch_off)(user, by=by)
+    return (SWITCHED_ON if is_on else SWITCHED_OFF).format(user.username)
 
 
 def _take(user: User, asked: dict[str, Any], by: User) -> str:
@@ -105,16 +86,20 @@ def _take(user: User, asked: dict[str, Any], by: User) -> str:
     return (ROLE_TAKEN if had else ROLE_GONE).format(user.username, role)
 
 
-_ACTS: dict[str, Handler[SecretLink | str]] = {"off": _off, "on": _on, "link": _password_link, "take": _take}
+_MAIL = "annotation/people/password_mail.txt"
+_ACTS: dict[str, Handler[SecretLink | str]] = {
+    "off": lambda user, _, by: _switch(user, False, by),
+    "on": lambda user, _, by: _switch(user, True, by),
+    "link": lambda user, _, by: SecretLink(password_path(user, by=by), user.email, _MAIL, {"name": user.username}),
+    "take": _take,
+}
 
 
 @manager_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def person_erase(request: SignedInRequest, pk: int) -> HttpResponse:
     found = _person(pk)
-    if found == request.user:
-        return redirect("account-erase")
-    return erase_page(request, found)
+    return redirect("account-erase") if found == request.user else erase_page(request, found)
 
 
 def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
@@ -130,14 +115,8 @@ def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
         if pseudonym:
             messages.success(request, f"The personal data are erased. The account is {pseudonym} now.")
             return redirect("person", user.pk)
-    context = {
-        "frame": "account-erase" if own else "person-erase",
-        "person": user,
-        "own": own,
-        "form": form,
-        "preview": preview_erasure(user),
-        "refused": refused,
-    }
+    context = {"person": user, "own": own, "form": form, "preview": preview_erasure(user), "refused": refused}
+    context["frame"] = "account-erase" if own else "person-erase"
     return no_store(render(request, "annotation/people/person_erase.html", context))
 
 
@@ -149,3 +128,38 @@ def _why_not_erase(user: User, by: User) -> str:
     if user.is_superuser and not by.is_superuser:
         return f"{user.username} administers the server: only an administrator erases this account."
     return ""
+
+
+@manager_required
+def audit(request: HttpRequest) -> HttpResponse:
+    """Show the audit log, newest first: who did what (?act= ?person= ?pool=)."""
+    act, person, pool = (request.GET.get(name, "") for name in ("act", "person", "pool"))
+    page = page_of(request, _entries(act, person, pool))
+    for entry in page:
+        entry.told = "; ".join(f"{key.replace('_', ' ')}: {_word(value)}" for key, value in entry.details.items())
+    named = AuditEntry.objects.order_by()
+    people = named.exclude(person=None).values("person").union(named.exclude(subject=None).values("subject"))
+    choices = {
+        "acts": known_acts(),
+        "people": User.objects.filter(pk__in=people).order_by("username"),
+        "pools": Pool.objects.order_by("name"),
+    }
+    chosen = {"act": act, "person": person, "pool": pool, "filtered": bool(act or person or pool)}
+    return render(request, "annotation/people/audit_log.html", {"page": page, **choices, **chosen})
+
+
+def _entries(act: str, person: str, pool: str) -> QuerySet[AuditEntry]:
+    """Return the entries of this act, person and pool; none for a value that no entry can have."""
+    rows = AuditEntry.objects.select_related("person", "subject", "pool")
+    if act:
+        rows = rows.filter(act=act) if act in dict(known_acts()) else rows.none()
+    if person:
+        known = person.isascii() and person.isdecimal() and len(person) < 16
+        rows = rows.filter(Q(person=person) | Q(subject=person)) if known else rows.none()
+    if pool:
+        rows = rows.filter(pool__name=pool) if "\0" not in pool else rows.none()
+    return rows
+
+
+def _word(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

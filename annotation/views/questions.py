@@ -1,4 +1,4 @@
-"""The question templates of a pool's relations: a list to edit with a live preview, and their versions."""
+"""The question templates of a pool's relations: a list to edit with a live preview, their versions, and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,9 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from annotation.forms.questions import TemplatesFileForm
 from annotation.models import QuestionTemplate
+from annotation.questions.files import Change, read_upload, save_changes, templates_tsv
 from annotation.questions.review import (
     EXAMPLES,
     AskedRelation,
@@ -24,8 +26,10 @@ from annotation.questions.review import (
 )
 from annotation.questions.templates import current_template, save_template, texts_of
 from annotation.views import told
+from core.errors import UserError
 from core.people.roles import can_manage
-from core.views.access import SignedInRequest, evaluator_required
+from core.views.access import SignedInRequest, evaluator_required, manager_required
+from core.views.files import text_response
 from core.views.pagination import page_of
 from pooling.models import Pool, Relation
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
@@ -172,3 +176,61 @@ def _card(pool: Pool, relation: Relation, texts: TemplateText, offset: int) -> C
     triples = num_triples_asked(pool).get(relation.index, 0)
     names = examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
     return Card(relation, current_template(relation), triples, texts, names, offset)
+
+
+SHOWN = 200
+
+
+@evaluator_required
+def questions_tsv(request: SignedInRequest, name: str) -> HttpResponse:
+    """Send the templates of the relations that people are asked about, or with ?of=graph of all relations."""
+    pool = find_pool(name)
+    if request.GET.get("of") == "graph":
+        return text_response(templates_tsv(pool.graph), f"{pool.graph.name}-relation_templates.tsv")
+    return text_response(templates_tsv(pool.graph, pool), f"{pool.name}-relation_templates.tsv")
+
+
+@manager_required
+def import_questions(request: SignedInRequest, name: str) -> HttpResponse:
+    """Read a file and show what it would change; then save that: the second form carries the text of the file."""
+    pool = find_pool(name)
+    form = TemplatesFileForm(request.POST, request.FILES) if request.method == "POST" else None
+    changes = None
+    if form is not None and form.is_valid():
+        raw, file_name = form.cleaned_data["raw"], form.cleaned_data["file_name"] or "file"
+        try:
+            changes = read_upload(pool.graph, raw, file_name)
+            if form.cleaned_data["file"] is None:
+                count = save_changes(pool.graph, changes, by=request.user, pool=pool)
+                messages.success(request, told.questions_imported(count))
+                return redirect("pool-questions", name)
+        except UserError as error:
+            changes = None
+            form.add_error("file", str(error))
+    context = {"pool": pool, "form": form or TemplatesFileForm(), "changes": None, "shown": SHOWN}
+    if changes is not None and form is not None:
+        context |= {
+            "changes": [(change.relation.key, _lines(change)) for change in changes[:SHOWN]],
+            "num_changes": len(changes),
+            "text": form.cleaned_data["raw"].decode("utf-8-sig"),
+            "file_name": form.cleaned_data["file_name"],
+        }
+    return render(request, "annotation/questions/import.html", context)
+
+
+def _lines(change: Change) -> list[tuple[str, str]]:
+    """Return each text that changes, before and after."""
+    pairs = zip(texts_of(change.newest), change.texts, strict=True)
+    return [(before, after) for before, after in pairs if before != after]
+
+
+@evaluator_required
+def missing(request: SignedInRequest, name: str) -> HttpResponse:
+    """List entities without a readable label; with ?as=tsv send all of them as a file."""
+    pool = find_pool(name)
+    rows = missing_labels(pool)
+    if request.GET.get("as") == "tsv":
+        lines = "".join(f"{row.key}\t{row.triples}\n" for row in rows)
+        return text_response(lines, f"{pool.name}-missing-labels.tsv")
+    context = {"pool": pool, "rows": rows[:SHOWN], "count": len(rows)}
+    return render(request, "annotation/questions/labels.html", context)

@@ -9,17 +9,16 @@ from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotation.enums import CampaignState
 from annotation.forms.release import RELEASE_IN_BROWSER, AuditForm, OrderForm, StoppingForm
 from annotation.models import Campaign
 from annotation.release.audit_sample import audited, draw_audit
-from annotation.release.batch_list import batch_rows
+from annotation.release.items import batch_rows
 from annotation.release.next_batch import release_next, stop_reason, unreleased
 from annotation.release.settings import set_order, set_stopping
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import SignedInRequest, manager_required
-from core.views.acts import do_act, posted
+from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
 from pooling.enums import TO_PEOPLE
 from pooling.orders import ORDERS
@@ -36,37 +35,24 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
     if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign)):
         messages.success(request, done)
         return redirect("campaign-order", name)
-    left = unreleased(campaign.pool).count()
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/release/order_page.html",
-        status=422 if request.method == "POST" else 200,  # a form, or a message, says what was refused
-        forms=forms,
-        page=page_of(request, batch_rows(campaign)),
-        orders=ORDERS.values(),
-        pool_size=campaign.pool.triples.filter(reason=TO_PEOPLE).count(),
-        chosen=ORDERS.get(campaign.order),
-        unreleased=left,
-        next_size=min(campaign.batch_size, left),
-        stopped=stop_reason(campaign) if left else "",
-        is_closed=campaign.state == CampaignState.CLOSED,
-        older=campaign.items.filter(batch=None).count(),
-        audited=audited(campaign).count(),
-        filtered=campaign.pool.triples.exclude(reason=TO_PEOPLE).count(),
-    )
-
-
-def _release(campaign: Campaign, _: dict[str, Any], by: User) -> str:
-    return told.batch_released(release_next(campaign, by=by))
+    left, triples = unreleased(campaign.pool).count(), campaign.pool.triples
+    context: dict[str, Any] = {
+        "forms": forms,
+        "page": page_of(request, batch_rows(campaign)),
+        "pool_size": triples.filter(reason=TO_PEOPLE).count(),
+        "filtered": triples.exclude(reason=TO_PEOPLE).count(),
+        "audited": audited(campaign).count(),
+        "older": campaign.items.filter(batch=None).count(),
+    }
+    context |= {"orders": ORDERS.values(), "chosen": ORDERS.get(campaign.order)}
+    context |= {"unreleased": left, "next_size": min(campaign.batch_size, left)}
+    context |= {"stopped": stop_reason(campaign) if left else "", "is_closed": campaign.is_closed}
+    status = 422 if request.method == "POST" else 200  # a form, or a message, says what was refused
+    return campaign_page(request, campaign, "annotation/release/order_page.html", context, status)
 
 
 def _audit(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return told.audit_drawn(draw_audit(campaign, asked["percent"] / 100, seed=asked["seed"], by=by))
-
-
-def _stopping(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return told.saved(set_stopping(campaign, **asked, by=by))
 
 
 def _order(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
@@ -76,4 +62,9 @@ def _order(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return told.saved(set_order(campaign, whole_questions=not asked.pop("single"), **asked, by=by))
 
 
-_ACTS = {"release": _release, "audit": _audit, "stopping": _stopping, "order": _order}
+_ACTS: dict[str, Handler[str]] = {
+    "release": lambda campaign, _, by: told.batch_released(release_next(campaign, by=by)),
+    "audit": _audit,
+    "stopping": lambda campaign, asked, by: told.saved(set_stopping(campaign, **asked, by=by)),
+    "order": _order,
+}

@@ -1,6 +1,5 @@
 """Verified sources of a campaign: where evidence may come from, and for which relations."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -10,12 +9,11 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from annotation.campaigns.source_use import labels_by_source
-from annotation.forms.sources import ChooseForm, NewSourceForm, RemoveForm, SourceForm
-from annotation.models import Campaign, Source
+from annotation.campaigns.overview import labels_by_source
+from annotation.forms.questions import ChooseForm, NewSourceForm, RemoveForm, SourceForm
+from annotation.models import Campaign
 from annotation.questions.review import num_triples_asked
 from annotation.sources.verified import (
-    VerifiedSources,
     add_source,
     change_source,
     choose_sources,
@@ -27,19 +25,11 @@ from annotation.sources.verified import (
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import SignedInRequest, manager_required
-from core.views.acts import do_act, posted
+from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
 from pooling.models import Relation
 
 SIZE = 20
-
-
-@dataclass(frozen=True)
-class RelationRow:
-    relation: Relation
-    triples: int
-    own: tuple[Source, ...]  # empty: all sources
-    ticked: bool
 
 
 @manager_required
@@ -56,28 +46,17 @@ def sources(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, done)
         address = reverse("campaign-sources", args=[name], query={"q": query} if query else None)
         return redirect(address + ("#relations" if choose_form.is_bound else ""))
-    labels = labels_by_source(campaign)
+    labels, known = labels_by_source(campaign), verified(campaign).chosen
     page = page_of(request, shown, SIZE)
     ticked = set(choose_form["relations"].value() or [])
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/sources/list.html",
-        sources=[{"source": source, "labels": labels.get(source.pk, 0)} for source in own],
-        page=page,
-        rows=_rows(page.object_list, triples, verified(campaign), ticked),
-        query=query,
-        add_form=add_form,
-        choose_form=choose_form,
-    )
-
-
-def _restore(campaign: Campaign, _: dict[str, Any], by: User) -> str:
-    return told.sources_restored(restore_sources(campaign, by=by))
-
-
-def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    return told.source_added(add_source(campaign, **asked, by=by))
+    context = {"page": page, "query": query, "add_form": add_form, "choose_form": choose_form}
+    context["sources"] = [{"source": source, "labels": labels.get(source.pk, 0)} for source in own]
+    # `own`: empty for all sources
+    context["rows"] = [
+        {"relation": r, "triples": triples[r.index], "own": known.get(r.index, ()), "ticked": str(r.index) in ticked}
+        for r in page.object_list
+    ]
+    return campaign_page(request, campaign, "annotation/sources/list.html", context)
 
 
 def _choose(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
@@ -86,7 +65,11 @@ def _choose(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return told.sources_chosen(count, None if chosen is None else len(chosen))
 
 
-_ACTS = {"restore": _restore, "add": _add, "choose": _choose}
+_ACTS: dict[str, Handler[str]] = {
+    "restore": lambda campaign, _, by: told.sources_restored(restore_sources(campaign, by=by)),
+    "add": lambda campaign, asked, by: told.source_added(add_source(campaign, **asked, by=by)),
+    "choose": _choose,
+}
 
 
 @manager_required
@@ -102,28 +85,16 @@ def source(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     if request.method == "POST" and (done := do_act(request, _ACTS_ON_ONE, forms, found)):
         messages.success(request, done)
         return redirect("campaign-sources", name)
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/sources/detail.html",
-        source=found,
-        labels=labels_by_source(campaign).get(pk, 0),
-        relations=list(found.relations.order_by("key").values_list("key", flat=True)),
-        alone=only_source_of(found),
-        change_form=change_form,
-        remove_form=remove_form,
-    )
+    context = {"source": found, "change_form": change_form, "remove_form": remove_form, "alone": only_source_of(found)}
+    context["labels"] = labels_by_source(campaign).get(pk, 0)
+    context["relations"] = list(found.relations.order_by("key").values_list("key", flat=True))
+    return campaign_page(request, campaign, "annotation/sources/detail.html", context)
 
 
-def _change(source: Source, asked: dict[str, Any], by: User) -> str:
-    return f"{change_source(source.campaign, source.pk, **asked, by=by).name} is saved."
-
-
-def _remove(source: Source, asked: dict[str, Any], by: User) -> str:
-    return told.source_removed(remove_source(source.campaign, source.pk, opens=asked["opens"], by=by))
-
-
-_ACTS_ON_ONE = {"change": _change, "remove": _remove}
+_ACTS_ON_ONE: dict[str, Handler[str]] = {
+    "change": lambda one, asked, by: f"{change_source(one.campaign, one.pk, **asked, by=by).name} is saved.",
+    "remove": lambda one, asked, by: told.source_removed(remove_source(one.campaign, one.pk, **asked, by=by)),
+}
 
 
 def _relations(campaign: Campaign, triples: dict[int, int], query: str) -> list[Relation]:
@@ -132,7 +103,3 @@ def _relations(campaign: Campaign, triples: dict[int, int], query: str) -> list[
     if query:
         relations = relations.filter(key__icontains=query)
     return sorted(relations, key=lambda relation: (-triples[relation.index], relation.index))
-
-
-def _rows(relations: Any, triples: dict[int, int], known: VerifiedSources, ticked: set[str]) -> list[RelationRow]:
-    return [RelationRow(r, triples[r.index], known.chosen.get(r.index, ()), str(r.index) in ticked) for r in relations]

@@ -26,9 +26,8 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
     form = ItemFilterForm(campaign, request.GET)
     wanted = form.wanted()
     page = page_of(request, find_items(campaign, wanted))
-    rows = item_rows(campaign, page)
-    template = "annotation/campaigns/triple_list.html"
-    return campaign_page(request, campaign, template, form=form, page=page, rows=rows, wanted=wanted)
+    context = {"form": form, "page": page, "rows": item_rows(campaign, page), "wanted": wanted}
+    return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
 
 
 @manager_required
@@ -40,27 +39,20 @@ def triple(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     if request.method == "POST" and (told := do_act(request, _ACTS, forms, item)):
         messages.success(request, told)
         return redirect("campaign-triple", name, pk)
-    return campaign_page(
-        request,
-        campaign,
-        "annotation/campaigns/triple_detail.html",
-        item=item,
-        asked=item_text(item),
-        relation=open_graph(campaign.pool.graph).relations[item.triple.relation],
-        history=history(item),
-        forms=forms,
-        can_reopen=item.state in (ItemState.SETTLED, ItemState.UNDECIDED),
-        can_return=item.state != ItemState.OPEN,
-    )
+    context = {"item": item, "asked": item_text(item), "history": history(item), "forms": forms}
+    context["relation"] = open_graph(campaign.pool.graph).relations[item.triple.relation]
+    context["can_reopen"] = item.state in (ItemState.SETTLED, ItemState.UNDECIDED)
+    context["can_return"] = item.state != ItemState.OPEN
+    return campaign_page(request, campaign, "annotation/campaigns/triple_detail.html", context)
 
 
 def _reopen(item: Item, asked: dict[str, Any], by: User) -> str:
-    reopen_judgement(item, by=by, reason=asked["reason"])
+    reopen_judgement(item, **asked, by=by)
     return "The judgement is open again: an adjudicator is asked."
 
 
 def _return(item: Item, asked: dict[str, Any], by: User) -> str:
-    return_item(item, by=by, reason=asked["reason"])
+    return_item(item, **asked, by=by)
     return "The item is back in the pool: two other people are asked."
 
 

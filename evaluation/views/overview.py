@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from annotation.labelling.progress import own_progress
+from annotation.labelling.own_labels import own_progress
 from core.enums import LIVE
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.forms.people import TEXT_CHANGED, TO_AGREE
 from annotation.models import Campaign, Membership
-from annotation.people.consent import fingerprint
+from annotation.people.members import fingerprint
 from annotation.views.members import text_saved
 from tests.page import element, fields, notices, numbers, parse, refused
 from tests.pages.world import EVIL

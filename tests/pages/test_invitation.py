@@ -14,8 +14,8 @@ from annotation.forms import people as forms
 from annotation.models import Invitation
 from annotation.people import invitations
 from annotation.people.accounts import LABELS_BLIND, NAME_TAKEN, NO_NAME
-from annotation.people.consent import fingerprint
 from annotation.people.invitations import invite
+from annotation.people.members import fingerprint
 from tests.page import element, fields, has, links, refused
 
 PHRASE = "quite another phrase"

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation.labelling.progress import own_progress
+from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim_disputed, release_all
 from annotation.labelling.submit import submit
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels

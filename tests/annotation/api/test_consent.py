@@ -6,7 +6,7 @@ import pytest
 
 from annotation.labelling.queue import claim_disputed
 from annotation.models import Campaign, Flag, Label, Membership, Slot, SurplusLabel
-from annotation.people.consent import set_personal_data
+from annotation.people.members import set_personal_data
 from tests.annotation.api.calls import (
     CLAIM,
     DECIDE,

@@ -1,4 +1,4 @@
-from annotation.labelling.progress import own_progress
+from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim
 from tests.annotation.factories import answer, label_item, windows_closed
 

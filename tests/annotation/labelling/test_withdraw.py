@@ -9,8 +9,7 @@ from django.utils import timezone
 from annotation.campaigns.opening import open_campaign
 from annotation.enums import AnnotationAct
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
-from annotation.labelling.own_labels import changeable_tickets, own_labels
-from annotation.labelling.progress import label_counts
+from annotation.labelling.own_labels import changeable_tickets, label_counts, own_labels
 from annotation.labelling.queue import claim, claim_disputed
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, reopen_judgement, return_item, withdraw_labels

@@ -1,7 +1,7 @@
 from django.utils import timezone
 
 from annotation.people.accounts import add_person
-from annotation.people.consent import consent, consented_at, fingerprint, set_personal_data
+from annotation.people.members import consent, consented_at, fingerprint, set_personal_data
 from annotation.permissions import has_consented
 from core.models import AuditEntry
 

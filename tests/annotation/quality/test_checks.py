@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
-from annotation.labelling.progress import label_counts
+from annotation.labelling.own_labels import label_counts
 from annotation.labelling.queue import claim_disputed, release, renew
 from annotation.labelling.submit import change
 from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Slot, SurplusLabel

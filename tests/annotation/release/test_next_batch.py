@@ -6,7 +6,7 @@ from django.db.models import Count
 
 from annotation.campaigns.opening import open_campaign
 from annotation.errors import CampaignError
-from annotation.labelling.progress import own_progress
+from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim
 from annotation.models import Batch, Campaign, Item, Slot
 from annotation.release.next_batch import (

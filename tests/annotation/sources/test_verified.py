@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from annotation.campaigns.opening import open_campaign
-from annotation.campaigns.source_use import labels_by_source
+from annotation.campaigns.overview import labels_by_source
 from annotation.errors import CampaignError
 from annotation.judging.label_file import read_label_file
 from annotation.models import Campaign, Label, Slot, Source

@@ -276,10 +276,10 @@ def test_every_label_is_there(manager) -> None:
 
 def test_missing_labels_are_listed_and_downloaded(world, manager, monkeypatch) -> None:
     from annotation.questions.review import MissingLabel
-    from annotation.views import question_files, questions
+    from annotation.views import questions
 
     rows = [MissingLabel("=<b>1", 4), *(MissingLabel(f"q{n}", 1) for n in range(200))]
-    for module in (questions, question_files):
+    for module in (questions,):
         monkeypatch.setattr(module, "missing_labels", lambda pool: rows)
     link = read_page(read(manager, QUESTIONS)).one(tag="a", href=f"{QUESTIONS}/missing-labels")
     assert numbers(link.text) == ["201"]

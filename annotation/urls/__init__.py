@@ -1,1 +1,0 @@
-"""Addresses of the pages: annotators.py, campaigns.py (managers) and people.py."""
