@@ -29,7 +29,7 @@ JOBS = (
     JobType(PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left),
     JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left),
     JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
-    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.job.score", "runs"),
+    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
 )
 
 

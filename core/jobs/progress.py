@@ -7,6 +7,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
+from core.callbacks import Tell
 from core.models import Job
 
 
@@ -43,9 +44,15 @@ class Progress:
     def should_stop(self) -> bool:
         return self._stop.is_set()
 
-    def check(self) -> None:
+    def teller(self, stage: str, unit: str) -> Tell:
+        """Return a callback of (done, total) that reports this stage."""
+        return lambda done, total: self.report(stage, done, total, unit)
+
+    def check(self) -> bool:
+        """Raise JobCancelled if the job was cancelled, else return False: the `Stop` of a kernel."""
         if self.should_stop():
             raise JobCancelled
+        return False
 
     def stop(self) -> None:
         self._stop.set()

@@ -21,7 +21,7 @@ from core.people.roles import can_bring_runs, can_manage
 from pooling.api import serializers as data
 from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import get_pool
-from pooling.runs.upload import MOST_BYTES, import_sent_run
+from pooling.runs.imports import MOST_BYTES, import_sent_run
 
 
 class Graphs(Listing):

@@ -8,8 +8,7 @@ from core.errors import UserError
 from core.forms import PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
-from pooling.runs.imports import NOT_KNOWN, check_name
-from pooling.runs.upload import MOST_BYTES
+from pooling.runs.imports import MOST_BYTES, NOT_KNOWN, check_name
 from pooling.systems import FAMILIES
 
 

@@ -13,14 +13,24 @@ import numpy as np
 
 from core.callbacks import Stop, Tell
 from core.files.artifacts import ArtifactError, artifact_path, writing
-from core.jobs.progress import JobCancelled, Progress
+from core.jobs.progress import Progress
+from core.models import Job
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run, System
-from pooling.questions.kernel import Csr, answers_csr, entries, questions_of
+from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions, entries
 from pooling.runs.files import RunError, cached, checked, files_of, newer_than
 from pooling.runs.kernel import csr_of
-from pooling.runs.score import TIE_SEED, on_newest, point_at, run_folder, scorer_of, wanted_triples, write_run
+from pooling.runs.score import (
+    TIE_SEED,
+    on_newest,
+    point_at,
+    run_folder,
+    score_for_pool,
+    scorer_of,
+    wanted_triples,
+    write_run,
+)
 from pooling.scoring.distributions import ALPHAS, best_alpha
 from pooling.scoring.rank_rows import find, question_keys, questions_from_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite
@@ -45,11 +55,6 @@ class Predictive(NamedTuple):
     alpha: float  # of ALPHAS, chosen on validation under Greedy by filtered F1@10
 
 
-class _Held(NamedTuple):
-    keys: np.ndarray  # int64[n], of questions
-    rows: np.ndarray  # int64[len(answers.indices)], sorted: question and answer
-
-
 def read_predictive(run: Run) -> Predictive:
     """Read the distributions of a run; RunError if it was made without them."""
     try:
@@ -62,12 +67,9 @@ def read_predictive(run: Run) -> Predictive:
 
 def has_predictive(run: Run, triples: np.ndarray) -> bool:
     """Tell whether the run has both questions of all triples int[m, 3], and their scores."""
-    graph = open_graph(run.system.graph)
-    held: _Held | None = cached(run, "predictive", _held)
-    if held is None:
-        return False
-    rows, (e, r) = rows_of(triples), (graph.num_entities, graph.num_relations)
-    return bool((find(held.rows, row_keys(rows, e, r)) >= 0).all())
+    held: np.ndarray | None = cached(run, "predictive", _held)
+    asked = row_keys(rows_of(triples), *open_graph(run.system.graph).shape)
+    return held is not None and bool((find(held, asked) >= 0).all())
 
 
 def store_predictive(
@@ -87,14 +89,16 @@ def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
     if system.is_imported:
         progress.log(_imported(system))
         return
+    tell = progress.teller(f"distributions of {system.name}", "questions")
+    store_predictive(system, wanted_triples(pool, open_graph(system.graph)), tell, progress.check)
 
-    def tell(done: int, total: int) -> None:
-        progress.report(f"distributions of {system.name}", done, total, "questions")
 
-    try:
-        store_predictive(system, wanted_triples(pool, open_graph(system.graph)), tell, progress.should_stop)
-    except InterruptedError:
-        raise JobCancelled from None
+def score(job: Job, progress: Progress) -> None:
+    """Fill in the rank rows of job.system for job.pool, then the distributions (params: predictive)."""
+    assert job.pool is not None and job.system is not None
+    score_for_pool(job.system, job.pool, progress)
+    if job.params.get("predictive", True):
+        predict_for_pool(job.system, job.pool, progress)
 
 
 def _imported(system: System) -> str:
@@ -115,12 +119,17 @@ def _read(run: Run) -> Predictive:
     return Predictive(**{**arrays, "answers": answers, "alpha": float(arrays["alpha"])})
 
 
-def _held(run: Run) -> _Held | None:
+def _held(run: Run) -> np.ndarray | None:
+    """Return the sorted row keys int64 of the questions and answers that the run has; None without distributions."""
     if PREDICTIVE not in files_of(run):
         return None
     with np.load(checked(run, PREDICTIVE)) as file:
-        keys, indptr, indices = (file[name] for name in ("keys", "indptr", "indices"))
-    return _Held(keys, np.repeat(keys, np.diff(indptr)) * open_graph(run.system.graph).num_entities + indices)
+        return _rows(file["keys"], Csr(file["indptr"], file["indices"]), open_graph(run.system.graph))
+
+
+def _rows(keys: np.ndarray, answers: Csr, graph: GraphArrays) -> np.ndarray:
+    """Return the row keys of questions and their answers."""
+    return np.repeat(keys, np.diff(answers.indptr)) * graph.num_entities + answers.indices
 
 
 def _extend(system: System, run: Run | None, triples: np.ndarray, tell: Tell | None, stop: Stop | None) -> Run:
@@ -148,17 +157,14 @@ class _Asked(NamedTuple):
 
 def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> _Asked:
     """Return the questions that are not yet held with all their answers, and their answers now."""
-    e, r = graph.num_entities, graph.num_relations
-    rows = np.unique(row_keys(rows_of(triples), e, r))
-    if old is not None:
-        held = np.repeat(old.keys, np.diff(old.answers.indptr)) * e + old.answers.indices
-        rows = np.setdiff1d(rows, held, assume_unique=True)
+    e = graph.num_entities
+    held = _rows(old.keys, old.answers, graph) if old else np.zeros(0, np.int64)
+    rows = np.setdiff1d(row_keys(rows_of(triples), *graph.shape), held)
     keys = np.unique(rows // e)
-    known = answers_csr(questions_from_keys(keys, e, r), np.concatenate([graph.train, graph.valid, graph.test]), e, r)
-    every = [rows, np.repeat(keys, np.diff(known.indptr)) * e + known.indices]
-    if old is not None:
-        every.append(held[np.isin(held // e, keys)])
-    question, entity = np.divmod(np.unique(np.concatenate(every)), e)
+    facts = np.concatenate([graph.train, graph.valid, graph.test])
+    known = answers_csr(questions_from_keys(keys, *graph.shape), facts, *graph.shape)
+    every = np.concatenate([rows, _rows(keys, known, graph), held[np.isin(held // e, keys)]])
+    question, entity = np.divmod(np.unique(every), e)
     counts = np.bincount(np.searchsorted(keys, question), minlength=len(keys))
     return _Asked(keys, csr_of(counts, entity.astype(np.int32)))
 
@@ -169,14 +175,12 @@ def _predict(
     """Compute the distributions of the questions; α is chosen first if there is none yet."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
 
-    scorer = scorer_of(system, graph)
-    alpha = alpha or _own_alpha(system)
-    before = 0
+    scorer, alpha, before = scorer_of(system, graph), alpha or _own_alpha(system), 0
     if alpha is None:
-        sample = _sample(graph.valid)
-        before = len(questions_of(sample)[0].side)
+        sample = distinct_questions(_sample(graph.valid))
+        before = len(sample.side)
         alpha = _choose(scorer, graph, sample, _shifted(tell, 0, len(asked.keys)), stop)
-    questions = questions_from_keys(asked.keys, graph.num_entities, graph.num_relations)
+    questions = questions_from_keys(asked.keys, *graph.shape)
     found = predict_questions(
         scorer,
         questions,
@@ -207,28 +211,25 @@ def _own_alpha(system: System) -> float | None:
 
 def _sample(valid: np.ndarray) -> np.ndarray:
     """Return at most VALIDATION triples of valid int[n, 3], the same for all systems of a graph."""
-    chosen = np.random.default_rng(TIE_SEED).permutation(len(valid))[:VALIDATION]
-    return valid[np.sort(chosen)]
+    return valid[np.sort(np.random.default_rng(TIE_SEED).permutation(len(valid))[:VALIDATION])]
 
 
-def _choose(scorer: Any, graph: GraphArrays, sample: np.ndarray, tell: Tell | None, stop: Stop | None) -> float:
-    """Choose α by F1@10 under Greedy on the questions of the sample, whose answers are those in valid."""
+def _choose(scorer: Any, graph: GraphArrays, questions: Questions, tell: Tell | None, stop: Stop | None) -> float:
+    """Choose α by F1@10 under Greedy on these questions, whose answers are those in valid."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
 
-    e, r = graph.num_entities, graph.num_relations
-    questions, _, _ = questions_of(sample)
-    answers = answers_csr(questions, graph.valid, e, r)
+    answers = answers_csr(questions, graph.valid, *graph.shape)
     found = predict_questions(
         scorer,
         questions,
         answers=answers,
-        keys=question_keys(questions, e, r),
+        keys=question_keys(questions, *graph.shape),
         alpha=None,
         seed=TIE_SEED,
         progress=tell,
         should_stop=stop,
     )
-    return best_alpha(found, answers, e)
+    return best_alpha(found, answers, graph.num_entities)
 
 
 def _merged(old: Predictive, fresh: Predictive) -> Predictive:

@@ -5,7 +5,7 @@ see docs/formats.md. Written as blocks, read whole, kept in memory until the run
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +21,12 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run
 from pooling.questions.kernel import Csr, Questions
+from pooling.runs.kernel import places
 from pooling.scoring.rank_rows import find, questions_from_keys
 from pooling.scoring.ranks import RankingResult
 
 SIDES = ("tail", "head")
+RANKS = ("strict", "optimistic", "pessimistic")
 RETURNED = "returned.parquet"  # imported runs only: everything in their file, in the form of ranks.parquet
 
 
@@ -84,14 +86,9 @@ def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
 
 def parse_question_id(text: str, graph: GraphArrays) -> int:
     """Return the key of a question id; KeyError or ValueError if the graph does not have it."""
-    side, entity, relation = _parts(text)
-    code = SIDES.index(side) * graph.num_relations + graph.relation_index[relation]
-    return int(code * graph.num_entities + graph.entity_index[entity])
-
-
-def _parts(text: str) -> tuple[str, str, str]:
     side, entity, relation = text.split(":")
-    return side, _unquoted(entity), _unquoted(relation)
+    code = SIDES.index(side) * graph.num_relations + graph.relation_index[_unquoted(relation)]
+    return int(code * graph.num_entities + graph.entity_index[_unquoted(entity)])
 
 
 @lru_cache(maxsize=2**17)  # one entity is in the questions of many relations
@@ -104,7 +101,7 @@ def _unquoted(part: str) -> str:
 
 def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) -> pa.DictionaryArray:
     codes = np.repeat(np.arange(len(keys), dtype=np.int32), repeats)
-    questions = questions_from_keys(keys, graph.num_entities, graph.num_relations)
+    questions = questions_from_keys(keys, *graph.shape)
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(question_ids(questions, graph), pa.string()))
 
 
@@ -118,47 +115,30 @@ def write_blocks(path: Path, old: Path | None, table: pa.Table) -> None:
         writer.write_table(table)
 
 
-def topk_table(fresh: Pass, new: np.ndarray, graph: GraphArrays) -> pa.Table:
-    entity = fresh.scored.top_entity[new]
-    present = entity >= 0
-    score = fresh.scored.top_score[new][present]
-    return candidates_table(fresh.keys[new], present.sum(1), entity[present], score, graph)
-
-
 def candidates_table(
     keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, score: np.ndarray, graph: GraphArrays
 ) -> pa.Table:
-    """Candidates of n questions (keys, and how many each has), one question after the other, best first."""
-    first = np.repeat(np.cumsum(counts) - counts, counts)
+    """Return candidates of n questions (keys, and how many each has), one question after the other, best first."""
     return pa.table(
         {
             "question": _question_column(keys, counts, graph),
-            "rank": (np.arange(len(entity)) - first + 1).astype(np.int32),
+            "rank": (places(counts) + 1).astype(np.int32),
             "entity": entity.astype(np.int32),
             "score": score.astype(np.float32),
         }
     )
 
 
-def ranks_table(fresh: Pass, graph: GraphArrays) -> pa.Table:
-    return pa.table(
-        {
-            "question": _question_column(fresh.keys, np.diff(fresh.csr.indptr), graph),
-            "entity": fresh.csr.indices.astype(np.int32),
-            "strict": fresh.scored.strict,
-            "optimistic": fresh.scored.optimistic,
-            "pessimistic": fresh.scored.pessimistic,
-        }
-    )
-
-
-def _read_keys(column: pa.ChunkedArray, graph: GraphArrays) -> np.ndarray:
-    keys, codes = _read_coded(column, graph)
-    return keys[codes]
+def ranks_table(
+    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, ranks: Sequence[np.ndarray], graph: GraphArrays
+) -> pa.Table:
+    """Return rank rows of n questions (keys, and how many each has); ranks: strict, optimistic, pessimistic."""
+    columns = {"question": _question_column(keys, counts, graph), "entity": entity.astype(np.int32)}
+    return pa.table({**columns, **dict(zip(RANKS, (rank.astype(np.int32) for rank in ranks), strict=True))})
 
 
 def _read_coded(column: pa.ChunkedArray, graph: GraphArrays) -> tuple[np.ndarray, np.ndarray]:
-    """The keys of the questions that a column names, int64, and which of them each row is."""
+    """Return the keys of the questions that a column names, int64, and which of them each row is."""
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0)
@@ -171,7 +151,7 @@ _last: tuple[GraphArrays, pa.Array, np.ndarray] | None = None
 
 
 def _keys_of(ids: pa.Array, graph: GraphArrays) -> np.ndarray:
-    """Keys of question ids. The files of a pool's runs name the same questions: the last ones are kept."""
+    """Return keys of question ids. The files of a pool's runs name the same questions: the last ones are kept."""
     global _last
     held = _last
     if held is None or held[0] is not graph or not held[1].equals(ids):
@@ -184,10 +164,7 @@ _cache: dict[tuple[int, str, str], Any] = {}
 
 
 def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True) -> Any:
-    """What `read` makes of a run, from memory where it is there; of a newer run, if that is the one.
-
-    `keep`: in memory, by name, until the run changes.
-    """
+    """Return `read` of a run, or of the run that took its place; with `keep` it stays in memory until that changes."""
     key = (run.pk, run.sha256, name)
     if key in _cache:
         return _cache[key]
@@ -225,7 +202,7 @@ def checked(run: Run, name: str) -> Path:
 
 
 def read_topk(run: Run, *, keep: bool = True) -> TopK:
-    """Read the stored candidates of a run, best first; `keep` keeps them in memory until the run changes."""
+    """Read the stored candidates of a run, best first; `keep` as in `cached`."""
 
     def read(run: Run) -> TopK:
         path, graph = checked(run, "topk.parquet"), open_graph(run.system.graph)
@@ -244,7 +221,6 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
 
 def read_ranks(run: Run) -> RankRows:
     """Read the rank rows of a run, sorted by key; they stay in memory until the run changes."""
-
     return cached(run, "ranks", lambda run: _read_rows(run, "ranks.parquet"))
 
 
@@ -256,7 +232,8 @@ def read_returned(run: Run) -> RankRows:
 def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
     table = pq.read_table(checked(run, name))
-    keys = _read_keys(table["question"], graph) * graph.num_entities + table["entity"].to_numpy()
+    questions, codes = _read_coded(table["question"], graph)
+    keys = questions[codes] * graph.num_entities + table["entity"].to_numpy()
     order = np.argsort(keys, kind="stable")
-    ranks = np.stack([table[name].to_numpy()[order] for name in ("strict", "optimistic", "pessimistic")])
+    ranks = np.stack([table[name].to_numpy()[order] for name in RANKS])
     return RankRows(keys[order], ranks.astype(np.int32))

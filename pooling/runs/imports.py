@@ -1,13 +1,16 @@
 """Import runs: a TREC file becomes a system of kind "imported" and its run, all or nothing."""
 
 import re
+import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 
 from core.callbacks import TellStage
 from core.database import held, named_once
@@ -18,16 +21,16 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.models.system import IMPORTED
-from pooling.questions.kernel import questions_of
-from pooling.runs.files import RETURNED, Pass, candidates_table, ranks_table, read_topk
-from pooling.runs.kernel import Listed, contradictions, csr_of, list_positions
+from pooling.questions.kernel import distinct, distinct_questions
+from pooling.runs.files import RETURNED, candidates_table, ranks_table, read_topk
+from pooling.runs.kernel import Listed, contradictions, list_positions, places
 from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
 from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
-from pooling.scoring.ranks import RankingResult
 from pooling.systems import FAMILIES
 
 NOT_KNOWN = "not known"
+MOST_BYTES = 50_000_000  # sent to a page or the API, and unpacked: 436,000 lines of FB15k-237 take 2 s and 140 MB
 
 
 class Imported(NamedTuple):
@@ -56,21 +59,18 @@ def import_run(
     `file_name`; unpacked it may have `max_bytes`.
     """
     check_name(graph, name)
-    _check_family(family)
-    _check_pool(graph, pool)
+    if family not in (*FAMILIES, NOT_KNOWN):
+        raise TrecError(f"Unknown family {family[:80]!r}: give {', '.join(FAMILIES)} or {NOT_KNOWN!r}.")
+    if pool is not None and pool.graph_id != graph.pk:
+        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
+    if pool is not None and pool.state != PoolState.READY:
+        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
     started, called = time.monotonic(), file_name or file.name
     tell = progress or (lambda stage, done, total: None)
     arrays, whose = open_graph(graph), pool.name if pool else graph.name
-    triples = asked_triples(graph, arrays, pool)
+    triples = _asked_triples(graph, arrays, pool)
     topics = Topics(_question_keys(triples, arrays), f"the topics of {'pool ' if pool else ''}{whose}")
-    read = read_run_file(
-        file,
-        called,
-        arrays,
-        topics,
-        max_bytes=max_bytes,
-        progress=lambda done, total: tell(f"reading {called}", done, total),
-    )
+    read = read_run_file(file, called, arrays, topics, max_bytes=max_bytes, progress=partial(tell, f"reading {called}"))
     known = _keys_of(np.concatenate([arrays.train, arrays.valid]), arrays)
     listed = _listed(read, known, arrays, called)
     tell(f"writing the run of {name}", 0, 1)
@@ -79,18 +79,34 @@ def import_run(
     about = {"file": called[:200], "sha256": sha256_of(file), "lines": len(read.line), "topics": whose}
     settings = {"family": family, **about}
     system = System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="", settings=settings)
-    own = topics.keys if pool is None else _question_keys(_of_pool(pool), arrays)
+    own = topics.keys
+    if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
+        asked = [triple_array(pool.seeds.all()), triple_array(pool.triples.all())]
+        own = _question_keys(np.concatenate(asked), arrays)
     notes = _notes(read, listed, topics, own, tables)
     _store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
 
 
-def _check_pool(graph: Graph, pool: Pool | None) -> None:
-    if pool is not None and pool.graph_id != graph.pk:
-        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
-    if pool is not None and pool.state != PoolState.READY:
-        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
+def import_sent_run(
+    graph: Graph, file: "UploadedFile[Any]", *, name: str, user: User, family: str = NOT_KNOWN, pool: Pool | None = None
+) -> Imported:
+    """Import an uploaded run file; TrecError as import_run, or if it is too large."""
+    size = file.size or 0
+    if size > MOST_BYTES:
+        raise TrecError(
+            f"The file has {size:,} bytes; at most {MOST_BYTES:,} can be sent here. "
+            "Use import_run on the server instead."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"  # its own name is told, never used as a path
+        with path.open("wb") as kept:
+            for piece in file.chunks():
+                kept.write(piece)
+        return import_run(
+            graph, path, name=name, family=family, pool=pool, user=user, file_name=str(file.name), max_bytes=MOST_BYTES
+        )
 
 
 def check_name(graph: Graph, name: str) -> None:
@@ -101,22 +117,12 @@ def check_name(graph: Graph, name: str) -> None:
         raise TrecError(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 
-def _check_family(family: str) -> None:
-    if family not in (*FAMILIES, NOT_KNOWN):
-        raise TrecError(f"Unknown family {family[:80]!r}: give {', '.join(FAMILIES)} or {NOT_KNOWN!r}.")
-
-
-def asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.ndarray:
+def _asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.ndarray:
     """Return the triples whose questions are topics, int32[n, 3]: test, and the pool or all pools of the graph."""
     if pool is not None:
         return wanted_triples(pool, arrays)
-    pooled = PooledTriple.objects.filter(pool__graph=graph).values_list("head", "relation", "tail")
-    return np.concatenate([np.array(pooled.distinct(), dtype=np.int32).reshape(-1, 3), arrays.test])
-
-
-def _of_pool(pool: Pool) -> np.ndarray:
-    """Return seeds and pooled triples, int32[n, 3]: what topics.tsv of a pool asks."""
-    return np.concatenate([triple_array(pool.seeds.all()), triple_array(pool.triples.all())])
+    pooled = triple_array(PooledTriple.objects.filter(pool__graph=graph).order_by().distinct())
+    return np.concatenate([pooled, arrays.test])
 
 
 def imported_for(pool: Pool) -> list[System]:
@@ -128,13 +134,12 @@ def imported_for(pool: Pool) -> list[System]:
 
 
 def _question_keys(triples: np.ndarray, arrays: GraphArrays) -> np.ndarray:
-    return question_keys(questions_of(triples)[0], arrays.num_entities, arrays.num_relations)
+    return question_keys(distinct_questions(triples), *arrays.shape)
 
 
 def _keys_of(triples: np.ndarray, arrays: GraphArrays) -> np.ndarray:
-    """Return distinct sorted row keys of both sides of the triples; sorted here, since np.unique would hash."""
-    keys = np.sort(row_keys(rows_of(triples), arrays.num_entities, arrays.num_relations))
-    return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    """Return distinct sorted row keys of both sides of the triples."""
+    return distinct(row_keys(rows_of(triples), *arrays.shape))
 
 
 def _listed(read: RunFile, known: np.ndarray, arrays: GraphArrays, name: str) -> Listed:
@@ -159,39 +164,19 @@ def _tables(
     keys = listed.question * arrays.num_entities + listed.entity
     asked, counts = np.unique(listed.question, return_counts=True)
     ranks = np.stack([listed.strict, listed.optimistic, listed.pessimistic])
-    returned = _ranks_table(asked, counts, listed.entity, ranks, arrays)
-
+    returned = ranks_table(asked, counts, listed.entity, ranks, arrays)
     if only_its_own:
         wanted = wanted[find(asked, wanted // arrays.num_entities) >= 0]
     order = np.argsort(keys)
     at = find(keys[order], wanted)
     found = np.where(at >= 0, ranks[:, order[at]], 0)
     questions, rows = np.unique(wanted // arrays.num_entities, return_counts=True)
-    stored = _ranks_table(questions, rows, wanted % arrays.num_entities, found, arrays)
-
-    candidate = find(_keys_of(arrays.test, arrays), keys) < 0
-    place = _place_in_question(listed.question[candidate])
-    kept = np.flatnonzero(candidate)[place < MOST_CANDIDATES]
+    stored = ranks_table(questions, rows, wanted % arrays.num_entities, found, arrays)
+    candidate = np.flatnonzero(find(_keys_of(arrays.test, arrays), keys) < 0)
+    kept = candidate[places(np.unique(listed.question[candidate], return_counts=True)[1]) < MOST_CANDIDATES]
     having, held = np.unique(listed.question[kept], return_counts=True)
     top = candidates_table(having, held, listed.entity[kept], listed.score[kept], arrays)
     return {"topk.parquet": top, "ranks.parquet": stored, RETURNED: returned}, int(held.max(initial=0))
-
-
-def _place_in_question(question: np.ndarray) -> np.ndarray:
-    """Number the entries of each question from 0; equal questions are adjacent."""
-    index = np.arange(len(question))
-    begins = np.ones(len(question), dtype=bool)
-    begins[1:] = question[1:] != question[:-1]
-    return index - np.maximum.accumulate(np.where(begins, index, 0))
-
-
-def _ranks_table(
-    questions: np.ndarray, counts: np.ndarray, entity: np.ndarray, ranks: np.ndarray, arrays: GraphArrays
-) -> pa.Table:
-    csr = csr_of(counts, entity.astype(np.int32))
-    none = np.zeros((len(questions), 0), dtype=np.int32)
-    scored = RankingResult(none, none.astype(np.float32), *ranks.astype(np.int32))
-    return ranks_table(Pass(questions, csr, scored), arrays)
 
 
 def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]) -> list[str]:
@@ -200,8 +185,7 @@ def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, table
     own: keys of the topics that every evaluation asks; only the full test set asks the others.
     """
     answered, counts = np.unique(listed.question, return_counts=True)
-    of_own = int((find(np.unique(own), answered) >= 0).sum())
-    asked = len(np.unique(own))
+    of_own, asked = int((find(own, answered) >= 0).sum()), len(own)
     told = f"{len(read.line):,} lines, answers to {of_own:,} of {asked:,} questions"
     if others := len(topics.keys) - asked:
         told += f", and to {len(answered) - of_own:,} of {others:,} that only the full test set asks"
@@ -213,29 +197,22 @@ def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, table
     wrong = contradictions(listed, read.rank)
     if len(wrong):
         notes.append(
-            f"The rank column contradicts the scores in {_count(len(wrong))} (first: line "
-            f"{read.line[wrong].min():,}); the scores decide."
+            f"The rank column contradicts the scores in {len(wrong):,} {'lines' if len(wrong) > 1 else 'line'} (first: "
+            f"line {read.line[wrong].min():,}); the scores decide."
         )
     held = np.unique(tables["topk.parquet"]["question"].chunk(0).indices.to_numpy(), return_counts=True)[1]
     least, most = (int(held.min()), int(held.max())) if len(held) == len(answered) else (0, int(held.max(initial=0)))
-    notes.append(
-        f"It holds {most:,} candidates of each question."
-        if least == most
-        else f"It holds {least:,} to {most:,} candidates of a question."
-    )
+    alike = f"{most:,} candidates of each question"
+    notes.append(f"It holds {alike if least == most else f'{least:,} to {most:,} candidates of a question'}.")
     if counts.max() > MOST_CANDIDATES:
         notes.append(f"Pools can use the first {MOST_CANDIDATES:,}; ranks are kept of all.")
     return notes
 
 
-def _count(n: int) -> str:
-    return f"{n:,} lines" if n > 1 else "1 line"
-
-
 def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None) -> None:
     """Write the files, then both rows in one transaction; if anything fails, nothing stays."""
     with run_folder(system) as relative:
-        fields: dict[str, Any] = write_run(relative, system, None, tables, depth, seconds)
+        fields = write_run(relative, system, None, tables, depth, seconds)
         with named_once(lambda: check_name(system.graph, system.name)):  # another request may have been faster
             held(system.graph)
             system.save()

@@ -58,6 +58,11 @@ def contradictions(listed: Listed, rank: np.ndarray) -> np.ndarray:
     return np.sort(listed.line[wrong])
 
 
+def places(counts: np.ndarray) -> np.ndarray:
+    """Number the entries of each group from 0, int64; `counts` int[n]: of groups that follow one another."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
 def csr_of(counts: np.ndarray, indices: np.ndarray) -> Csr:
     """Return rows of `counts` int[n] entries each, one after the other in `indices`."""
     return Csr(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), indices)

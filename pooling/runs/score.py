@@ -20,22 +20,22 @@ from django.utils import timezone
 
 from core.callbacks import Stop, Tell
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
-from core.jobs.progress import JobCancelled, Progress
+from core.jobs.progress import Progress
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run, SeedTriple, System
-from pooling.questions.kernel import Csr, Questions, answers_csr, questions_of
+from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions
 from pooling.runs.files import (
     Pass,
     RunError,
+    candidates_table,
     checked,
     files_of,
     ranks_table,
     read_ranks,
     read_returned,
     read_topk,
-    topk_table,
     write_blocks,
 )
 from pooling.runs.kernel import csr_of
@@ -100,56 +100,44 @@ def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
 
 
 def _extend(
-    system: System,
-    run: Run | None,
-    seeds: np.ndarray,
-    triples: np.ndarray,
-    progress: Tell | None,
-    should_stop: Stop | None,
+    system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray, tell: Tell | None, stop: Stop | None
 ) -> Run:
     graph = open_graph(system.graph)
-    e, r = graph.num_entities, graph.num_relations
-    seed_keys = np.unique(question_keys(questions_of(seeds)[0], e, r)) if len(seeds) else np.zeros(0, np.int64)
-    known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), e, r)
-    wanted = np.setdiff1d(row_keys(rows_of(triples), e, r), known)
+    seed_keys = question_keys(distinct_questions(seeds), *graph.shape)
+    known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), *graph.shape)
+    wanted = np.setdiff1d(row_keys(rows_of(triples), *graph.shape), known)
     seed_keys = seed_keys[:0] if system.is_imported else seed_keys[_has_candidates(seed_keys, graph)]
     if run is not None:
         seed_keys = np.setdiff1d(seed_keys, read_topk(run).keys)
         wanted = np.setdiff1d(wanted, read_ranks(run).keys)
-    if run is not None and not len(seed_keys) and not len(wanted):
-        return run
+        if not len(seed_keys) and not len(wanted):
+            return run
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, graph)
-    keys = question_keys(questions, e, r)
     if system.is_imported:
-        scored = _returned(system, run, wanted, len(keys))
+        scored = _returned(system, run, wanted, len(questions.side))
     else:
-        scored = _score(system, graph, questions, csr, progress, should_stop)
-    return _store(system, run, graph, Pass(keys, csr, scored), time.monotonic() - started)
+        scored = _score(system, graph, questions, csr, tell, stop)
+    fresh = Pass(question_keys(questions, *graph.shape), csr, scored)
+    return _store(system, run, graph, fresh, time.monotonic() - started)
 
 
 def _score(
-    system: System,
-    graph: GraphArrays,
-    questions: Questions,
-    wanted: Csr,
-    progress: Tell | None,
-    should_stop: Stop | None,
+    system: System, graph: GraphArrays, questions: Questions, wanted: Csr, tell: Tell | None, stop: Stop | None
 ) -> RankingResult:
     from pooling.scoring.ranking import score_questions  # imports torch, which only jobs need
 
-    e, r = graph.num_entities, graph.num_relations
     try:
         return score_questions(
             scorer_of(system, graph),
             questions,
-            masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), e, r),
-            top_masked=answers_csr(questions, graph.test, e, r),
+            masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), *graph.shape),
+            top_masked=answers_csr(questions, graph.test, *graph.shape),
             wanted=wanted,
             top_k=TOP_K,
             seed=TIE_SEED,
-            progress=progress,
-            should_stop=should_stop,
+            progress=tell,
+            should_stop=stop,
         )
     except NotFinite as error:
         raise RunError(
@@ -163,16 +151,14 @@ def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions
         raise RunError(f"The run of {system} is gone: import its file anew under another name.")
     held = read_returned(run)
     at = find(held.keys, wanted)
-    strict, optimistic, pessimistic = np.where(at >= 0, held.ranks[:, at], 0)
     none = np.zeros((num_questions, 0))
-    return RankingResult(none.astype(np.int32), none.astype(np.float32), strict, optimistic, pessimistic)
+    return RankingResult(none.astype(np.int32), none.astype(np.float32), *np.where(at >= 0, held.ranks[:, at], 0))
 
 
 def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
     """Tell of each question whether any entity does not answer it in any split; bool[n]."""
     known = np.concatenate([graph.train, graph.valid, graph.test])
-    e, r = graph.num_entities, graph.num_relations
-    answers = answers_csr(questions_from_keys(keys, e, r), known, e, r)
+    answers = answers_csr(questions_from_keys(keys, *graph.shape), known, *graph.shape)
     return np.diff(answers.indptr) < graph.num_entities
 
 
@@ -189,30 +175,33 @@ def scorer_of(system: System, graph: GraphArrays) -> Any:
         raise RunError(f"System {system} cannot be ranked here: {error}.") from error
     check_device(system, "ranked")
     check_sha256(artifact_path(system.artifact) / spec.weights, system.sha256)
-    hyper = dict(system.settings)
+    hyper, folder = dict(system.settings), artifact_path(system.artifact)
     device = hyper.pop("device", "auto")
-    return loader_of(system.kind)(
-        system.kind, artifact_path(system.artifact), graph.num_entities, graph.num_relations, hyper, device, graph.train
-    )
+    return loader_of(system.kind)(system.kind, folder, *graph.shape, hyper, device, graph.train)
 
 
 def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays) -> tuple[Questions, Csr]:
     """Return the questions of wanted rows and of seeds, sorted by key, and the wanted entities of each."""
-    e, r = graph.num_entities, graph.num_relations
-    questions, csr = group_rows(wanted, e, r)
-    keys = question_keys(questions, e, r)
+    questions, csr = group_rows(wanted, *graph.shape)
+    keys = question_keys(questions, *graph.shape)
     every = np.union1d(keys, seed_keys)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, keys)] = np.diff(csr.indptr)
-    return questions_from_keys(every, e, r), csr_of(counts, csr.indices)
+    return questions_from_keys(every, *graph.shape), csr_of(counts, csr.indices)
 
 
 def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
     """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole."""
-    new = np.asarray((fresh.scored.top_entity >= 0).any(axis=1))
+    present = fresh.scored.top_entity >= 0
     if run is not None:
-        new &= ~np.isin(fresh.keys, read_topk(run).keys)
-    tables = {"topk.parquet": topk_table(fresh, new, graph), "ranks.parquet": ranks_table(fresh, graph)}
+        present &= ~np.isin(fresh.keys, read_topk(run).keys)[:, None]
+    counts = present.sum(1)
+    top = fresh.scored.top_entity[present], fresh.scored.top_score[present]
+    ranks = fresh.scored.strict, fresh.scored.optimistic, fresh.scored.pessimistic
+    tables = {
+        "topk.parquet": candidates_table(fresh.keys[counts > 0], counts[counts > 0], *top, graph),
+        "ranks.parquet": ranks_table(fresh.keys, np.diff(fresh.csr.indptr), fresh.csr.indices, ranks, graph),
+    }
     with run_folder(system) as relative:
         fields = write_run(relative, system, run, tables, run.depth if run else TOP_K, seconds)
         stored = point_at(system, run, fields)
@@ -259,8 +248,7 @@ def write_run(
 
     `written` are files that are in the folder already and replace those of `run`.
     """
-    folder = artifact_path(relative)
-    old = artifact_path(run.artifact) if run else None
+    folder, old = artifact_path(relative), artifact_path(run.artifact) if run else None
     for name, table in tables.items():
         write_blocks(folder / name, old / name if old else None, table)
     names = [*tables, *written]
@@ -298,15 +286,6 @@ def write_run(
 
 def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
     """Make the candidates and rank rows of one system for everything in the pool."""
-    graph = open_graph(system.graph)
-    seeds = triple_array(pool.seeds.all())
-
-    def tell(done: int, total: int) -> None:
-        progress.report(f"scoring {system.name}", done, total, "questions")
-
-    try:
-        return score_system(
-            system, seeds=seeds, triples=wanted_triples(pool, graph), progress=tell, should_stop=progress.should_stop
-        )
-    except InterruptedError:
-        raise JobCancelled from None
+    seeds, triples = triple_array(pool.seeds.all()), wanted_triples(pool, open_graph(system.graph))
+    tell = progress.teller(f"scoring {system.name}", "questions")
+    return score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.check)

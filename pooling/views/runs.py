@@ -16,9 +16,8 @@ from core.views.pagination import page_of
 from pooling.forms.runs import RunForm
 from pooling.models import Run
 from pooling.runs.export import whole_run
-from pooling.runs.imports import Imported
+from pooling.runs.imports import Imported, import_sent_run
 from pooling.runs.trec_write import packed
-from pooling.runs.upload import import_sent_run
 from pooling.views.find import find_graph
 
 

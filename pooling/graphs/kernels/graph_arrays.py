@@ -40,16 +40,19 @@ class GraphArrays:
     def num_relations(self) -> int:
         return len(self.relations)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the numbers of entities and relations, which the keys of questions and rows need."""
+        return len(self.entities), len(self.relations)
+
     def label(self, entity: int) -> str:
         """Return the readable label of an entity id, or its key where it has none."""
         return self.labels[entity] or self.entities[entity]
 
     @cached_property
     def entity_index(self) -> dict[str, int]:
-        """Map each entity key to its id."""
         return {key: entity for entity, key in enumerate(self.entities)}
 
     @cached_property
     def relation_index(self) -> dict[str, int]:
-        """Map each relation key to its id."""
         return {key: relation for relation, key in enumerate(self.relations)}

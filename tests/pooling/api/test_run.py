@@ -19,7 +19,7 @@ from core.people.tokens import create_token
 from pooling.api import views
 from pooling.enums import PoolState
 from pooling.models import Pool, Run, System
-from pooling.runs import upload
+from pooling.runs import imports as upload
 from pooling.runs.files import question_id
 from pooling.runs.trec_write import trec_word
 from tests.factories import ODD, make_town, town

@@ -22,8 +22,8 @@ from pooling.enums import PoolingJob
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, System
 from pooling.runs import distributions
+from pooling.runs import distributions as score_job
 from pooling.runs import files as run_files
-from pooling.runs import job as score_job
 from pooling.runs import score as runs
 from pooling.runs.distributions import (
     PREDICTIVE,

@@ -14,7 +14,7 @@ from core.errors import UserError
 from core.models import AuditEntry
 from pooling.models import Graph, Run, System
 from pooling.runs import files as run_files
-from pooling.runs import upload as run_upload
+from pooling.runs import imports as run_upload
 from pooling.training.train import refuse_imported
 from tests.page import element, has, links, notices, refusals, table
 from tests.pages.world import make_person, make_pool, make_system
