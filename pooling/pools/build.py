@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from core.database import held, insert_rows, named_once
 from core.enums import LIVE
-from core.jobs.progress import JobCancelled, Progress
+from core.jobs.progress import Progress
 from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
 from pooling.errors import PoolError
-from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, SeedTriple, System
 from pooling.pools import filtering as filters
@@ -26,8 +26,8 @@ from pooling.pools.files import read_pool_file, read_seed_file
 from pooling.pools.kernels.filters import DEFAULT_FILTERS
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered, gather
 from pooling.pools.rows import write_rows
-from pooling.pools.seeds import draw_seeds, seed_array
-from pooling.questions.kernel import questions_of
+from pooling.pools.seeds import Sample, draw_seeds, seed_array
+from pooling.questions.kernel import distinct_questions
 from pooling.runs.distributions import predict_for_pool
 from pooling.runs.files import read_topk
 from pooling.runs.score import check_depth, score_for_pool, score_system
@@ -70,12 +70,9 @@ def create_pool(
     name: str,
     systems: Sequence[str] | None = None,
     depth: int = 10,
-    sample: float | None = None,
-    count: int | None = None,
-    stratify: str = "",
-    seed: int | None = None,
-    seeds_file: Path | None = None,
     filters: Sequence[str] = DEFAULT_FILTERS,
+    seeds_file: Path | None = None,
+    **sample: Unpack[Sample],
 ) -> Pool:
     """Make the row and the seeds of a pool; a BUILD_POOL job gathers the rest (build_pool).
 
@@ -84,11 +81,7 @@ def create_pool(
     check_name(name)
     chosen = get_systems(graph, systems)
     check_depth(depth, chosen)
-    arrays = open_graph(graph)
-    if seeds_file is not None:
-        seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
-    else:
-        seeds, source = draw_seeds(arrays, sample=sample, count=count, stratify=stratify, seed=seed)
+    seeds, source = chosen_seeds(open_graph(graph), seeds_file, sample)
     with named_once(lambda: check_name(name)):
         held(graph, *chosen)
         pool = Pool.objects.create(
@@ -103,6 +96,13 @@ def create_pool(
         pool.systems.set(chosen)
         store_seeds(pool, seeds)
     return pool
+
+
+def chosen_seeds(
+    graph: GraphArrays, file: Path | None, sample: Sample, without: Ids | None = None
+) -> tuple[np.ndarray, str]:
+    """Return the seed triples int32[n, 3] of a file, or drawn ones, and where they come from in words."""
+    return (read_seed_file(file, graph), file.name) if file else draw_seeds(graph, without=without, **sample)
 
 
 def check_name(name: str) -> None:
@@ -152,11 +152,8 @@ def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress
 
 def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress) -> None:
     """Score candidates for the questions of seeds int[n, 3] and rank rows for triples int[m, 3], in one pass."""
-
-    def tell(done: int, total: int) -> None:
-        progress.report(f"scoring {system.name}", done, total, "questions")
-
-    score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.should_stop)
+    tell = progress.teller(f"scoring {system.name}", "questions")
+    score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.check)
 
 
 def gather_runs(
@@ -166,16 +163,12 @@ def gather_runs(
 
     A finding names its system by its index in `contributors`; contributors outside `systems` find nothing.
     """
-    questions, _, _ = questions_of(seeds)
-    keys = question_keys(questions, graph.num_entities, graph.num_relations)
-    of_name = {system.name: system for system in systems}
-    candidates = []
-    for name in contributors:
-        entity = np.zeros((len(keys), 0), dtype=np.int32)
-        if name in of_name:
-            run = Run.objects.select_related("system__graph").get(system=of_name[name])
-            entity = read_topk(run).of(keys)  # a question whose every entity is known has no candidate
-        candidates.append(entity)
+    questions = distinct_questions(seeds)
+    keys = question_keys(questions, *graph.shape)
+    runs = {run.system.name: run for run in Run.objects.select_related("system__graph").filter(system__in=systems)}
+    none = np.zeros((len(keys), 0), dtype=np.int32)
+    # a question whose every entity is known has no candidate
+    candidates = [read_topk(runs[name]).of(keys) if name in runs else none for name in contributors]
     return gather(questions, candidates, depth)
 
 
@@ -200,10 +193,7 @@ def run_build_pool(job: Job, progress: Progress) -> None:
     assert job.pool is not None
     ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
     ended.update(state=PoolState.BUILDING)
-    try:
-        build_pool(job.pool, progress)
-    except InterruptedError:
-        raise JobCancelled from None
+    build_pool(job.pool, progress)
     if job.params.get("predictive", True):
         for system in job.pool.systems.order_by("id"):
             predict_for_pool(system, job.pool, progress)

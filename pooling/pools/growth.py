@@ -8,7 +8,7 @@ triples to people, in parts; if it is stopped there, the next attempt continues.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -27,11 +27,10 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.pools import filtering as filters
-from pooling.pools.build import gather_runs, score_triples, store_seeds, tell_of_short_runs
-from pooling.pools.files import read_seed_file
+from pooling.pools.build import chosen_seeds, gather_runs, score_triples, store_seeds, tell_of_short_runs
 from pooling.pools.kernels.gathering import Gathered, merge
 from pooling.pools.rows import read_rows, write_rows
-from pooling.pools.seeds import draw_seeds, seed_array
+from pooling.pools.seeds import Sample, seed_array
 from pooling.runs.distributions import predict_for_pool
 from pooling.runs.score import check_depth
 from pooling.signals import pool_grew
@@ -49,13 +48,10 @@ def extend_pool(
     *,
     depth: int | None = None,
     systems: Sequence[str] = (),
-    sample: float | None = None,
-    count: int | None = None,
-    stratify: str = "",
-    seed: int | None = None,
     seeds_file: Path | None = None,
     predictive: bool = True,
     user: User | None = None,
+    **sample: Unpack[Sample],
 ) -> Job:
     """Start the job that makes the pool deeper, or adds systems or seeds; PoolError if it cannot.
 
@@ -65,11 +61,12 @@ def extend_pool(
     if (found := Pool.objects.select_related("graph").filter(pk=pool.pk).first()) is None:
         raise gone(pool)
     pool = found
-    _refuse_unready(pool)
+    if why := why_it_stays(pool):
+        raise PoolError(why)
     chosen = get_systems(pool.graph, systems) if systems else []
     _check_systems(pool, chosen)
     _check_depth(pool, depth, chosen)
-    seeds, source = _new_seeds(pool, sample, count, stratify, seeds_file, seed)
+    seeds, source = _new_seeds(pool, seeds_file, sample)
     if seeds and not chosen and not pool.systems.exists():
         raise PoolError(
             f"Pool {pool.name} was made elsewhere, and none of its systems is here to be asked: "
@@ -86,11 +83,6 @@ def extend_pool(
         what = _in_words(pool.depth, depth or 0, [s.name for s in chosen], len(seeds), source)
         record(user, PoolingAct.POOL_EXTENDED, pool=pool, about=f"{pool.name}: {what}", job=job.pk)
     return job
-
-
-def _refuse_unready(pool: Pool) -> None:
-    if why := why_it_stays(pool):
-        raise PoolError(why)
 
 
 def why_it_stays(pool: Pool) -> str:
@@ -126,22 +118,18 @@ def _check_systems(pool: Pool, chosen: Sequence[System]) -> None:
         raise PoolError(f"Pool {pool.name} would have more than {MOST_CONTRIBUTORS} systems: add fewer.")
 
 
-def _new_seeds(
-    pool: Pool, sample: float | None, count: int | None, stratify: str, seeds_file: Path | None, seed: int | None
-) -> tuple[list[int], str]:
+def _new_seeds(pool: Pool, file: Path | None, sample: Sample) -> tuple[list[int], str]:
     """Return the indices in test of new seeds, ascending, and where they come from."""
-    if sample is None and count is None and seeds_file is None:
+    is_sample = sample.get("sample") is not None or sample.get("count") is not None
+    if not is_sample and file is None:
         return [], ""
-    if seeds_file is not None and (sample is not None or count is not None):
+    if is_sample and file is not None:
         raise PoolError("Give a sample of seeds or a file of them, not both.")
     graph, known = open_graph(pool.graph), seed_array(pool)
     taken = set(map(tuple, known.tolist()))
     if len(taken) == len(graph.test):
         raise PoolError(f"All test triples of {pool.graph.name} are seeds of pool {pool.name} already.")
-    if seeds_file is not None:
-        triples, source = read_seed_file(seeds_file, graph), seeds_file.name
-    else:
-        triples, source = draw_seeds(graph, sample=sample, count=count, stratify=stratify, seed=seed, without=known)
+    triples, source = chosen_seeds(graph, file, sample, known)
     asked = set(map(tuple, triples.tolist())) - taken
     if not asked:
         raise PoolError(f"{source}: pool {pool.name} has all of these seeds already.")
@@ -182,10 +170,7 @@ class _Target:
 
 def run_extend_pool(job: Job, progress: Progress) -> None:
     assert job.pool is not None
-    try:
-        grow(job.pool, job.params, progress)
-    except InterruptedError:
-        raise JobCancelled from None
+    grow(job.pool, job.params, progress)
     if job.params.get("predictive", True):
         _predict_everywhere(job.pool, progress)
 
@@ -198,7 +183,8 @@ def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
         if not target.what:
             progress.log(f"pool {pool.name} has all of it")
             break
-        _refuse_unready(target.pool)
+        if why := why_it_stays(target.pool):
+            raise PoolError(why)
         _check_meanwhile(target)
         for system in target.systems:
             score_triples(system, target.seeds, graph.test, progress)
@@ -212,12 +198,8 @@ def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
             break
     else:
         raise PoolError(f"Others keep changing pool {pool.name}; start this job again when they are done.")
-
-    def tell(done: int, total: int) -> None:
-        progress.report("giving new triples to people", done, total, "triples")
-
     try:
-        pool_grew.send(sender=Pool, pool=pool, tell=tell)
+        pool_grew.send(sender=Pool, pool=pool, tell=progress.teller("giving new triples to people", "triples"))
     except JobCancelled:
         progress.log(f"{pool.name} has grown; to give people the rest of its triples, start this job again")
         raise
@@ -300,11 +282,8 @@ def _store(
         if filters.has_campaign(pool):
             reason[:n] = old_reason
         changed = np.full(len(reason), True)
-        changed[:n] = (
-            (grown.depth[:n] != old.depth)
-            | (np.diff(grown.indptr)[:n] != np.diff(old.indptr))
-            | (reason[:n] != old_reason)
-        )
+        changed[:n] = (grown.depth[:n] != old.depth) | (np.diff(grown.indptr)[:n] != np.diff(old.indptr))
+        changed[:n] |= reason[:n] != old_reason
         write_rows(pool, grown, reason, np.flatnonzero(changed))
         store_seeds(pool, target.new_seeds)
         pool.systems.add(*target.systems)

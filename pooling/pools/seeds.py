@@ -1,9 +1,9 @@
 """Draw the seed triples of a pool, and compare their relations with those of the test set."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
@@ -15,6 +15,15 @@ from pooling.runs.score import triple_array
 from pooling.scoring.rank_rows import row_keys, rows_of
 
 SHARE, SEED = 0.05, 42  # of a sample, by default
+
+
+class Sample(TypedDict, total=False):
+    """Say which test triples draw_seeds draws."""
+
+    sample: float | None
+    count: int | None
+    stratify: str
+    seed: int | None
 
 
 def draw_seeds(
@@ -41,13 +50,11 @@ def draw_seeds(
         )
     test = graph.test
     if without is not None:
-        test = test[~np.isin(_keys(test, graph), _keys(without, graph))]
+        tails, taken = (row_keys(rows_of(of), *graph.shape)[: len(of)] for of in (test, without))
+        test = test[~np.isin(tails, taken)]
     if not len(test):
-        raise PoolError(
-            "Every test triple is a seed already."
-            if len(graph.test)
-            else "The graph has no test triples to sample seeds from."
-        )
+        none = "The graph has no test triples to sample seeds from."
+        raise PoolError("Every test triple is a seed already." if len(graph.test) else none)
     if count is None:
         share = SHARE if sample is None else sample
         if not 0 < share <= 1:
@@ -68,12 +75,6 @@ def draw_seeds(
 def seed_array(pool: Pool) -> Ids:
     """Return the pool's seed triples, int32[n, 3]."""
     return triple_array(pool.seeds.all())
-
-
-def _keys(triples: Ids, graph: GraphArrays) -> NDArray[np.int64]:
-    """Return one number for each triple int32[n, 3]: the key of its tail row."""
-    keys: NDArray[np.int64] = row_keys(rows_of(triples), graph.num_entities, graph.num_relations)
-    return keys[: len(triples)]
 
 
 # -- relation shares ---------------------------------------------------------------------------------

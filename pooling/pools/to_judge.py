@@ -38,11 +38,8 @@ def order_pool(pool: Pool) -> ToJudge:
     Ranks are those of the provenance. An imported pool may have none; then they come from the graph's systems with a
     run, among the candidates of the pool, to rank 100.
     """
-    rows = list(
-        pool.triples.filter(reason=TO_PEOPLE)
-        .order_by("pk")
-        .values_list("pk", "head", "relation", "tail", "depth", "provenance")
-    )
+    names = ("pk", "head", "relation", "tail", "depth", "provenance")
+    rows = list(pool.triples.filter(reason=TO_PEOPLE).order_by("pk").values_list(*names))
     table = np.array([row[:5] for row in rows], dtype=np.int64).reshape(-1, 5)
     provenance = [bytes(row[5]) for row in rows]
     triples, seeds = table[:, 1:4], seed_array(pool)
@@ -91,7 +88,7 @@ def pool_ranks(run: RankRows, asked: Rows, known: Rows, graph: GraphArrays) -> n
     0 means that the run did not return it. Returns None if the run lacks a row.
     """
     shape = graph.num_entities, graph.num_relations
-    at, gone_at = find(run.keys, row_keys(asked, *shape)), find(run.keys, row_keys(known, *shape))
+    at, gone_at = (find(run.keys, row_keys(rows, *shape)) for rows in (asked, known))
     if (at < 0).any() or (gone_at < 0).any():
         return None
     strict, gone = run.ranks[0, at].astype(np.int64), run.ranks[0, gone_at]

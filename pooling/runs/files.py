@@ -5,7 +5,7 @@ see docs/formats.md. Written as blocks, read whole, kept in memory until the run
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -130,7 +130,7 @@ def candidates_table(
 
 
 def ranks_table(
-    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, ranks: Sequence[np.ndarray], graph: GraphArrays
+    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, ranks: Iterable[np.ndarray], graph: GraphArrays
 ) -> pa.Table:
     """Return rank rows of n questions (keys, and how many each has); ranks: strict, optimistic, pessimistic."""
     columns = {"question": _question_column(keys, counts, graph), "entity": entity.astype(np.int32)}

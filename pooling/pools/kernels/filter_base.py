@@ -74,6 +74,11 @@ class FilterInput:
         has[keys // max(len(number), 1)] = True
         return Typed(has, keys)
 
+    @property
+    def either(self) -> Typed:
+        """Return declared and entailed types together."""
+        return Typed(self.declared.has | self.entailed.has, np.union1d(self.declared.keys, self.entailed.keys))
+
 
 @dataclass(frozen=True)
 class Filter:

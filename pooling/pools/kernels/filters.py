@@ -12,38 +12,16 @@ import numpy as np
 from pooling.pools.kernels.filter_base import Filter, FilterInput, Flags, Typed
 
 
-def head_question_trivial(found: FilterInput) -> Flags:
-    """Take what the head question of a 1-1 or 1-N relation found: such a tail has one head, and it is known."""
-    one_head = np.isin(np.asarray(found.category), ["1-1", "1-N"])
-    return found.by_head & one_head[found.triples[:, 1]]
+def one_answer(found: FilterInput, by: Flags, categories: Sequence[str]) -> Flags:
+    """Take what `by`, questions of one side, found of relations where such a question has one, known answer."""
+    return by & np.isin(np.asarray(found.category), categories)[found.triples[:, 1]]
 
 
-def tail_question_trivial(found: FilterInput) -> Flags:
-    """Take what the tail question of a 1-1 or N-1 relation found: such a head has one tail, and it is known."""
-    one_tail = np.isin(np.asarray(found.category), ["1-1", "N-1"])
-    return found.by_tail & one_tail[found.triples[:, 1]]
+def inconsistent(found: FilterInput, typed: Typed) -> Flags:
+    """Take triples whose head has types without the relation's domain, or whose tail has some without its range.
 
-
-def types_inconsistent(found: FilterInput) -> Flags:
-    """Take triples whose head has declared types without the relation's domain, or whose tail lacks its range.
-
-    An entity without declared types, or a relation without a declared domain or range, is never filtered.
+    An entity without types, or a relation without a declared domain or range, is never filtered.
     """
-    return _inconsistent(found, found.declared)
-
-
-def entailed_inconsistent(found: FilterInput) -> Flags:
-    """Take types_inconsistent triples, by the types that train entails; an entity without them is never filtered."""
-    return _inconsistent(found, found.entailed)
-
-
-def either_inconsistent(found: FilterInput) -> Flags:
-    """Take triples whose head lacks the domain, or whose tail lacks the range, among declared and entailed types."""
-    has = found.declared.has | found.entailed.has
-    return _inconsistent(found, Typed(has, np.union1d(found.declared.keys, found.entailed.keys)))
-
-
-def _inconsistent(found: FilterInput, typed: Typed) -> Flags:
     domain, range_, number = found.wanted
     bad = np.zeros(len(found.triples), dtype=bool)
     for column, wanted in ((0, domain), (2, range_)):
@@ -68,19 +46,19 @@ FILTERS: dict[str, Filter] = {
             "category-head",
             "head question of a 1-1 or 1-N relation",
             "Asking for the head of such a relation has one answer, and the seed triple holds it.",
-            head_question_trivial,
+            lambda found: one_answer(found, found.by_head, ["1-1", "1-N"]),
         ),
         Filter(
             "category-tail",
             "tail question of a 1-1 or N-1 relation",
             "Asking for the tail of such a relation has one answer, and the seed triple holds it.",
-            tail_question_trivial,
+            lambda found: one_answer(found, found.by_tail, ["1-1", "N-1"]),
         ),
         Filter(
             TYPES,
             "entity type not consistent with the relation",
             "The head's declared types lack the relation's domain, or the tail's lack its range.",
-            types_inconsistent,
+            lambda found: inconsistent(found, found.declared),
         ),
         Filter(
             "types-entailed",
@@ -89,13 +67,13 @@ FILTERS: dict[str, Filter] = {
             " is the tail of. The head's lack the relation's domain, or the tail's lack its range. A fact of a kind"
             " that train has not seen for the entity is taken too: on the published pool of FB15k-237, 168 of the"
             " 1,844 judged triples that this filter would take are positive.",
-            entailed_inconsistent,
+            lambda found: inconsistent(found, found.entailed),
         ),
         Filter(
             "types-both",
             "neither declared nor entailed type consistent with the relation",
             "The same with declared and entailed types together: one of them is enough to be consistent.",
-            either_inconsistent,
+            lambda found: inconsistent(found, found.either),
         ),
         Filter(
             "self-answer",
