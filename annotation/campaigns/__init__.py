@@ -1,6 +1,6 @@
 """A campaign as its manager sees it: opened, set up, watched.
 
 opening.py opens one (open_campaign, get_campaign); rules.py changes rules and state (set_rules, set_state); overview.py
-counts what is done and left (overview, outlook, open_reports); items.py finds items and their history (find_items,
-item_rows, history, people_who_answered); source_use.py counts labels by source (labels_by_source).
+counts what is done and left (overview, outlook, open_reports, labels_by_source); items.py finds items and their history
+(find_items, item_rows, history, people_who_answered).
 """

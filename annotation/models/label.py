@@ -1,4 +1,4 @@
-"""What people say of a question: labels, reports, and the judgements that follow from labels."""
+"""Labels, append-only: a change is a new row that supersedes the old one; reports; judgements, which labels make."""
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -84,6 +84,8 @@ class CheckLabel(_Answered):
 
 
 class Flag(models.Model):
+    """What a person reports about a question without answering it, and the reply."""
+
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="flags")
     person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="flags")
     item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.CASCADE, related_name="flags")

@@ -13,6 +13,8 @@ from pooling.models import PooledTriple, Relation
 
 
 class QuestionTemplate(models.Model):
+    """The words of a question, with literal {subject} and {object}: versioned, never changed."""
+
     relation = models.ForeignKey(Relation, on_delete=models.CASCADE, related_name="templates")
     version = models.PositiveIntegerField(default=1)
     statement = models.CharField(max_length=500, help_text="asked of one triple: has {subject} and {object}")
@@ -118,7 +120,8 @@ def lease_of(ticket: UUID, person_id: int) -> UUID:
 class Slot(models.Model):
     """A place for one label on an item: 1 and 2 for annotators, 3 for the adjudicator.
 
-    A withdrawn slot keeps its person and label, so that this person is not asked again.
+    Slots are unique by (item, number) and by (item, annotator): an item never has three plain labels, two places for
+    one person, or an adjudicator who labelled it. A withdrawn slot keeps its person, who is not asked again, and label.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")

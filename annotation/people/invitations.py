@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def send(to: str, template: str, context: dict[str, Any]) -> bool:
-    """Send a rendered text whose first line is the subject; return whether the mail server took it."""
+    """Send a rendered text, its subject first; return whether the server took it. Nothing depends on its arrival."""
     if not (settings.EMAIL_IS_SET and to):
         return False
     subject, _, body = render_to_string(template, context).strip().partition("\n")

@@ -1,7 +1,6 @@
 """How good labels are: checks, agreement, and the work of each person.
 
 checks.py gives out checks among slots (claim_questions), and adds them (gold_from_pool, gold_from_file, draw_recheck);
-check_list.py lists them (gold_rows, recheck_supply); reports.py reports agreement and checks (agreement_report,
-gold_report, recheck_report); annotators.py the work of each person (annotators, annotator_detail); hours.py their
-hours (hours_csv); kernel.py has the coefficients.
+reports.py reports agreement and checks (agreement_report, gold_rows, recheck_report, recheck_supply); annotators.py the
+work of each person (annotators, annotator_detail); hours.py their hours (hours_csv); kernel.py has the coefficients.
 """
