@@ -11,7 +11,7 @@ class EvaluationConfig(AppConfig):
         from core.people.audit_log import register_acts
         from evaluation.enums import EvaluationAct
         from evaluation.jobs import JOBS
-        from evaluation.planning.stopping import stop_at_target
+        from evaluation.planning.sections import stop_at_target
 
         register_acts(EvaluationAct)
         register_jobs(JOBS)

@@ -36,9 +36,6 @@ NOT_JUDGED = "no triple of its sample is judged yet"
 NO_VALUE = "the measure has no value now or with the missed answers"
 
 
-# -- how often filters err --------------------------------------------------------------------------------------
-
-
 def by_filter(context: Context) -> list[Section]:
     filters = audited_filters(context.pool)
     title = "False negatives of each filter"
@@ -119,9 +116,6 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
     )
     ticks = named_ticks([one.reason for one, _ in known])
     return chart("points", label, [series], y=name, yaxis=axis, xaxis=ticks)
-
-
-# -- what it would do to measures -------------------------------------------------------------------------------
 
 
 def on_measures(context: Context) -> list[Section]:

@@ -95,9 +95,6 @@ class TripleRow(NamedTuple):
     found_by: list[Finding]
 
 
-# -- questions --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ListFigures:
     """Summarise the systems' lists under the labels of one moment.
@@ -173,9 +170,6 @@ def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread:
         widest = None if np.isnan(spread[q]) else float(spread[q])
         rows.append(QuestionRow(*question, original, new, negative, assumed, unjudged, widest))
     return rows
-
-
-# -- triples ----------------------------------------------------------------------------------------------------
 
 
 def find_triples(pool: Pool, states: PoolStates, wanted: TripleFilter) -> Sequence[int]:

@@ -37,9 +37,6 @@ def is_link(url: str) -> bool:
     return not problem_of(url, [host])
 
 
-# -- evidence ---------------------------------------------------------------------------------------------------
-
-
 class Evidence(NamedTuple):
     """Hold a label that counts, without the person."""
 
@@ -59,9 +56,6 @@ def evidence_of(triple_ids: Iterable[int]) -> dict[int, list[Evidence]]:
         for triple, answer, url in labels:
             found[triple].append(Evidence(Answer(answer).label, url, is_link(url), is_imported))
     return found
-
-
-# -- positions --------------------------------------------------------------------------------------------------
 
 
 class Position(NamedTuple):
@@ -116,9 +110,6 @@ def questions_without_runs(pool: Pool, states: PoolStates, triple: Triple) -> li
         name, in_pool = graph.label(entity), states.contents.question(side, relation, entity) >= 0
         places.append(TripleQuestion(SIDES[side], relation, entity, fill(text, name, name), in_pool, None, []))
     return places
-
-
-# -- history ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -128,9 +128,6 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
     ]
 
 
-# -- for scripts ------------------------------------------------------------------------------------------------
-
-
 def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown") -> Json:
     """Return {labels, name, questions, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out} for scripts.
 

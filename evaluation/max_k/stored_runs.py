@@ -74,9 +74,6 @@ def _csr(codes: Ints, questions: int, num_entities: int) -> Csr:
     return Csr(indptr, entity.astype(np.int32))
 
 
-# -- runs -------------------------------------------------------------------------------------------------------
-
-
 class RunsByState(NamedTuple):
     """Systems of a pool by whether max-k can show them; `imported` never have scores of all entities."""
 

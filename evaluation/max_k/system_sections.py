@@ -71,9 +71,6 @@ def value_at(found: Goodness, part: str, k: int) -> float:
     return float(np.asarray(getattr(found, part))[k - 1])
 
 
-# -- beside the usual measures ----------------------------------------------------------------------------------
-
-
 def conventional(context: Context, runs: RunsUnderLabels) -> Section:
     """Show usual measures beside precision, recall and F1: Table 4 of the paper."""
     k = context.settings.k
@@ -128,9 +125,6 @@ def _who_leads(context: Context, runs: RunsUnderLabels, k: int) -> str:
         f"Under {runs.labels.name} {by_max.system} has the highest filtered F1@{k} under Greedy"
         f" ({greedy_f1(by_max, k):.3f}); by Micro MRR {told}."
     )
-
-
-# -- at every k -------------------------------------------------------------------------------------------------
 
 
 def models(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
@@ -199,9 +193,6 @@ def _k_chart(label: str, series: Sequence[Json], bounds: Sequence[object], y: st
         for name, bound, dash in zip(LIMITS, bounds, ("dot", "dash"), strict=True)
     ]
     return chart("lines", label, [*series, *limit], x="k", y=y, yrange=[0, 1.02])
-
-
-# -- protocols --------------------------------------------------------------------------------------------------
 
 
 TEXTS = {

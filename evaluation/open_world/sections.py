@@ -28,9 +28,6 @@ def open_world(context: Context) -> list[Section]:
     ]
 
 
-# -- β ----------------------------------------------------------------------------------------------------------
-
-
 class _ShareRow(NamedTuple):
     """A relation, or a group of relations: counts of each AnswerCounts field, and β."""
 
@@ -107,8 +104,6 @@ def _share_chart(names: list[str], shares: np.ndarray) -> Chart | None:
     look = {"lying": True, "x": "β, at least", "yaxis": {"autorange": "reversed"}}
     return chart("bars", "Share of missing answers by relation", [series_of("β", names, shares)], **look)
 
-
-# -- reported and expected --------------------------------------------------------------------------------------
 
 REPORTED, EXPECTED = Column("sparse", "Reported"), Column("expected", "Expected by theory")
 COMPLETED = Column("completed", "Completed (ℓ)")

@@ -64,9 +64,6 @@ def _places(names: list[str]) -> NDArray[np.int64]:
     return np.argsort(np.argsort(np.array(names))).astype(np.int64)
 
 
-# -- ranks --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class StudyRanks:
     """Positions of w open answers, ordered by question, at c checkpoints."""

@@ -31,8 +31,6 @@ CORRELATIONS = (-0.1, 0.0, 0.1, 0.2)  # the paper's figure 2
 NO_LOGARITHM = "the logarithm has no value where β or ℓ is 0"
 STRENGTH, EXPECTED = Column("strength", "ℓ"), Column("expected", "Ê")
 
-# -- theory against simulation ----------------------------------------------------------------------------------
-
 
 def theory(settings: TheorySettings) -> Section:
     """Show a metric by strength for the paper's four sparsities and the chosen one: its figure 1 (2, correlated)."""
@@ -168,9 +166,6 @@ def _notes(settings: TheorySettings) -> list[str]:
             " answer. The simulation leaves them out, Ê does not."
         )
     return notes
-
-
-# -- the logarithm, and slopes ----------------------------------------------------------------------------------
 
 
 def approximation(settings: TheorySettings) -> Section:

@@ -18,8 +18,6 @@ from evaluation.open_world.theory_two_models import inconsistency, required
 from evaluation.sections.builders import table_of
 from evaluation.sections.section import Column, Section, cell
 
-# -- the chosen point -------------------------------------------------------------------------------------------
-
 
 def chosen_numbers(settings: TheorySettings) -> Section:
     repeats, rho, metrics = pair_repeats(settings), settings.rho, settings.metrics
@@ -63,8 +61,6 @@ def chosen_numbers(settings: TheorySettings) -> Section:
     )
 
 
-# -- the paper's example ----------------------------------------------------------------------------------------
-
 TEST_POSITIONS = {"swimming": 5, "sailing": 6}
 MISSING_POSITIONS = {
     "water polo": 1, "boxing": 2, "dressage": 3, "show jumping": 4, "canoe sprint": 9, "cycling": 11,
@@ -104,8 +100,6 @@ def _ranks(positions: dict[str, int]) -> dict[str, float]:
     ranks = filtered_ranks(list(positions.values()))
     return dict(zip(ordered, ranks.tolist(), strict=True))
 
-
-# -- the page -----------------------------------------------------------------------------------------------------
 
 # by the name of their only table
 SECTIONS: dict[str, Callable[[TheorySettings], Section]] = {

@@ -140,9 +140,6 @@ def preview_chapters(pool: Pool, settings: Settings) -> list[ChapterPreview]:
     return found
 
 
-# -- as files ---------------------------------------------------------------------------------------------------
-
-
 def report_json(report: Report) -> Json:
     """Return the report as JSON."""
     analyses = []

@@ -175,9 +175,6 @@ def versions() -> Json:
     return {"Python": platform.python_version(), **{name: version_of_package(name) for name in PACKAGES}}
 
 
-# -- tables -----------------------------------------------------------------------------------------------------
-
-
 def systems_table(pool: Pool) -> Table:
     """Return a table of the systems with a run, and how they were trained."""
     columns = [

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evaluation.planning.forecast import aim_of
-from evaluation.planning.kernels.order_confidence import OrderConfidence
+from evaluation.planning.kernel import OrderConfidence
 from evaluation.planning.work_left import RESAMPLES, confidences, is_reached, order_figure
 from evaluation.sections.builders import chart, interval_cell, matrix, series_of, table_of
 from evaluation.sections.coefficients import LEVEL

@@ -38,9 +38,6 @@ def reuse_version(pool: Pool) -> str:
     return hashlib.sha256(about.encode()).hexdigest()[:12]
 
 
-# -- who found what ---------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Findings:
     """Contributors of a pool and what they found, bool [triples of the table, names].
@@ -99,9 +96,6 @@ def contributors_here(pool: Pool) -> set[str]:
     names = set(pool.systems.values_list("name", flat=True))
     runs = System.objects.filter(graph=pool.graph_id, name__in=pool.contributors)
     return names | {system.name for system in runs if system.is_imported}
-
-
-# -- what is judged of a system ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from evaluation.measures.label_state import without_labels
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.measures.values import values
-from evaluation.planning.kernels.order_confidence import bootstrap_order, questions_needed
+from evaluation.planning.kernel import bootstrap_order, questions_needed
 from evaluation.planning.work_left import CLOSE, LEVEL, RESAMPLES, TARGET, Pace, Span, Work, pace_of, work_of
 from evaluation.sections.growth_curves import asked_rows
 from evaluation.sections.section import Context

@@ -1,12 +1,25 @@
 """Build the page Planning: how sure the order is, how much judging is left, and where the next labels pay most."""
 
 import math
+from typing import Any
 
+from annotation.models import Campaign
+from evaluation.measures.registry import parse_measure
 from evaluation.planning.confidence import NO_ORDER, by_order, target_says
 from evaluation.planning.forecast import POINTS, Plan, plan
-from evaluation.planning.work_left import LEAST_TIMED, RESAMPLES, Span, confidences, order_json, planning_version
+from evaluation.planning.work_left import (
+    LEAST_TIMED,
+    RESAMPLES,
+    Span,
+    confidences,
+    is_reached,
+    kept_order_figure,
+    order_json,
+    planning_version,
+)
 from evaluation.planning.yields import by_relation, relation_json, yields
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
+from evaluation.sections.figure_cache import figure_version, is_live, may_follow, part_job, start_part
 from evaluation.sections.section import (
     Analysis,
     Cell,
@@ -26,9 +39,6 @@ from pooling.models import Pool
 NOT_MEASURED = f"not measured yet: fewer than {LEAST_TIMED} labels have a measured time"
 BEYOND = "not reached within the pool"
 NO_BUDGET = "the campaign has no budget"
-
-
-# -- what is left --------------------------------------------------------------------------------------------------
 
 
 def by_work(context: Context) -> list[Section]:
@@ -194,3 +204,29 @@ ANALYSIS = Analysis(
     also=("current",),
     version=planning_version,
 )
+
+
+def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
+    """Return why no batch should be released: the target is reached; empty where it is not, or not known.
+
+    A release must not wait for a thousand resamples: this reads the kept figure, and starts a job where it is missing
+    or older than the labels.
+    """
+    if campaign.target_tau is None:
+        return ""
+    pool = campaign.pool
+    kept = kept_order_figure(pool, campaign.target_measure)
+    is_fresh = kept is not None and kept.version == figure_version(pool)
+    if not is_fresh:
+        settings, part = Settings(), ANALYSIS.part("order")  # it keeps the figure of the target beside its own
+        job = part_job(pool, ANALYSIS, part, settings)
+        if not is_live(job) and may_follow(job):
+            start_part(pool, ANALYSIS, part, settings)
+    if kept is None or not is_reached(kept.content, campaign.target_tau):
+        return ""
+    content = kept.content
+    age = "" if is_fresh else f" This is of the first {content['judged']:,} judgements; later ones wait for a job."
+    return (
+        f"The target is reached: by {parse_measure(campaign.target_measure).label} the 95 % interval of tau begins at"
+        f" {content['low']:.2f}, and {campaign.target_tau:.2f} was asked for.{age}"
+    )

@@ -18,7 +18,7 @@ from annotation.quality.annotators import annotators
 from annotation.quality.kernel import Share
 from annotation.release.next_batch import unreleased
 from evaluation.models import Figure
-from evaluation.planning.kernels.order_confidence import OrderConfidence, bootstrap_order
+from evaluation.planning.kernel import OrderConfidence, bootstrap_order
 from evaluation.sections.figure_cache import Content, current_figure, figure_version, kept_figure
 from evaluation.sections.section import Context, Json, number
 from evaluation.sections.settings import Settings
@@ -51,9 +51,6 @@ def planning_version(pool: Pool) -> str:
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).count()
     labels = Label.objects.filter(item__campaign__pool=pool).aggregate(last=Max("pk"))
     return hashlib.sha256(f"{campaign} {items} {slots} {labels} {pool.filters}".encode()).hexdigest()[:12]
-
-
-# -- how sure the order is --------------------------------------------------------------------------------------
 
 
 def confidences(context: Context, names: Sequence[str]) -> dict[str, OrderConfidence]:
@@ -90,9 +87,6 @@ def _order_key(measure: str) -> str:
 def is_reached(content: Content, target: float) -> bool:
     """Return whether a kept figure of the order meets a target; False where tau is undefined."""
     return content["low"] is not None and bool(content["low"] >= target - CLOSE)
-
-
-# -- what is left -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from annotation.models import Item
 from annotation.quality.kernel import Share
 from evaluation.measures.label_state import LabelState
 from evaluation.planning.findings import undecided_places
-from evaluation.planning.kernels.yield_curve import (
+from evaluation.planning.kernel import (
     LEAST_DEPTHS,
     LEAST_JUDGED,
     LEAST_POSITIVE,
@@ -146,9 +146,6 @@ def relation_json(row: RelationYield, work: Work) -> Json:
 
 def _whose(row: RelationYield) -> str:
     return "" if row.curve is None else "own" if row.is_own else "all relations"
-
-
-# -- sections ---------------------------------------------------------------------------------------------------
 
 
 def by_relation(context: Context) -> list[Section]:

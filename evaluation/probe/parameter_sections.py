@@ -42,9 +42,6 @@ def score_measure(sharpness: float) -> Measure:
     return Measure(**{**vars(micro), "name": "probe", "label": f"Score at sharpness {sharpness:g}"})
 
 
-# -- by rank ----------------------------------------------------------------------------------------------------
-
-
 def by_rank(context: Context, answers: ProbeAnswers) -> Section:
     """Show how many answers each system has at which rank."""
     names = ["1", *band_names(RANK_EDGES)[1:], "not returned"]
@@ -90,9 +87,6 @@ def _says_by_rank(context: Context, counts: np.ndarray, n: int) -> str:
         verb = "have" if len(most) > 1 else "has"
         told.append(f"{words(most)} {verb} the most answers {where} ({int(values.max()):,} of {n:,})")
     return f"{told[0]}; {told[1]}."
-
-
-# -- what the parameters count ----------------------------------------------------------------------------------
 
 
 def by_weight(context: Context, answers: ProbeAnswers) -> Section:

@@ -47,9 +47,6 @@ def everything(context: Context) -> list[Section]:
     ]
 
 
-# -- who is best where ------------------------------------------------------------------------------------------
-
-
 def shares(grid: Floats) -> dict[int, float]:
     """Return the share of points at which each system, by index, alone is best; NOBODY: several are."""
     best = best_systems(grid)
@@ -165,9 +162,6 @@ def _middle(region: np.ndarray) -> Json:
     return {"x": SHARPNESSES[i], "y": ROBUSTNESSES[j]}
 
 
-# -- the surface ------------------------------------------------------------------------------------------------
-
-
 def _surface(context: Context, answers: ProbeAnswers) -> Section:
     title = f"PROBE by sharpness and robustness, {answers.name}"
     won = shares(answers.grid) if answers.n else {}
@@ -232,9 +226,6 @@ def _says_surface(context: Context, answers: ProbeAnswers) -> str:
 
 def _rounded(values: Floats | Ints) -> list[list[float | None]]:
     return [[number(value) for value in row] for row in np.round(values, 5)]
-
-
-# -- for scripts ------------------------------------------------------------------------------------------------
 
 
 def probe_json(pool: Pool, settings: Settings) -> Json:

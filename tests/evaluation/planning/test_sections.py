@@ -16,8 +16,7 @@ from evaluation.labels.pool_table import pool_table
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.values import values
 from evaluation.planning.forecast import Point, forecast, plan
-from evaluation.planning.kernels.order_confidence import bootstrap_order
-from evaluation.planning.kernels.yield_curve import LEAST_JUDGED, fit_yield
+from evaluation.planning.kernel import LEAST_JUDGED, bootstrap_order, fit_yield
 from evaluation.planning.sections import ANALYSIS, NO_ORDER, NOT_MEASURED, hours_in_words, in_words, plan_json
 from evaluation.planning.work_left import Pace, Span, Work, order_figure, work_of
 from evaluation.planning.yields import yields

@@ -12,7 +12,7 @@ from annotation.models import Campaign, Label, Slot
 from annotation.quality.kernel import Share
 from evaluation.labels.pool_table import pool_table
 from evaluation.models import Figure
-from evaluation.planning.kernels.order_confidence import bootstrap_order
+from evaluation.planning.kernel import bootstrap_order
 from evaluation.planning.work_left import Pace, Span, Work, is_reached, order_figure, pace_of, planning_version, work_of
 from evaluation.sections.settings import Settings
 from pooling.models import Pool

@@ -1,7 +1,4 @@
-"""Measure how sure the order of the systems is, and how many questions a surer one needs.
-
-The resamples are those of evaluation/statistics/bootstrap.py.
-"""
+"""Arithmetic of planning: how sure the order of the systems is, and how many positives are left by pool depth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.question_sums import QuestionSums
-from evaluation.measures.rank_table import Floats
+from evaluation.measures.rank_table import Floats, Ints
 from evaluation.statistics.bootstrap import StackedSums, percentiles
 from evaluation.statistics.correlation import kendall_tau
+
+LEAST_JUDGED, LEAST_POSITIVE, LEAST_DEPTHS = 30, 5, 3  # fewer say too little of a curve
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,9 @@ class OrderConfidence:
 def bootstrap_order(
     sums: Mapping[str, QuestionSums], rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
 ) -> dict[str, OrderConfidence]:
-    """Draw the evaluated questions with replacement, and compare each order with that of all questions.
+    """Draw the evaluated questions with replacement (`StackedSums`), and compare each order with that of all questions.
 
-    A drawn question brings all its units; the same resamples serve every measure. A system that is undefined on some
-    question is left out. ValueError without a resample.
+    A system that is undefined on some question is left out. ValueError without a resample.
     """
     if resamples < 1:
         raise ValueError("an interval needs at least one resample")
@@ -97,3 +95,46 @@ def questions_needed(gap: Floats, questions: Floats, target: float) -> Needed | 
     ratio = np.divide(gap, target, out=np.where(gap > 0, np.inf, 0.0), where=target > 0)
     needed = questions * np.maximum(ratio, 1.0) ** 2
     return Needed(float(needed[-1]), float(needed.min()), float(needed.max()))
+
+
+class YieldCurve(NamedTuple):
+    """Expected share of positives at depth d: scale * d^power, at most 1."""
+
+    scale: float
+    power: float
+
+    def expected(self, depth: Ints) -> Floats:
+        """Return the expected share at depths from 1, in the shape of `depth`."""
+        return np.minimum(1.0, self.scale * np.asarray(depth, dtype=np.float64) ** self.power)
+
+
+def enough(positive: Ints, judged: Ints) -> bool:
+    """Return whether judged triples [depths], `positive` of them, are enough to fit a curve."""
+    return bool(
+        judged.sum() >= LEAST_JUDGED and positive.sum() >= LEAST_POSITIVE and np.count_nonzero(judged) >= LEAST_DEPTHS
+    )
+
+
+def fit_yield(positive: Ints, judged: Ints) -> YieldCurve:
+    """Fit the power law of the yield at depths 1 … k to `positive` of `judged` triples at each, both [k].
+
+    As Zobel (1998, "How reliable are the results of large-scale information retrieval experiments?") does: least
+    squares of log yield on log depth. Half a positive and half a negative are added at each judged depth, so
+    that a depth without a positive has a logarithm; a depth weighs by the inverse of the variance of its log yield,
+    judged * yield / (1 - yield). ValueError with fewer than two judged depths.
+    """
+    seen = judged > 0
+    if np.count_nonzero(seen) < 2:
+        raise ValueError("a yield curve needs judged triples at two depths or more")
+    n = judged[seen] + 1.0
+    share = (positive[seen] + 0.5) / n
+    weight = n * share / (1.0 - share)
+    x, y = np.log(np.flatnonzero(seen) + 1.0), np.log(share)
+    x_mean, y_mean = np.average(x, weights=weight), np.average(y, weights=weight)
+    power = np.sum(weight * (x - x_mean) * (y - y_mean)) / np.sum(weight * (x - x_mean) ** 2)
+    return YieldCurve(float(np.exp(y_mean - power * x_mean)), float(power))
+
+
+def positives_left(curve: YieldCurve, unjudged: NDArray[np.integer]) -> Floats:
+    """Return the expected positives among unjudged triples at depths 1 … k, [..., k] to [...]; at most all."""
+    return np.sum(unjudged * curve.expected(np.arange(1, unjudged.shape[-1] + 1)), axis=-1)

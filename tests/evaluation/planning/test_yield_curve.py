@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.planning.kernels.yield_curve import YieldCurve, enough, fit_yield, positives_left
+from evaluation.planning.kernel import YieldCurve, enough, fit_yield, positives_left
 
 
 def slow_fit(positive: list[int], judged: list[int]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from evaluation.measures.question_sums import QuestionSums
-from evaluation.planning.kernels.order_confidence import bootstrap_order, questions_needed
+from evaluation.planning.kernel import bootstrap_order, questions_needed
 from evaluation.statistics.bootstrap import times_drawn
 
 
