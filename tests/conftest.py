@@ -3,6 +3,7 @@
 A test marked `postgres`, `redis`, `browser` or `data` skips where that is not there; with CI=true it fails.
 """
 
+import gc
 import os
 import socket
 import time
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 
 from tests import chromium
 
@@ -90,6 +92,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: looking through torch and Django for garbage was a tenth of the suite's time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
 def wait_out_midnight(seconds: int = 60) -> None:
     """What a test did before midnight UTC is not of today after it: none begins in the last minute of a day."""
     left = 86_400 - time.time() % 86_400
@@ -123,6 +132,24 @@ def browser(module_browser: "Browser") -> Iterator["Browser"]:
         context.close()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Besides what pytest-django does, keep a copy of the tests' database before any test has written into it."""
+    path = tmp_path_factory.mktemp("migrated") / "triplepool.sqlite3"
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("VACUUM INTO %s", [str(path)])
+        else:
+            path.touch()  # an empty database, which is migrated where it is used
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated(django_db_setup: Path) -> Path:
+    """A database file as `migrate` leaves it. A process that needs one of its own gets a copy, and need not make it."""
+    return django_db_setup
+
+
 @pytest.fixture(autouse=True)
 def artifact_root(tmp_path: Path, settings) -> Path:
     """Nothing that a test writes lands in the artifact folder of the working copy."""
@@ -131,9 +158,10 @@ def artifact_root(tmp_path: Path, settings) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _quick_passwords(settings) -> None:
-    """The usual hash is slow on purpose."""
+def _quick(settings) -> None:
+    """What is slow on purpose or prepared for a long life is not: password hashes, and the list of static files."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True  # files are looked up when they are asked for, not for every Client()
 
 
 @pytest.fixture(autouse=True)

@@ -49,8 +49,12 @@ def start_job(
             if (act := JOB_TYPES[kind].act) is not None:
                 about = str(system or graph or pool or "")
                 record(user, act, pool=pool, about=about, **(params or {}))
-        transaction.on_commit(lambda: _send(job.pk, job.kind))
+        _send_on_commit(job)
     return job
+
+
+def _send_on_commit(job: Job) -> None:
+    transaction.on_commit(lambda: _send(job.pk, job.kind))
 
 
 def _send(job_id: int, kind: str) -> None:
@@ -95,7 +99,7 @@ def retry(job: Job) -> None:
             raise JobError(f"Job {other.pk} does the same and is {other.state}: wait for its end.")
         if not any(move_job(job.pk, old, JobState.QUEUED, **fields) for old in (JobState.FAILED, JobState.CANCELLED)):
             raise JobError(f"Job {job.pk} is {job.state}: only a failed or cancelled job can be started again.")
-        transaction.on_commit(lambda: _send(job.pk, job.kind))
+        _send_on_commit(job)
 
 
 def sweep() -> list[Job]:

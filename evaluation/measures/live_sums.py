@@ -59,7 +59,14 @@ class LiveSums:
 
     Parameters
     ----------
-    prepared, state, names, assumed_is_judged : as in `values`
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : iterable of str
+        Names of measures.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
 
     Raises
     ------
@@ -88,6 +95,10 @@ class LiveSums:
         self._every: dict[str, QuestionSums] = {}  # of all questions of the table, also those without a unit
         self._handed: dict[str, QuestionSums] = {}
         self._all(self.names)
+
+    @property
+    def state(self) -> States:
+        return self._state.copy()
 
     def update(self, state: States) -> int:
         """Follow the labels to `state` (int8 [triples]); the number of questions that were computed again."""

@@ -163,7 +163,14 @@ def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_ju
 
     Parameters
     ----------
-    prepared, state, names, assumed_is_judged : as in `values`
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : iterable of str
+        Names of measures.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
 
     Returns
     -------

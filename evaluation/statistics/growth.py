@@ -117,14 +117,19 @@ def accumulation_curve(
 
     Parameters
     ----------
-    prepared, state : as in `depth_curve`
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
     decided : ndarray of int [triples]
         0 for what is known before any label (seeds, filtered triples), otherwise any number above 0 that grows with
         the time of the judgement.
-    names : as in `depth_curve`
+    names : sequence of str
+        Names of measures.
     points : int, default 40
         Even steps.
-    assumed_is_judged : as in `depth_curve`
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
 
     Returns
     -------

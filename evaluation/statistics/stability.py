@@ -118,10 +118,24 @@ def half_curve(
 
     Parameters
     ----------
-    prepared, state, names, rng : as in `stability_curve`
+    prepared : Prepared
+        A rank table, sorted by `prepare`.
+    state : ndarray of int8 [triples]
+        The `LabelState` of each triple.
+    names : sequence of str
+        Names of measures.
+    rng : numpy.random.Generator
+        The source of randomness; the result depends on it alone.
     sizes : sequence of float, optional
         Shares of the positive triples, at most half.
-    repeats, assumed_is_judged, progress, threads : as in `stability_curve`
+    repeats : int, default 50
+        Subsets of each size.
+    assumed_is_judged : bool, default True
+        Whether filtered triples count as judged negatives.
+    progress : callable, optional
+        Called with (done, total) after each size.
+    threads : int, default 2
+        They do not change the result.
 
     Returns
     -------

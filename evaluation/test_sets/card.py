@@ -36,7 +36,7 @@ def card(content: Content, names: Sequence[str]) -> Iterator[str]:
     yield f"# Test set {qrels.pool.name}, qrels {qrels.name}"
     for heading, lines in (
         ("How it was made", _made(content)),
-        ("CardNumbers", _counts(content, asked)),
+        ("Numbers", _counts(content, asked)),
         ("Agreement", _agreement(*content.agreement)),
         ("Measures of the systems", _measures(content, answered)),
         ("Known limits", _limits(frozen)),

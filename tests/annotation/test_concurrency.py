@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,9 +34,12 @@ def play(url: str, var: Path, *scenes: str) -> Played:
 
 
 @pytest.fixture(scope="module", params=[pytest.param("postgresql", marks=pytest.mark.postgres), "sqlite"])
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, migrated: Path
+) -> Iterator[Played]:
     var = tmp_path_factory.mktemp("crowd")
     if request.param == "sqlite":
+        shutil.copy(migrated, f"{var}/crowd.sqlite3")
         yield play(f"sqlite:///{var / 'crowd.sqlite3'}", var, "processes:6:120", *COMMON)
         return
     with own_database("crowd") as url:

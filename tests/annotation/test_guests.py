@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,9 +30,12 @@ def play(url: str, var: Path) -> Played:
 
 
 @pytest.fixture(scope="module", params=[pytest.param("postgresql", marks=pytest.mark.postgres), "sqlite"])
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, migrated: Path
+) -> Iterator[Played]:
     var = tmp_path_factory.mktemp("guests")
     if request.param == "sqlite":
+        shutil.copy(migrated, f"{var}/guests.sqlite3")
         yield play(f"sqlite:///{var / 'guests.sqlite3'}", var)
         return
     with own_database("guests") as url:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -29,9 +31,12 @@ def play(url: str, var: str) -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module", params=[pytest.param("postgresql", marks=pytest.mark.postgres), "sqlite"])
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, migrated: Path
+) -> Iterator[dict[str, list[str]]]:
     var = str(tmp_path_factory.mktemp("races"))
     if request.param == "sqlite":
+        shutil.copy(migrated, f"{var}/races.sqlite3")
         yield play(f"sqlite:///{var}/races.sqlite3", var)
         return
     with own_database("races") as url:

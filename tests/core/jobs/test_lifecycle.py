@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -177,8 +178,9 @@ print(sum(execute(pk, sys.argv[2]) for pk in ids))
 """
 
 
-def test_two_workers_that_claim_at_once_do_each_job_once(tmp_path, monkeypatch):
+def test_two_workers_that_claim_at_once_do_each_job_once(tmp_path, monkeypatch, migrated):
     """Two processes on a database file: in the tests' own, in memory, threads lock each other out."""
+    shutil.copy(migrated, tmp_path / "triplepool.sqlite3")
     for name in ("DATABASE_URL", "CELERY_BROKER_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRIPLEPOOL_VAR", str(tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -89,7 +90,8 @@ def group_members(group: int) -> list[int]:
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch) -> Iterator[Site]:
+def site(tmp_path: Path, monkeypatch, migrated: Path) -> Iterator[Site]:
+    shutil.copy(migrated, tmp_path / "triplepool.sqlite3")
     for name in ("DATABASE_URL", "CELERY_BROKER_URL", "ARTIFACT_ROOT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRIPLEPOOL_VAR", str(tmp_path))

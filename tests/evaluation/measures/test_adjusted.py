@@ -44,17 +44,35 @@ def by_pykeen(w, system):
     return evaluator
 
 
+def three_ranks(answers):
+    """PyKEEN's three ranks of the answers, [systems, n], from the positions of the rank table; inf if not returned."""
+    rows = answers.answer_row
+    question, first = answers.table.question[rows], answers.table.optimistic[:, rows]
+    returned = first > 0
+    other = (question[:, None] == question) & ~np.eye(rows.size, dtype=bool) & returned[:, None, :]
+    higher = np.sum(other & (first[:, None, :] < first[:, :, None]), axis=2)
+    higher_or_equal = np.sum(other & (first[:, None, :] <= first[:, :, None]), axis=2)
+    last = answers.table.pessimistic[:, rows]
+    return {
+        "optimistic": np.where(returned, first - higher, np.inf),
+        "realistic": answers.micro_rank,
+        "pessimistic": np.where(returned, last - higher_or_equal, np.inf),
+    }
+
+
 @few
 @given(seed=seeds)
-def test_filtered_ranks_equal_pykeen_realistic(world, seed):
+def test_filtered_ranks_equal_pykeen_optimistic_realistic_pessimistic(world, seed):
     w = world(seed)
     answers = Labelled(prepare(w.table), w.state)
+    found = three_ranks(answers)
     side = w.table.side[answers.answer_question]
     for s in range(w.table.systems if units(w) else 0):
         evaluator = by_pykeen(w, s)
         for target, here in (("tail", side == 0), ("head", side == 1)):
-            theirs = evaluator.ranks[target, "realistic"]
-            assert answers.micro_rank[s, here].tolist() == [float(rank[0]) for rank in theirs]
+            for kind, ours in found.items():
+                theirs = evaluator.ranks[target, kind]
+                assert ours[s, here].tolist() == [float(rank[0]) for rank in theirs], kind
             counts = [int(count[0]) for count in evaluator.num_candidates[target]]
             assert candidates_of_answers(answers)[here].tolist() == counts
 

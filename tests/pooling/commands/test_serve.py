@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,13 +23,11 @@ def free_port() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_serve_answers_and_ends_all_that_it_started(tmp_path: Path):
+def test_serve_answers_and_ends_all_that_it_started(tmp_path: Path, migrated: Path):
     environment = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "CELERY_BROKER_URL")}
     environment |= {"TRIPLEPOOL_VAR": str(tmp_path), "WORKER_PROCESSES": "1"}
     port = free_port()
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "-v0"], cwd=settings.BASE_DIR, env=environment, check=True, timeout=300
-    )
+    shutil.copy(migrated, tmp_path / "triplepool.sqlite3")
     with (tmp_path / "log").open("w") as log:
         serve = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{port}"],
