@@ -34,7 +34,3 @@ class NotYours(UserError):  # noqa: N818
 
 class AnswerRefused(UserError):  # noqa: N818
     """Refuse an answer that cannot be kept: withdrawn slot, time over, an id used before."""
-
-
-class LabelFileError(UserError):
-    """Refuse a label file that cannot be read at all."""

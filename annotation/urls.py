@@ -3,16 +3,13 @@
 from django.urls import path
 
 from annotation.views import account, annotate, campaigns, guidelines, inbox, invitations, people, quality, release
-from annotation.views import checks as check
 from annotation.views import questions as question
 from annotation.views import sources as source
-from annotation.views import triples as triple
-from annotation.views.labels import my_labels
 from annotation.views.members import campaign_people
 
 urlpatterns = [
     path("campaigns/<slug:pool>/annotate", annotate.annotate, name="annotate"),
-    path("campaigns/<slug:pool>/labels", my_labels, name="my-labels"),
+    path("campaigns/<slug:pool>/labels", annotate.my_labels, name="my-labels"),
     path("campaigns/<slug:pool>/adjudicate", annotate.adjudicate, name="adjudicate"),
     path("campaigns/<slug:pool>/disputes", annotate.disputes, name="disputes"),
     path("campaigns/<slug:pool>/messages", inbox.own_messages, name="messages"),
@@ -41,9 +38,9 @@ urlpatterns = [
     path("pools/<slug:name>/campaign/rules", campaigns.rules, name="campaign-rules"),
     path("pools/<slug:name>/campaign/order", release.order, name="campaign-order"),
     path("pools/<slug:name>/campaign/inbox", inbox.inbox, name="inbox"),
-    path("pools/<slug:name>/campaign/triples", triple.triples, name="campaign-triples"),
-    path("pools/<slug:name>/campaign/triples/<int:pk>", triple.triple, name="campaign-triple"),
-    path("pools/<slug:name>/campaign/checks", check.checks, name="checks"),
+    path("pools/<slug:name>/campaign/triples", campaigns.triples, name="campaign-triples"),
+    path("pools/<slug:name>/campaign/triples/<int:pk>", campaigns.triple, name="campaign-triple"),
+    path("pools/<slug:name>/campaign/checks", quality.checks, name="checks"),
     path("pools/<slug:name>/campaign/withdraw/<int:pk>", quality.withdraw, name="withdraw"),
     path("pools/<slug:name>/campaign/sources", source.sources, name="campaign-sources"),
     path("pools/<slug:name>/campaign/sources/<int:pk>", source.source, name="campaign-source"),

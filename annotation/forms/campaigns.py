@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 
 from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
-from annotation.campaigns.rules import LIMITS
+from annotation.campaigns.opening import LIMITS
 from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold

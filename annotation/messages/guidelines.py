@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import nh3
@@ -90,12 +89,6 @@ def first_guidelines(campaign: Campaign) -> GuidelineVersion:
 def current_guidelines(campaign: Campaign) -> GuidelineVersion | None:
     """Return the newest version; None if there is none."""
     return campaign.guideline_versions.order_by("-version").first()
-
-
-def guidelines_at(campaign: Campaign, when: datetime) -> GuidelineVersion | None:
-    """Return the version that was newest at a time (the first, if all are later)."""
-    written = campaign.guideline_versions.order_by("-version")
-    return written.filter(created_at__lte=when).first() or written.last()
 
 
 def save_guidelines(

@@ -18,14 +18,8 @@ from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, live_labels
 from annotation.models import Batch, Campaign, Item, Label, Slot
 from annotation.models.slot import PLACES
-from annotation.release.items import (
-    BatchPlan,
-    ShownTriples,
-    make_batches,
-    refresh_statistics,
-    shown_triples,
-    split_questions,
-)
+from annotation.release import items as batches
+from annotation.release.items import BatchPlan, ShownTriples, make_batches
 from annotation.signals import batch_wanted
 from core.callbacks import Tell
 from core.people.audit_log import record
@@ -121,7 +115,7 @@ def release_next(campaign: Campaign, *, by: User | None = None) -> Batch | None:
         if plan is None:
             return None
         (batch,) = make_batches(locked, [plan])
-        refresh_statistics()
+        batches.refresh_statistics()
         record(
             by, AnnotationAct.BATCH_RELEASED, pool=campaign.pool, about=f"batch {batch.number}: {batch.size} triples"
         )
@@ -137,11 +131,11 @@ def release_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **k
     campaign = Campaign.objects.filter(pool=pool).first()
     if campaign is None or campaign.batch_size:
         return
-    left = shown_triples(pool, UNRELEASED)
+    left = batches.shown_triples(pool, UNRELEASED)
     if not len(left.triple_id):
         return
     done, rng = 0, np.random.default_rng([campaign.seed, len(left.triple_id)])
-    for part in split_questions(left.question, PART, rng):
+    for part in batches.split_questions(left.question, PART, rng):
         if done and connection.vendor == "sqlite":
             time.sleep(PAUSE)
         if not _release_part(campaign, left.of(np.sort(part))):
@@ -149,7 +143,7 @@ def release_growth(sender: type[Pool], pool: Pool, tell: Tell | None = None, **k
         done += len(part)
         if tell:
             tell(done, len(left.triple_id))
-    refresh_statistics()
+    batches.refresh_statistics()
 
 
 def _release_part(campaign: Campaign, part: ShownTriples) -> bool:
@@ -183,7 +177,7 @@ def refuse_closed(campaign: Campaign) -> None:
 
 def plan_rest(campaign: Campaign, origin: BatchOrigin) -> BatchPlan | None:
     """Plan a batch of every triple that is not released yet; None if there is none."""
-    shown = shown_triples(campaign.pool, UNRELEASED)
+    shown = batches.shown_triples(campaign.pool, UNRELEASED)
     return BatchPlan(origin, shown) if len(shown.triple_id) else None
 
 

@@ -1,4 +1,4 @@
-"""The people side of a pool for its manager: how far the labels are, what to do next, and the rules."""
+"""The people side of a pool for its manager: state, next steps, rules, and items with their history."""
 
 from typing import Any, NamedTuple
 
@@ -6,16 +6,18 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.items import find_items, history, item_rows
+from annotation.campaigns.opening import open_campaign, set_rules, set_state
 from annotation.campaigns.overview import Outlook, Overview, outlook, overview
-from annotation.campaigns.rules import set_rules, set_state
-from annotation.enums import CampaignState
-from annotation.forms.campaigns import RulesForm, StateForm
+from annotation.enums import CampaignState, ItemState
+from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
 from annotation.forms.release import RELEASE_IN_BROWSER, OpenForm
-from annotation.models import Campaign
+from annotation.labelling.withdraw import reopen_judgement, return_item
+from annotation.models import Campaign, Item
+from annotation.questions.templates import item_text
 from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
 from annotation.views import told
@@ -23,7 +25,9 @@ from annotation.views.find_campaign import campaign_page, find_campaign
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, do_act, posted
+from core.views.pagination import page_of
 from pooling.enums import TO_PEOPLE
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.views.find import find_pool
@@ -130,3 +134,42 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, told.saved(changed))
         return redirect("campaign-rules", name)
     return campaign_page(request, campaign, "annotation/campaigns/rules.html", {"form": form})
+
+
+@manager_required
+def triples(request: SignedInRequest, name: str) -> HttpResponse:
+    campaign = find_campaign(request, name)
+    form = ItemFilterForm(campaign, request.GET)
+    wanted = form.wanted()
+    page = page_of(request, find_items(campaign, wanted))
+    context = {"form": form, "page": page, "rows": item_rows(campaign, page), "wanted": wanted}
+    return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
+
+
+@manager_required
+def triple(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    campaign = find_campaign(request, name)
+    item = get_object_or_404(campaign.items.select_related("triple"), pk=pk)
+    item.campaign = campaign
+    forms = {act: ReasonForm(posted(request, act), auto_id=f"{act}_%s") for act in _ACTS}
+    if request.method == "POST" and (done := do_act(request, _ACTS, forms, item)):
+        messages.success(request, done)
+        return redirect("campaign-triple", name, pk)
+    context = {"item": item, "asked": item_text(item), "history": history(item), "forms": forms}
+    context["relation"] = open_graph(campaign.pool.graph).relations[item.triple.relation]
+    context["can_reopen"] = item.state in (ItemState.SETTLED, ItemState.UNDECIDED)
+    context["can_return"] = item.state != ItemState.OPEN
+    return campaign_page(request, campaign, "annotation/campaigns/triple_detail.html", context)
+
+
+def _reopen(item: Item, asked: dict[str, Any], by: User) -> str:
+    reopen_judgement(item, **asked, by=by)
+    return "The judgement is open again: an adjudicator is asked."
+
+
+def _return(item: Item, asked: dict[str, Any], by: User) -> str:
+    return_item(item, **asked, by=by)
+    return "The item is back in the pool: two other people are asked."
+
+
+_ACTS = {"reopen": _reopen, "return": _return}

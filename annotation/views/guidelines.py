@@ -7,13 +7,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.forms.questions import GuidelinesForm
-from annotation.messages.guidelines import (
-    current_guidelines,
-    diff_lines,
-    labels_by_version,
-    render_markdown,
-    save_guidelines,
-)
+from annotation.messages.guidelines import current_guidelines, diff_lines, labels_by_version, render_markdown
+from annotation.messages.guidelines import save_guidelines as save
 from annotation.models import Campaign, GuidelineVersion
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
@@ -58,7 +53,7 @@ def write(request: SignedInRequest, name: str) -> HttpResponse:
     newest = current_guidelines(campaign)
     number = newest.version if newest else 0
     form = GuidelinesForm(posted(request), initial={"text": newest.text if newest else "", "after": number})
-    if saved := attempt(form, lambda asked: save_guidelines(campaign, **asked, by=request.user), "text"):
+    if saved := attempt(form, lambda asked: save(campaign, **asked, by=request.user), "text"):
         level = messages.INFO if saved.version == number else messages.SUCCESS
         messages.add_message(request, level, told.guidelines_saved(saved, number))
         return redirect("campaign-guidelines", name)

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 from annotation.errors import PersonError
 from annotation.forms.people import ConfirmForm, InviteForm, RevokeForm, SiteRoleForm
 from annotation.people.accounts import is_erased, is_last_manager, password_path, switch_off, switch_on, take_role
-from annotation.people.erasure import erase, preview_erasure
 from annotation.people.invitations import open_invitations
+from annotation.people.own_data import erase, preview_erasure
 from annotation.views.invitations import SecretLink, invite, revoke, show_link
 from core.models import AuditEntry, known_acts
 from core.people.roles import SiteRole

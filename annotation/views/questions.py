@@ -12,18 +12,9 @@ from django.urls import reverse
 
 from annotation.forms.questions import TemplatesFileForm
 from annotation.models import QuestionTemplate
+from annotation.questions import review
 from annotation.questions.files import Change, read_upload, save_changes, templates_tsv
-from annotation.questions.review import (
-    EXAMPLES,
-    AskedRelation,
-    ExampleNames,
-    asked_relations,
-    coverage,
-    examples,
-    missing_labels,
-    num_triples_asked,
-    versions,
-)
+from annotation.questions.review import missing_labels
 from annotation.questions.templates import current_template, save_template, texts_of
 from annotation.views import told
 from core.errors import UserError
@@ -49,7 +40,7 @@ class Card:
     template: QuestionTemplate  # the newest saved one
     triples: int
     texts: TemplateText
-    names: Sequence[ExampleNames]
+    names: Sequence[review.ExampleNames]
     offset: int = 0
     problem: str = ""
 
@@ -60,7 +51,7 @@ class Card:
     @property
     def next_offset(self) -> int:
         """Return the offset of the examples after these; 0 if there are no more."""
-        return self.offset + 1 if self.triples > EXAMPLES else 0
+        return self.offset + 1 if self.triples > review.EXAMPLES else 0
 
 
 @evaluator_required
@@ -77,7 +68,7 @@ def questions(request: SignedInRequest, name: str) -> HttpResponse:
         refused = _typed(pool, request.POST)
         if not refused.problem:
             return _save(request, pool, refused)
-    asked = asked_relations(pool)
+    asked = review.asked_relations(pool)
     query, made, order = _chosen(request.GET)
     page = page_of(request, _selected(asked, query, made, order), SIZE)
     context = {
@@ -85,7 +76,7 @@ def questions(request: SignedInRequest, name: str) -> HttpResponse:
         "page": page,
         "cards": _cards(pool, list(page), _offset(request.GET), refused),
         "refused": refused,
-        "coverage": coverage(asked),
+        "coverage": review.coverage(asked),
         "missing": len(missing_labels(pool)),
         "query": query,
         "made": made,
@@ -103,8 +94,8 @@ def history(request: SignedInRequest, name: str, index: int) -> HttpResponse:
     pool = find_pool(name)
     relation = get_object_or_404(pool.graph.relations, index=index)
     current_template(relation)  # made now if nobody has looked yet
-    triples = num_triples_asked(pool).get(index, 0)
-    page = page_of(request, versions(pool, relation), SIZE)
+    triples = review.num_triples_asked(pool).get(index, 0)
+    page = page_of(request, review.versions(pool, relation), SIZE)
     context = {"pool": pool, "relation": relation, "triples": triples, "page": page}
     return render(request, "annotation/questions/history.html", context)
 
@@ -125,7 +116,7 @@ def _offset(data: QueryDict) -> int:
     return int(offset) if offset.isdecimal() and len(offset) < 7 else 0
 
 
-def _selected(asked: list[AskedRelation], query: str, made: str, order: str) -> list[AskedRelation]:
+def _selected(asked: list[review.AskedRelation], query: str, made: str, order: str) -> list[review.AskedRelation]:
     found = [
         one
         for one in asked
@@ -135,8 +126,8 @@ def _selected(asked: list[AskedRelation], query: str, made: str, order: str) -> 
     return sorted(found, key=lambda one: one.relation.key) if order == "name" else found
 
 
-def _cards(pool: Pool, asked: list[AskedRelation], offset: int, refused: Card | None) -> list[Card]:
-    names = examples(pool, {one.relation.index: one.triples for one in asked}, offset)
+def _cards(pool: Pool, asked: list[review.AskedRelation], offset: int, refused: Card | None) -> list[Card]:
+    names = review.examples(pool, {one.relation.index: one.triples for one in asked}, offset)
     cards = [
         Card(one.relation, one.template, one.triples, texts_of(one.template), names[one.relation.index], offset)
         for one in asked
@@ -173,8 +164,8 @@ def _typed(pool: Pool, data: QueryDict) -> Card:
 
 
 def _card(pool: Pool, relation: Relation, texts: TemplateText, offset: int) -> Card:
-    triples = num_triples_asked(pool).get(relation.index, 0)
-    names = examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
+    triples = review.num_triples_asked(pool).get(relation.index, 0)
+    names = review.examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
     return Card(relation, current_template(relation), triples, texts, names, offset)
 
 

@@ -13,15 +13,7 @@ from annotation.campaigns.overview import labels_by_source
 from annotation.forms.questions import ChooseForm, NewSourceForm, RemoveForm, SourceForm
 from annotation.models import Campaign
 from annotation.questions.review import num_triples_asked
-from annotation.sources.verified import (
-    add_source,
-    change_source,
-    choose_sources,
-    only_source_of,
-    remove_source,
-    restore_sources,
-    verified,
-)
+from annotation.sources import verified as domain
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.views.access import SignedInRequest, manager_required
@@ -46,7 +38,7 @@ def sources(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, done)
         address = reverse("campaign-sources", args=[name], query={"q": query} if query else None)
         return redirect(address + ("#relations" if choose_form.is_bound else ""))
-    labels, known = labels_by_source(campaign), verified(campaign).chosen
+    labels, known = labels_by_source(campaign), domain.verified(campaign).chosen
     page = page_of(request, shown, SIZE)
     ticked = set(choose_form["relations"].value() or [])
     context = {"page": page, "query": query, "add_form": add_form, "choose_form": choose_form}
@@ -61,13 +53,13 @@ def sources(request: SignedInRequest, name: str) -> HttpResponse:
 
 def _choose(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     chosen: list[int] | None = asked["chosen_sources"]
-    count = choose_sources(campaign, asked["chosen_relations"], chosen, by=by)
+    count = domain.choose_sources(campaign, asked["chosen_relations"], chosen, by=by)
     return told.sources_chosen(count, None if chosen is None else len(chosen))
 
 
 _ACTS: dict[str, Handler[str]] = {
-    "restore": lambda campaign, _, by: told.sources_restored(restore_sources(campaign, by=by)),
-    "add": lambda campaign, asked, by: told.source_added(add_source(campaign, **asked, by=by)),
+    "restore": lambda campaign, _, by: told.sources_restored(domain.restore_sources(campaign, by=by)),
+    "add": lambda campaign, asked, by: told.source_added(domain.add_source(campaign, **asked, by=by)),
     "choose": _choose,
 }
 
@@ -85,15 +77,15 @@ def source(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     if request.method == "POST" and (done := do_act(request, _ACTS_ON_ONE, forms, found)):
         messages.success(request, done)
         return redirect("campaign-sources", name)
-    context = {"source": found, "change_form": change_form, "remove_form": remove_form, "alone": only_source_of(found)}
-    context["labels"] = labels_by_source(campaign).get(pk, 0)
+    context = {"source": found, "change_form": change_form, "remove_form": remove_form}
+    context |= {"alone": domain.only_source_of(found), "labels": labels_by_source(campaign).get(pk, 0)}
     context["relations"] = list(found.relations.order_by("key").values_list("key", flat=True))
     return campaign_page(request, campaign, "annotation/sources/detail.html", context)
 
 
 _ACTS_ON_ONE: dict[str, Handler[str]] = {
-    "change": lambda one, asked, by: f"{change_source(one.campaign, one.pk, **asked, by=by).name} is saved.",
-    "remove": lambda one, asked, by: told.source_removed(remove_source(one.campaign, one.pk, **asked, by=by)),
+    "change": lambda one, asked, by: f"{domain.change_source(one.campaign, one.pk, **asked, by=by).name} is saved.",
+    "remove": lambda one, asked, by: told.source_removed(domain.remove_source(one.campaign, one.pk, **asked, by=by)),
 }
 
 

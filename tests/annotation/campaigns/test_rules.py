@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.campaigns.rules import set_rules, set_state
+from annotation.campaigns.opening import set_rules, set_state
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.forms.campaigns import RulesForm

@@ -15,7 +15,6 @@ from annotation.messages.guidelines import (
     DiffLine,
     current_guidelines,
     diff_lines,
-    guidelines_at,
     labels_by_version,
     render_markdown,
     save_guidelines,
@@ -171,15 +170,10 @@ def test_nobody_writes_over_a_version_they_have_not_seen(world) -> None:
     assert current_guidelines(world.campaign).text == "theirs"
 
 
-def test_guidelines_at_a_time(world) -> None:
-    now = timezone.now()
+def test_without_a_version_there_are_no_current_guidelines(world) -> None:
     second = save_guidelines(world.campaign, "second")
-    for version, days in ((1, 3), (2, 1)):
-        at = now - timedelta(days=days)
-        GuidelineVersion.objects.filter(version=version).update(created_at=at)
-    assert [guidelines_at(world.campaign, now - timedelta(days=d)).version for d in (0, 1, 2, 9)] == [2, 2, 1, 1]
     GuidelineVersion.objects.all().delete()
-    assert (guidelines_at(world.campaign, now), current_guidelines(world.campaign)) == (None, None)
+    assert current_guidelines(world.campaign) is None
     assert second.version == 2
 
 

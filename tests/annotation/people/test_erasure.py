@@ -29,8 +29,8 @@ from annotation.models import (
 )
 from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person, is_erased, password_path, switch_off, switch_on
-from annotation.people.erasure import Erasure, erase, preview_erasure
 from annotation.people.invitations import accept_as_new, invite
+from annotation.people.own_data import Erasure, erase, preview_erasure
 from core.models import AuditEntry
 from tests.annotation.factories import LINK, PASSWORD, answer, label_item
 

@@ -8,8 +8,7 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from annotation.people.accounts import switch_off
-from annotation.people.erasure import erase
-from annotation.people.own_data import own_data
+from annotation.people.own_data import erase, own_data
 from core.enums import TokenScope
 from core.models import ApiToken
 from core.people.tokens import create_token
