@@ -220,6 +220,10 @@ def test_judgements_have_state_depth_and_filter_of_every_triple(qrels: Qrels, fo
 
 def test_readme_says_the_numbers(qrels: Qrels, folder: Path):
     text = (folder / "README.md").read_text()
+    assert [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")] == [
+        "How it was made", "Numbers", "Agreement", "Measures of the systems", "Known limits", "How to read it",
+        "Licence and citation", "Files",
+    ]  # fmt: skip
     for line in (
         f"| positive (seed triples included) | {qrels.num_positive:,} |",
         f"| negative (people or an import) | {qrels.num_negative:,} |",
