@@ -57,7 +57,7 @@ SPEC = RuleSpec(
             int,
             "steps walked to count a body; a longer count is from some entities only",
             1000,
-            1e9,
+            1_000_000_000,
             1_000_000,
             200_000,
         ),
