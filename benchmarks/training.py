@@ -39,7 +39,8 @@ from pooling.learning.memory import keep_freed_memory
 from pooling.learning.optimizers import make_optimizer
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.scorer import Scorer, build_model
-from pooling.systems import USUAL, SystemSpec, Value, common_settings, get_model
+from pooling.systems import USUAL, get_model
+from pooling.systems.spec import SystemSpec, Value, common_settings
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel

@@ -53,8 +53,8 @@ This file is `docs/example_system.py`. A test registers it, trains it on a small
 
 
 def text() -> str:
-    from pooling.systems import COMMON_SETTINGS, FAMILIES, SYSTEMS, USUAL
-    from pooling.systems.spec import LARGE, LARGE_EPOCH_SCORES, SMALL
+    from pooling.systems import SYSTEMS, USUAL
+    from pooling.systems.spec import COMMON_SETTINGS, FAMILIES, LARGE, LARGE_EPOCH_SCORES, SMALL
 
     usual = ", ".join(SYSTEMS[name].label for name in USUAL)
     families = []
@@ -74,7 +74,7 @@ def text() -> str:
 
 def section(spec: Any, measured: list[dict[str, str]]) -> str:
     """One system: what it is, its settings where they differ, and what was measured."""
-    from pooling.systems import COMMON_SETTINGS
+    from pooling.systems.spec import COMMON_SETTINGS
 
     own = {key: setting for key, setting in spec.settings.items() if key not in COMMON_SETTINGS}
     parts = [f"## {spec.label}", f"`{spec.name}` · {spec.family}", spec.description]

@@ -7,7 +7,8 @@ from django import forms
 from core.forms import PageForm
 from evaluation.open_world.study import LONGEST_NAME, SMALL, StudyOptions
 from pooling.forms.systems import DEVICES
-from pooling.systems import SYSTEMS, SystemSpec
+from pooling.systems import SYSTEMS
+from pooling.systems.spec import SystemSpec
 
 NO_NUMBERS = "Write numbers with spaces between them, as in 0.95 0.75."
 EPOCHS = "Of every system. Empty: those of the size."

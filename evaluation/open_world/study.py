@@ -28,7 +28,8 @@ from pooling.graphs.bundled import FamilyOptions, family_tree
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import get_graph
 from pooling.models import Graph, System
-from pooling.systems import SystemSpec, get_system
+from pooling.systems import get_system
+from pooling.systems.spec import SystemSpec
 from pooling.training.train import create_systems, settings_of_kinds, train_system
 
 LONGEST_NAME = 60

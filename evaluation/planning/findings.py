@@ -26,7 +26,7 @@ from pooling.pools.report import NO_FAMILY, families_named
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array
 from pooling.scoring.rank_rows import find
-from pooling.systems import FAMILIES
+from pooling.systems.spec import FAMILIES
 from pooling.training.train import systems_with_runs
 
 TOP = 10

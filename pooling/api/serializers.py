@@ -7,7 +7,7 @@ from rest_framework import serializers
 from core.models import Job
 from pooling.models import Graph, Pool, Run, System
 from pooling.runs.imports import NOT_KNOWN
-from pooling.systems import FAMILIES
+from pooling.systems.spec import FAMILIES
 
 
 class GraphData(serializers.ModelSerializer[Graph]):

@@ -9,7 +9,7 @@ from core.forms import PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
 from pooling.runs.imports import MOST_BYTES, NOT_KNOWN, check_name
-from pooling.systems import FAMILIES
+from pooling.systems.spec import FAMILIES
 
 
 class RunForm(PageForm):

@@ -8,8 +8,9 @@ from django import forms
 
 from core.forms import PageForm
 from pooling.models import Graph
-from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL, Entry, Setting, get_system
+from pooling.systems import SYSTEMS, USUAL, get_system
 from pooling.systems.pykeen_model import MODELS, PREFIX
+from pooling.systems.spec import COMMON_SETTINGS, Entry, Setting
 from pooling.training.compare import shown
 
 DIFFERS = "differs by system"

@@ -23,7 +23,7 @@ from torch.nn.functional import dropout
 
 from pooling.learning.losses import Cells, binary_cross_entropy, cross_entropy, factors_of, penalty, self_adversarial
 from pooling.scoring.forms import features_of, form_of, query_of, shared_of
-from pooling.systems import CommonSettings, SystemSpec
+from pooling.systems.spec import CommonSettings, SystemSpec
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel

@@ -24,8 +24,8 @@ from pooling.scoring.checkpoints import BEST, LATEST, read_checkpoint, write_che
 from pooling.scoring.ranks import NotFinite
 from pooling.scoring.scorer import Scorer, build_model, resolve_device
 from pooling.scoring.torch_state import cpu_threads
-from pooling.systems import SystemSpec, Value, common_settings, get_model
-from pooling.systems.spec import with_neutral
+from pooling.systems import get_model
+from pooling.systems.spec import SystemSpec, Value, common_settings, with_neutral
 
 REPORT_SECONDS = 0.5
 KEPT = ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")  # of a run, in its checkpoint

@@ -14,7 +14,7 @@ from torch.nn.functional import softplus
 from pooling.systems.spec import pair
 
 if TYPE_CHECKING:
-    from pooling.systems import SystemSpec
+    from pooling.systems.spec import SystemSpec
 
 LOWEST = torch.finfo(torch.float32).min
 

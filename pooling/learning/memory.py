@@ -13,7 +13,7 @@ import torch
 
 from pooling.learning.optimizers import STATES
 from pooling.scoring.scorer import build_model
-from pooling.systems import SystemSpec, Value, common_settings
+from pooling.systems.spec import SystemSpec, Value, common_settings
 
 FLOAT, INT = 4, 8  # bytes
 GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from pooling.systems import CommonSettings
+from pooling.systems.spec import CommonSettings
 
 # Copies of the weights that each keeps between two steps
 STATES = {"adam": 2, "adagrad": 1, "adamax": 2}

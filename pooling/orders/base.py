@@ -43,10 +43,7 @@ class OrderPool:
         return len(self.ranks)
 
     def remember(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what follows from the pool alone, made once.
-
-        Orders are asked again and again for the same pool.
-        """
+        """Return what follows from the pool alone, made once. Orders are asked again and again for the same pool."""
         if key not in self._kept:
             self._kept[key] = make()
         found: Made = self._kept[key]

@@ -10,7 +10,8 @@ from django.db.models import Count
 from pooling.models import Pool, System
 from pooling.pools.kernels.overlap import Overlap, overlap
 from pooling.pools.rows import read_rows
-from pooling.systems import FAMILIES, family_of_kind
+from pooling.systems import family_of_kind
+from pooling.systems.spec import FAMILIES
 from pooling.training.train import family_of
 
 NO_FAMILY = "not known"

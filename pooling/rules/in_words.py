@@ -66,10 +66,7 @@ def rules_page(system: System, relation: str | None) -> RulesPage | None:
 
 
 def rules_in_words(system: System, relation: int | None = None, limit: int | None = SHOWN) -> list[RuleRow]:
-    """Return the rules of a relation id, or of all, the most confident first.
-
-    ArtifactError if the file is damaged.
-    """
+    """Return the rules of a relation id, or of all, the most confident first. ArtifactError if the file is damaged."""
     rules, say, names = _read(system), _statements(system), open_graph(system.graph).relations
     chosen = np.arange(len(rules)) if relation is None else np.flatnonzero(rules.relation == relation)
     order = np.lexsort((-rules.support[chosen], -rules.confidence[chosen]))[:limit]

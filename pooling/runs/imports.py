@@ -27,7 +27,7 @@ from pooling.runs.kernel import Listed, contradictions, list_positions, places
 from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
 from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
-from pooling.systems import FAMILIES
+from pooling.systems.spec import FAMILIES
 
 NOT_KNOWN = "not known"
 MOST_BYTES = 50_000_000  # sent to a page or the API, and unpacked: 436,000 lines of FB15k-237 take 2 s and 140 MB

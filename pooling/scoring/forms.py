@@ -22,7 +22,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 if TYPE_CHECKING:
-    from pooling.systems import SystemSpec
+    from pooling.systems.spec import SystemSpec
 
 # Floats of a pointwise block [B, c, d]: 4 MB stay in the cache of a CPU core, a GPU wants more at once.
 BLOCK_FLOATS_CPU, BLOCK_FLOATS_GPU = 1 << 20, 1 << 26

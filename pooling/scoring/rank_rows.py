@@ -34,10 +34,7 @@ def question_keys(questions: Questions | Rows, num_entities: int, num_relations:
 
 
 def row_keys(rows: Rows, num_entities: int, num_relations: int) -> np.ndarray:
-    """Return the int64 key of each row.
-
-    2·R·E² stays below 2⁶³ up to a thousand relations on 50 million entities.
-    """
+    """Return the int64 key of each row. 2·R·E² stays below 2⁶³ up to a thousand relations on 50 million entities."""
     return question_keys(rows, num_entities, num_relations) * num_entities + rows.candidate
 
 

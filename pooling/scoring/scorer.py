@@ -12,7 +12,8 @@ from torch import Tensor
 
 from pooling.scoring.checkpoints import BEST, read_checkpoint
 from pooling.scoring.forms import features_of, form_of, query_of, shared_of
-from pooling.systems import SystemSpec, Value, get_model
+from pooling.systems import get_model
+from pooling.systems.spec import SystemSpec, Value
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel

@@ -45,10 +45,7 @@ class TopCandidates:
         self.best = torch.topk(torch.cat([self.best, keys], 1), self.k, dim=1).values
 
     def result(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return entities int[B, k] (−1: none) and scores float32[B, k] (−inf there).
-
-        `order` inverts `place`.
-        """
+        """Return entities int[B, k] (−1: none) and scores float32[B, k] (−inf there). `order` inverts `place`."""
         best = self.best.cpu()
         place = np.where(best == NONE, 0, LAST - (best & LAST))
         return np.where(best == NONE, -1, order[place]), _score(best).numpy()

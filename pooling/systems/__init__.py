@@ -33,16 +33,7 @@ from pooling.systems import (
 )
 from pooling.systems import complex as complex_
 from pooling.systems.pykeen_model import PREFIX, pykeen_model
-from pooling.systems.spec import (
-    COMMON_SETTINGS,
-    FAMILIES,
-    CommonSettings,
-    Entry,
-    Setting,
-    SystemSpec,
-    Value,
-    common_settings,
-)
+from pooling.systems.spec import Entry, SystemSpec, Value
 
 SYSTEMS: dict[str, Entry] = {
     spec.name: spec
@@ -72,25 +63,6 @@ SYSTEMS: dict[str, Entry] = {
 }
 # what is trained unless others are asked for: classics that are quick to train on any graph
 USUAL = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
-
-__all__ = [
-    "COMMON_SETTINGS",
-    "FAMILIES",
-    "SYSTEMS",
-    "USUAL",
-    "CommonSettings",
-    "Entry",
-    "Setting",
-    "SystemSpec",
-    "Value",
-    "common_settings",
-    "family_of_kind",
-    "find_entry",
-    "get_by_slug",
-    "get_model",
-    "get_system",
-    "resolve_settings",
-]
 
 
 def get_system(name: str) -> Entry:

@@ -16,7 +16,8 @@ from core.files.artifacts import ArtifactError, artifact_path, check_sha256
 from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
 from pooling.models import System
-from pooling.systems import SYSTEMS, Entry, SystemSpec
+from pooling.systems import SYSTEMS
+from pooling.systems.spec import Entry, SystemSpec
 
 if TYPE_CHECKING:
     from torch import Tensor

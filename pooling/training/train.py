@@ -216,7 +216,8 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
 
     from pooling.learning.loop import Diverged, TrainingCancelled
     from pooling.learning.memory import estimate_bytes, in_words
-    from pooling.systems import SystemSpec, get_system
+    from pooling.systems import get_system
+    from pooling.systems.spec import SystemSpec
     from pooling.training.trainers import trainer_of
 
     graph, hyper = open_graph(system.graph), dict(system.settings)

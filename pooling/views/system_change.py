@@ -14,8 +14,8 @@ from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, or_message, posted
 from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
-from pooling.systems import Entry, SystemSpec, get_by_slug, get_system
-from pooling.systems.spec import with_neutral
+from pooling.systems import get_by_slug, get_system
+from pooling.systems.spec import Entry, SystemSpec, with_neutral
 from pooling.training import upkeep
 from pooling.training.compare import shown
 from pooling.training.train import refuse_imported

@@ -20,7 +20,8 @@ from pooling.enums import PoolingJob, SystemState
 from pooling.forms.systems import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System
 from pooling.rules.in_words import has_rules, rules_page, rules_tsv
-from pooling.systems import FAMILIES, SYSTEMS, find_entry
+from pooling.systems import SYSTEMS, find_entry
+from pooling.systems.spec import FAMILIES
 from pooling.training.compare import compare, shown
 from pooling.training.curves import compared_charts, history_curves
 from pooling.training.files import FILES, has_files, open_file

@@ -8,7 +8,7 @@ from core.management.shell import ShellCommand, Ticker
 from pooling.graphs.opening import get_graph
 from pooling.pools.build import get_pool
 from pooling.runs.imports import NOT_KNOWN, import_run
-from pooling.systems import FAMILIES
+from pooling.systems.spec import FAMILIES
 
 
 class Command(ShellCommand):

@@ -15,7 +15,7 @@ from core.callbacks import TellStage
 from pooling.rules.kernels.paths import candidate_bodies, canonical
 from pooling.rules.kernels.rule_table import MAX_LENGTH, Rules
 from pooling.rules.kernels.signed_graph import Body, SignedGraph, Walker, reverse
-from pooling.systems import Value
+from pooling.systems.spec import Value
 
 
 class Count(NamedTuple):

@@ -14,7 +14,7 @@ from pooling.rules.kernels.mining import mine_rules
 from pooling.rules.kernels.rule_table import RULES, read_rules, write_rules
 from pooling.rules.kernels.scorer import BLOCK, RuleScorer
 from pooling.rules.kernels.signed_graph import SignedGraph, graph_bytes
-from pooling.systems import Value
+from pooling.systems.spec import Value
 
 FLOAT_BYTES = 8
 STAGES = ("looking for paths", "counting rules", "validating")

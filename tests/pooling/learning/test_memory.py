@@ -10,7 +10,8 @@ from pooling.learning import memory
 from pooling.learning.batches import BATCHES
 from pooling.learning.memory import check_memory, estimate_bytes, in_words
 from pooling.scoring.scorer import build_model
-from pooling.systems import SYSTEMS, SystemSpec, common_settings, get_model
+from pooling.systems import SYSTEMS, get_model
+from pooling.systems.spec import SystemSpec, common_settings
 
 ENTITIES, RELATIONS = 100, 4
 MODELS = [name for name, spec in SYSTEMS.items() if isinstance(spec, SystemSpec)]

@@ -12,7 +12,8 @@ from django.conf import settings
 
 from pooling.learning.loop import train_system
 from pooling.scoring.scorer import load_scorer
-from pooling.systems import SYSTEMS, SystemSpec, resolve_settings
+from pooling.systems import SYSTEMS, resolve_settings
+from pooling.systems.spec import SystemSpec
 
 ENTITIES, RELATIONS = 40, 2
 

@@ -13,7 +13,8 @@ from pooling.graphs.kernels.family_trees import Shape, derive_relations, divide_
 from pooling.learning.loop import train_system
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.scorer import Scorer
-from pooling.systems import SYSTEMS, SystemSpec, resolve_settings
+from pooling.systems import SYSTEMS, resolve_settings
+from pooling.systems.spec import SystemSpec
 from pooling.systems.tables import tables
 
 MODELS = [name for name, entry in SYSTEMS.items() if isinstance(entry, SystemSpec)]

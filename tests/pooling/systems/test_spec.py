@@ -2,8 +2,8 @@
 
 import pytest
 
-from pooling.systems import COMMON_SETTINGS, common_settings, resolve_settings
-from pooling.systems.spec import LARGE, NEUTRAL, SMALL
+from pooling.systems import resolve_settings
+from pooling.systems.spec import COMMON_SETTINGS, LARGE, NEUTRAL, SMALL, common_settings
 
 
 def test_presets_give_every_common_setting():

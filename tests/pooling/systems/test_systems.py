@@ -8,7 +8,8 @@ from pooling.learning.batches import column_scores
 from pooling.questions.kernel import HEAD, TAIL
 from pooling.scoring.forms import features_of, form_of, query_of, shared_of
 from pooling.scoring.scorer import Scorer, build_model
-from pooling.systems import FAMILIES, SYSTEMS, SystemSpec, get_model, get_system, resolve_settings
+from pooling.systems import SYSTEMS, get_model, get_system, resolve_settings
+from pooling.systems.spec import FAMILIES, SystemSpec
 
 ENTITIES, RELATIONS = 40, 6
 MODELS = [name for name, entry in SYSTEMS.items() if isinstance(entry, SystemSpec)]

@@ -15,7 +15,8 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, System
 from pooling.scoring.checkpoints import read_checkpoint
 from pooling.scoring.scorer import build_model
-from pooling.systems import SYSTEMS, SystemSpec, get_model, resolve_settings
+from pooling.systems import SYSTEMS, get_model, resolve_settings
+from pooling.systems.spec import SystemSpec
 from pooling.training.files import FILES, SystemFileError, embeddings, has_files, open_file, without_aliases
 from tests.factories import make_system
 

@@ -12,7 +12,8 @@ from core.models import Job
 from pooling.enums import PoolingJob, SystemState
 from pooling.forms.systems import DIFFERS
 from pooling.models import System
-from pooling.systems import COMMON_SETTINGS, SYSTEMS, USUAL
+from pooling.systems import SYSTEMS, USUAL
+from pooling.systems.spec import COMMON_SETTINGS
 from pooling.training.curves import compared_charts, history_curves
 from pooling.training.files import FILES, NOT_TRAINED
 from pooling.training.train import BEST_OF_ONE
