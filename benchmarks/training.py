@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.graphs import fb15k237
 from benchmarks.report import write_section
 from pooling.learning.batches import BATCHES, Batches, QuestionBatches
+from pooling.learning.losses import make_optimizer
 from pooling.learning.memory import keep_freed_memory
-from pooling.learning.optimizers import make_optimizer
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import USUAL, get_model

@@ -1,6 +1,5 @@
 """Train systems that learn vectors.
 
-`loop.py` trains one (`train_system`) and reports errors as `Diverged` and `TrainingCancelled`. `batches.py`,
-`losses.py` and `optimizers.py` are the parts of a step, `validation.py` its MRR, `memory.py` an
-estimate of what it needs (`estimate_bytes`).
+`loop.py` trains one (`train_system`) and reports errors as `Diverged` and `TrainingCancelled`. `batches.py` and
+`losses.py` are the parts of a step, `memory.py` says what it needs (`estimate_bytes`) and took (`peak_bytes`).
 """

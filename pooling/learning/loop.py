@@ -17,10 +17,10 @@ import torch
 
 from core.callbacks import Stop
 from pooling.learning.batches import BATCHES
+from pooling.learning.losses import make_optimizer
 from pooling.learning.memory import check_memory, keep_freed_memory
-from pooling.learning.optimizers import make_optimizer
-from pooling.learning.validation import validation_mrr
 from pooling.scoring.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
+from pooling.scoring.ranking import validation_mrr
 from pooling.scoring.ranks import NotFinite
 from pooling.scoring.scorer import Scorer, build_model, resolve_device
 from pooling.scoring.torch_state import cpu_threads

@@ -1,21 +1,19 @@
-"""Compute the loss of a batch of scores (cross-entropy, binary, self-adversarial), and what large vectors cost.
+"""Compute the loss of a batch of scores and what large vectors cost, and make the optimiser that lowers both.
 
 Label smoothing ε, for the first two: a right answer keeps 1 − ε of its label, and every entity gets ε / E.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from pooling.systems.spec import pair
+from pooling.systems.spec import CommonSettings, SystemSpec, pair
 
-if TYPE_CHECKING:
-    from pooling.systems.spec import SystemSpec
-
+STATES = {"adam": 2, "adagrad": 1, "adamax": 2}  # copies of the weights that each keeps between two steps
 LOWEST = torch.finfo(torch.float32).min
 
 
@@ -111,3 +109,13 @@ def penalty(factors: list[Tensor], n3: float, l2: float) -> Tensor | float:
         if l2:
             total = total + l2 * (modulus**2).sum() / len(factor)
     return total
+
+
+def make_optimizer(model: Any, settings: CommonSettings, device: str) -> torch.optim.Optimizer:
+    """Return the optimiser that the settings name, over all weights; fused into one pass where torch can."""
+    rate, parameters = settings["learning_rate"], model.parameters()
+    if settings["optimizer"] == "adagrad":
+        return torch.optim.Adagrad(parameters, lr=rate, fused=device == "cpu" or None)
+    if settings["optimizer"] == "adamax":
+        return torch.optim.Adamax(parameters, lr=rate)
+    return torch.optim.Adam(parameters, lr=rate, fused=True)

@@ -1,9 +1,10 @@
-"""Estimate the memory of a training before anything is built, and keep freed memory between batches."""
+"""Estimate the memory of a training before anything is built, keep freed memory between batches, measure the peak."""
 
 import contextlib
 import ctypes
 import os
 import re
+import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from pooling.learning.optimizers import STATES
+from pooling.learning.losses import STATES
 from pooling.scoring.scorer import build_model
 from pooling.systems.spec import SystemSpec, Value, common_settings
 
 FLOAT, INT = 4, 8  # bytes
 GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+PROCESS = Path("/proc/self")
 SCORE_COPIES = 5  # of the scores of a batch: themselves, their weights, the loss of each, and slopes
 RANKING_BYTES = 1 << 29  # what a validation takes at most beside model and graph
 SMALL_GRAPH = (61, 7)  # entities and relations: two primes, so that shapes tell them apart
@@ -145,3 +147,23 @@ def keep_freed_memory() -> None:
         libc = ctypes.CDLL("libc.so.6")
         libc.mallopt(mmap_threshold, gigabyte)
         libc.mallopt(trim_threshold, gigabyte)
+
+
+def reset_peak() -> None:
+    """Start a new measurement; where the system does not allow it, the peak is that of the whole process so far."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)  # what an earlier training freed, and the process kept
+    with contextlib.suppress(OSError):
+        (PROCESS / "clear_refs").write_text("5")
+    if torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats()
+
+
+def peak_bytes(device: str) -> int:
+    """Return the most bytes held on `device` since reset_peak; on a CPU with the worker's libraries, about 0.4 GB."""
+    if device.startswith("cuda"):
+        return int(torch.cuda.max_memory_allocated())
+    with contextlib.suppress(OSError):
+        if found := re.search(r"^VmHWM:\s*(\d+) kB", (PROCESS / "status").read_text(), re.M):
+            return int(found[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

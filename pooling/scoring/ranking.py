@@ -255,3 +255,28 @@ def _before(row: np.ndarray, rank: np.ndarray, side: Literal["left", "right"]) -
     ordered = np.sort(key)
     start = np.searchsorted(ordered, row.astype(np.int64) << 32)
     return (np.searchsorted(ordered, key, side) - start).astype(np.int32)
+
+
+def validation_mrr(
+    scorer: Scores,
+    train: np.ndarray,
+    valid: np.ndarray,
+    num_relations: int,
+    *,
+    size: int,
+    seed: int,
+    progress: Tell | None = None,
+    should_stop: Stop | None = None,
+) -> float | None:
+    """Return the MRR of both sides of `size` triples of valid int[n, 3], drawn by `seed`; None without triples.
+
+    Size 0 takes all of them. Ranks are filtered by all of train and valid. Errors are those of `score_questions`.
+    """
+    if not len(valid):
+        return None
+    sample = valid
+    if 0 < size < len(valid):
+        sample = valid[np.random.default_rng(seed).choice(len(valid), size, replace=False)]
+    return rank_of_triples(
+        scorer, sample, train, valid, num_relations=num_relations, progress=progress, should_stop=should_stop
+    ).mrr

@@ -16,7 +16,6 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 from pooling.systems.spec import with_neutral
 from pooling.training.best_seed import keep_best
-from pooling.training.peak_memory import peak_bytes, reset_peak
 
 if TYPE_CHECKING:
     from pooling.learning.loop import EpochReport
@@ -191,6 +190,8 @@ def train(job: Job, progress: Progress) -> None:
 
 def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = None) -> None:
     """Train a system from its last checkpoint to the end; `on_epoch(epoch, scorer)` is called after each epoch."""
+    from pooling.learning.memory import peak_bytes, reset_peak
+
     refuse_imported(system, "trained")
     if system.state == SystemState.TRAINED:
         progress.log(f"{system.name} is trained already")

@@ -9,11 +9,11 @@ import numpy as np
 from core.callbacks import Stop
 from pooling.learning.loop import REPORT_SECONDS, EpochReport, TrainingCancelled, TrainResult
 from pooling.learning.memory import free_bytes, in_words
-from pooling.learning.validation import validation_mrr
 from pooling.rules.kernels.mining import mine_rules
 from pooling.rules.kernels.rule_table import RULES, read_rules, write_rules
 from pooling.rules.kernels.scorer import BLOCK, RuleScorer
 from pooling.rules.kernels.signed_graph import SignedGraph, graph_bytes
+from pooling.scoring.ranking import validation_mrr
 from pooling.systems.spec import Value
 
 FLOAT_BYTES = 8

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pooling.learning.validation import validation_mrr
-from pooling.scoring.ranking import rank_of_triples
+from pooling.scoring.ranking import rank_of_triples, validation_mrr
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pooling.training import peak_memory
-from pooling.training.peak_memory import peak_bytes, reset_peak
+from pooling.learning import memory as peak_memory
+from pooling.learning.memory import peak_bytes, reset_peak
 
 
 def test_peak_counts_from_the_reset(tmp_path):
