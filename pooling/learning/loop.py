@@ -52,10 +52,7 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class TrainResult:
-    """Hold the result of a training.
-
-    `seconds` span all sessions of a resumed training; `history` has a dict per epoch.
-    """
+    """Hold the result of a training: `seconds` of all its sessions, `history` with a dict per epoch."""
 
     epochs_done: int
     best_epoch: int

@@ -84,10 +84,7 @@ def self_adversarial(
 
 
 def factors_of(spec: SystemSpec, model: Any, entity: Tensor, relation: Tensor, answer: Tensor) -> list[Tensor]:
-    """Return the vectors of questions and answers, [B, …] each; ValueError if a system names none.
-
-    They are real or complex.
-    """
+    """Return the real or complex vectors of questions and answers, [B, …] each; ValueError if a system names none."""
     if spec.factors is not None:
         return spec.factors(model, entity, relation, answer)
     if not hasattr(model, "entity_representations"):

@@ -27,9 +27,8 @@ SMALL_GRAPH = (61, 7)  # entities and relations: two primes, so that shapes tell
 def estimate_bytes(
     spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], train: np.ndarray
 ) -> int:
-    """Estimate the most bytes that training takes.
+    """Estimate the most bytes that training takes: weights, slopes, optimiser, graph, and a batch or a validation.
 
-    Adds weights, slopes, optimiser, graph, and a batch or a validation.
     Nothing is built: weights are counted on torch's meta device. Of a network's layers it knows what the system tells
     (`SystemSpec.activations`).
     """
@@ -111,10 +110,7 @@ def free_bytes(device: str) -> int | None:
 
 
 def _left_in_groups() -> Iterator[int]:
-    """Yield the bytes left in each control group (version 2) around this process that has a limit.
-
-    Containers and services are such groups.
-    """
+    """Yield the bytes left in each control group (version 2: containers, services) around this process with a limit."""
     own = "/"
     with contextlib.suppress(OSError):
         if line := re.search(r"^0::(/.*)$", OWN_GROUP.read_text(), re.M):

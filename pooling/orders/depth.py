@@ -6,10 +6,7 @@ from pooling.orders.base import JudgingState, Order, OrderPool, Pick, Settings, 
 
 
 def rest(pool: OrderPool, released: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """Return the next `size` triples that are not `released` (bool [n]); int64 [k].
-
-    The shallow ones come first, in random order within a depth.
-    """
+    """Return the next `size` triples not `released` (bool [n]), by depth, at random within a depth; int64 [k]."""
     return best(-pool.depth, pool.place(seed), ~released, size)
 
 

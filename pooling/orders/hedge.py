@@ -18,10 +18,7 @@ def beta_of(settings: Settings) -> float:
 
 
 def credits(ranks: np.ndarray) -> np.ndarray:
-    """Return ½ ln(Z / rank), float64 [runs, n]; 0 where a run does not hold the triple.
-
-    Z is one more than the deepest rank of all.
-    """
+    """Return ½ ln((deepest rank of all + 1) / rank), float64 [runs, n]; 0 where a run does not hold the triple."""
     deepest = int(ranks.max(initial=0)) + 1
     return np.where(ranks > 0, 0.5 * np.log(deepest / np.maximum(ranks, 1)), 0.0)
 

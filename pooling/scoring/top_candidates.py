@@ -17,10 +17,7 @@ NONE = -0x7F800001 << 32  # the key of no candidate: its score is −inf
 
 
 class TopCandidates:
-    """Keep the k best entities of each of `rows` questions so far.
-
-    `place` int64[E] is the place of each entity in the tie order.
-    """
+    """Keep the k best entities of each of `rows` questions so far; `place` int64[E]: where each is in the tie order."""
 
     def __init__(self, rows: int, k: int, place: Tensor) -> None:
         self.k, self.place = k, place
@@ -52,10 +49,7 @@ class TopCandidates:
 
 
 def _pick(scores: Tensor, row: Tensor, column: Tensor) -> Tensor:
-    """Return the scores at row and column.
-
-    On a CPU, reading flat memory takes a tenth of the time of scores[row, column].
-    """
+    """Return the scores at row and column: on a CPU, flat memory takes a tenth of the time of scores[row, column]."""
     down, along = scores.stride()
     span = 1 + (scores.shape[0] - 1) * down + (scores.shape[1] - 1) * along
     return scores.as_strided((span,), (1,)).index_select(0, row * down + column * along)
@@ -76,10 +70,7 @@ def _score(key: Tensor) -> Tensor:
 
 
 def _reached(scores: Tensor, k: int) -> Tensor:
-    """Return a score [B] that at least k of each row reach, or −inf.
-
-    It is the k-th largest maximum of groups of columns.
-    """
+    """Return the k-th largest maximum of groups of columns, [B]: at least k of each row reach it; or −inf."""
     while (width := scores.shape[1]) >= 4 * k:
         size = min(16, width // (2 * k))  # of a group: columns far apart, so that a read takes whole lines
         # Last columns that fill no group are left out: the bound holds without them.
