@@ -2,31 +2,13 @@
 
 import numpy as np
 
-from evaluation.audit_sample.error_rates import (
-    ENDS,
-    IMPUTATIONS,
-    AuditedFilter,
-    Effect,
-    audited_filters,
-    effects,
-    sample_version,
-)
+from evaluation.audit_sample import error_rates
+from evaluation.audit_sample.error_rates import ENDS, IMPUTATIONS, AuditedFilter, Effect, audited_filters
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
+from evaluation.sections import section
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
-from evaluation.sections.section import (
-    Analysis,
-    Cell,
-    Chart,
-    Column,
-    Context,
-    Part,
-    Section,
-    Table,
-    cell,
-    evaluated,
-    label_caption,
-)
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell
 from evaluation.sections.wording import beside, compared, named_ticks, place_cell, places_on_both, why_no_tau, words
 from pooling.pools.kernels.filters import reason_label
 
@@ -104,16 +86,12 @@ def _rates_chart(filters: list[AuditedFilter]) -> Chart | None:
     if not known:
         return None
     low, y, high = ([rates[end] for _, rates in known] for end in ENDS)
-    hover = [
-        f"{one.reason}: {100 * rates['rate']:.1f} % ({100 * rates['low']:.1f} to {100 * rates['high']:.1f})"
-        for one, rates in known
-    ]
+    percents = [(one.reason, *(100 * rates[end] for end in ENDS)) for one, rates in known]
+    hover = [f"{reason}: {rate:.1f} % ({least:.1f} to {most:.1f})" for reason, least, rate, most in percents]
     name, places = "false-negative rate", list(range(len(known)))
     series = series_of(name, places, y, measure=0, low=low, high=high, hover=hover)
-    label, axis = (
-        "False-negative rate of each filter with its 95 % interval",
-        {"tickformat": ".0%", "rangemode": "tozero"},
-    )
+    label = "False-negative rate of each filter with its 95 % interval"
+    axis = {"tickformat": ".0%", "rangemode": "tozero"}
     ticks = named_ticks([one.reason for one, _ in known])
     return chart("points", label, [series], y=name, yaxis=axis, xaxis=ticks)
 
@@ -122,13 +100,13 @@ def on_measures(context: Context) -> list[Section]:
     filters = audited_filters(context.pool)
     if all(one.rates is None for one in filters):
         return []  # labels were taken back since: the part above says what to do
-    found = effects(context, filters)
+    found = error_rates.effects(context, filters)
     left = [one.reason for one in filters if one.rates is None]
     notes = [f"Not imputed, since they have no rate: {words(left)}."] if left else []
     caption = (
-        f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)} now. Means over"
-        f" {IMPUTATIONS} imputations, seed {context.settings.seed}; in brackets the least and the most of the means"
-        " at the rate and at both ends of its 95 % interval."
+        f"{section.label_caption(context.labels, context.settings)} n = {section.evaluated(context.labels)} now."
+        f" Means over {IMPUTATIONS} imputations, seed {context.settings.seed}; in brackets the least and the most of"
+        " the means at the rate and at both ends of its 95 % interval."
     )
     return [
         _tau_section(context, found, caption, notes),
@@ -180,6 +158,7 @@ def _measure_section(context: Context, measure: Measure, one: Effect, caption: s
     now_places, then_places = places_on_both(now, then, measure.higher_is_better)
     all_ends = np.stack([one.imputed[end] for end in ENDS])
     low, high = all_ends.min(axis=0), all_ends.max(axis=0)
+    ends = list(zip(low.tolist(), high.tolist(), strict=True))
     key, title = section_key(measure), f"{measure.label} with the missed answers"
     table = table_of(
         key,
@@ -189,10 +168,7 @@ def _measure_section(context: Context, measure: Measure, one: Effect, caption: s
             (Column("system", "System", "system"), lambda i: context.systems[i]),
             (Column("now", "Now"), lambda i: cell(now[i], NO_VALUE)),
             (Column("now_place", "Place", "count"), lambda i: place_cell(now_places[i], NO_VALUE)),
-            (
-                Column("imputed", "With the missed answers"),
-                lambda i: interval_cell(then[i], float(low[i]), float(high[i]), NO_VALUE),
-            ),
+            (Column("imputed", "With the missed answers"), lambda i: interval_cell(then[i], *ends[i], NO_VALUE)),
             (Column("imputed_place", "Place then", "count"), lambda i: place_cell(then_places[i], NO_VALUE)),
             (Column("change", "Change", "change"), lambda i: cell(then[i] - now[i], NO_VALUE)),
         ],
@@ -226,5 +202,5 @@ ANALYSIS = Analysis(
         Part("filters", by_filter),
         Part("measures", on_measures, heavy=True, title="measures with the missed answers", needs=RATES),
     ),
-    version=sample_version,
+    version=error_rates.sample_version,
 )

@@ -102,8 +102,7 @@ def triple_questions(pool: Pool, states: PoolStates, triple: Triple) -> tuple[li
 
 def questions_without_runs(pool: Pool, states: PoolStates, triple: Triple) -> list[TripleQuestion]:
     """Return the two questions in words, without positions."""
-    head, relation, tail = triple
-    graph = states.contents.graph
+    (head, relation, tail), graph = triple, states.contents.graph
     template = templates_at(pool.graph)[relation]
     places = []
     for side, (entity, text) in enumerate(((head, template.tail_question), (tail, template.head_question))):
@@ -203,8 +202,7 @@ def imported_rows(detail: TripleDetail, names: bool) -> list[ImportedRow]:
 
 def inspect_triple(pool: Pool, states: PoolStates, triple: Triple) -> TripleDetail:
     """Return everything but the positions of any triple of the graph, also of one outside the pool."""
-    contents, graph = states.contents, states.contents.graph
-    head, relation, tail = triple
+    (head, relation, tail), contents, graph = triple, states.contents, states.contents.graph
     place = contents.place.get(triple)
     pk = 0 if place is None else int(contents.triple_id[place])
     pooled = pool.triples.filter(pk=pk).first() if pk else None

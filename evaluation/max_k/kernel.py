@@ -50,7 +50,9 @@ def expected_sampling_recall(p_answers: ArrayLike, k: ArrayLike) -> Numbers:
     _refuse_no_probability(p)
     if not p.size:
         raise ValueError("a question without an answer has no recall")
-    found = np.mean(-np.expm1(ks[..., None] * _log_missed(p)), axis=-1)
+    with np.errstate(divide="ignore"):
+        log_missed = np.log1p(-np.minimum(p, 1.0))  # -inf where p is 1 or rounds to more
+    found = np.mean(-np.expm1(ks[..., None] * log_missed), axis=-1)
     return float(found) if np.ndim(k) == 0 else found
 
 
@@ -63,11 +65,7 @@ def oracle_limits(n_answers: ArrayLike, k: ArrayLike) -> tuple[Goodness, Goodnes
     recall, f1 = np.minimum(ks / n, 1.0), 2 * ks / (n + ks)
     top = Goodness(np.minimum(n / ks, 1.0), recall, np.minimum(2 * n / (n + ks), f1))
     most = Goodness(np.ones_like(recall), recall, np.minimum(f1, 1.0))
-    return _plain(top), _plain(most)
-
-
-def _plain(found: Goodness) -> Goodness:
-    return found if np.ndim(found.f1) else Goodness(*map(float, found))
+    return (top, most) if np.ndim(f1) else (Goodness(*map(float, top)), Goodness(*map(float, most)))
 
 
 def _counts(given: ArrayLike, what: str = "k") -> Floats:
@@ -80,12 +78,6 @@ def _counts(given: ArrayLike, what: str = "k") -> Floats:
 def _refuse_no_probability(p: Floats) -> None:
     if not ((p >= 0) & (p <= 1 + 1e-9)).all():
         raise ValueError("a probability lies outside 0 to 1")
-
-
-def _log_missed(p: Floats) -> Floats:
-    """Return log(1 − p), -inf where p is 1 or rounds to more."""
-    with np.errstate(divide="ignore"):
-        return np.log1p(-np.minimum(p, 1.0))
 
 
 # -- all questions ----------------------------------------------------------------------------------------------

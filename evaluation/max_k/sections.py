@@ -19,7 +19,15 @@ from evaluation.max_k.stored_runs import (
     scoring_jobs,
     stored_run,
 )
-from evaluation.max_k.system_sections import RunsUnderLabels, best_system, conventional, models, protocols, which_of
+from evaluation.max_k.system_sections import (
+    SYSTEM,
+    RunsUnderLabels,
+    best_system,
+    conventional,
+    models,
+    protocols,
+    which_of,
+)
 from evaluation.sections.section import (
     Action,
     Analysis,
@@ -46,8 +54,7 @@ def under_labels(context: Context) -> list[Section]:
     if not all(runs.n for runs in sides):
         return [_unanswered(context), *_absent(context, found)]
     first, *others = _shown(context, sides)
-    noted = replace(first, notes=set_notes(context.labels, context.against))
-    return [noted, *others, *_absent(context, found)]
+    return [replace(first, notes=set_notes(context.labels, context.against)), *others, *_absent(context, found)]
 
 
 def of_full_test(context: Context) -> list[Section]:
@@ -80,11 +87,10 @@ def _shown(context: Context, sides: Sequence[RunsUnderLabels]) -> list[Section]:
 
 def _runs(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
     check_ks([context.settings.k])
-    stored = {name: stored_run(run, context.table.graph.num_entities) for name, run in found.ready}
-    chosen = {key: getattr(context, key) for key in keys}
-    return [
-        RunsUnderLabels(key, labels, right_answers(context.table, labels), stored) for key, labels in chosen.items()
-    ]
+    table = context.table
+    stored = {name: stored_run(run, table.graph.num_entities) for name, run in found.ready}
+    chosen = ((key, getattr(context, key)) for key in keys)
+    return [RunsUnderLabels(key, labels, right_answers(table, labels), stored) for key, labels in chosen]
 
 
 def _system(context: Context, runs: RunsUnderLabels) -> str:
@@ -112,18 +118,17 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
     why = left_out(context.pool, found)
     if not why:
         return []
-    action = Action("Score what is missing", "max-k-score", {})
-    columns = [Column("system", "System", "system"), Column("why", "Why", "text")]
+    columns, title = [SYSTEM, Column("why", "Why", "text")], "Systems that are not shown"
     return [
         Section(
             "absent",
-            "Systems that are not shown",
+            title,
             "Max-k needs the probability of every entity, of which a run keeps a few numbers for each question. A"
             " system whose run lacks them is scored once more; ranks and labels stay as they are.",
             f"Pool {context.pool.name}.",
-            [Table("absent", "Systems that are not shown", columns, list(why.items()))],
+            [Table("absent", title, columns, list(why.items()))],
             finding=f"Not shown: {words(list(why))}.",
-            actions=[action] if found.missing else [],
+            actions=[Action("Score what is missing", "max-k-score", {})] if found.missing else [],
         )
     ]
 

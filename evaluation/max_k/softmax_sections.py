@@ -49,13 +49,15 @@ def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Sec
         _chart(context, f"F1@{k}", f1, chosen),
         _hits(f1, chosen, k),
     )
+    title = f"Precision of a draw by α under {runs.labels.name}, filtered"
+    best = [(row, 1 + int(np.argmax(of_system))) for row, of_system in enumerate(mass.values())]
     yield Section(
         "alpha-precision",
         "Effect of α: precision of single draws",
         "The probability that one draw is right: the total probability mass of the right answers. The paper calls it"
         " the precision of Sampling; the distinct entities of k draws have another one.",
         caption,
-        [_mass_table(runs, mass)],
+        [Table("alpha-precision", title, [SYSTEM, *BY_ALPHA], [[name, *of] for name, of in mass.items()], best)],
         _chart(context, "mass of the right answers", mass, chosen),
     )
     read, own = reads[system], runs.stored[system].predictive.alpha
@@ -96,13 +98,6 @@ def _effect_table(
             sampling = float(read.expected_recall(alpha, np.array([k]))[0])
             rows.append([name, NAMES[i], "yes" if i == chosen[name] else "", *values, mass[name][i], sampling])
     return Table("alpha", f"P, R and F1 at {k} by α under {runs.labels.name}, filtered", columns, rows, best)
-
-
-def _mass_table(runs: RunsUnderLabels, mass: dict[str, list[float]]) -> Table:
-    rows: list[list[Cell]] = [[name, *of_system] for name, of_system in mass.items()]
-    best = [(row, 1 + int(np.argmax(of_system))) for row, of_system in enumerate(mass.values())]
-    title = f"Precision of a draw by α under {runs.labels.name}, filtered"
-    return Table("alpha-precision", title, [SYSTEM, *BY_ALPHA], rows, best)
 
 
 def _chart(context: Context, y: str, values: dict[str, list[float]], chosen: dict[str, int]) -> Chart:

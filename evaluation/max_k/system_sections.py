@@ -155,28 +155,22 @@ def _models_table(runs: RunsUnderLabels, which: Which) -> Table:
     shown = [(part, k) for k in SHOWN for part in PARTS]
     lines = [(one.system, name, one.protocols[name]) for one in runs.found(which) for name in PROTOCOLS]
     bounds = [("limit", name, bound) for name, bound in zip(LIMITS, limits(runs.right.of(which)), strict=True)]
-    values = [[value_at(found, part, k) for part, k in shown] for *_, found in [*lines, *bounds]]
     rows: list[list[Cell]] = [
-        [name, protocol, *own] for (name, protocol, _), own in zip([*lines, *bounds], values, strict=True)
+        [name, protocol, *(value_at(found, part, k) for part, k in shown)] for name, protocol, found in lines + bounds
     ]
-    columns = [
-        SYSTEM,
-        Column("protocol", "Protocol", "text"),
-        *(Column(f"{part}_{k}", f"{PARTS[part]}@{k}") for part, k in shown),
-    ]
-    title, best = f"P, R and F1 under {runs.labels.name}, {which}", _best(np.array(values[: len(lines)]), 2)
-    return Table(f"models-{runs.key}-{which}", title, columns, rows, best)
+    columns = [SYSTEM, Column("protocol", "Protocol", "text")]
+    columns += [Column(f"{part}_{k}", f"{PARTS[part]}@{k}") for part, k in shown]
+    best = _best(np.array([row[2:] for row in rows[: len(lines)]], dtype=np.float64), 2)
+    return Table(f"models-{runs.key}-{which}", f"P, R and F1 under {runs.labels.name}, {which}", columns, rows, best)
 
 
 def _against_limits(runs: RunsUnderLabels, which: Which, k: int) -> str:
     top, most = (value_at(bound, "f1", k) for bound in limits(runs.right.of(which)))
     one = best_system(runs, which, k)
     above = [found.system for found in runs.found(which) if greedy_f1(found, k) > top]
-    told = (
-        f"Greedy of {words(above)} is above what any system can reach that must return {k}."
-        if above
-        else f"No system is above what an oracle reaches that must return {k}."
-    )
+    told = f"No system is above what an oracle reaches that must return {k}."
+    if above:
+        told = f"Greedy of {words(above)} is above what any system can reach that must return {k}."
     return (
         f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
         f" the best system has {greedy_f1(one, k):.3f} ({one.system}). {told}"
@@ -188,10 +182,8 @@ def _by_k(name: str, values: object, **look: object) -> Json:
 
 
 def _k_chart(label: str, series: Sequence[Json], bounds: Sequence[object], y: str) -> Chart:
-    limit = [
-        _by_k(name, bound, quiet=True, dash=dash)
-        for name, bound, dash in zip(LIMITS, bounds, ("dot", "dash"), strict=True)
-    ]
+    dashed = zip(LIMITS, bounds, ("dot", "dash"), strict=True)
+    limit = [_by_k(name, bound, quiet=True, dash=dash) for name, bound, dash in dashed]
     return chart("lines", label, [*series, *limit], x="k", y=y, yrange=[0, 1.02])
 
 
@@ -209,7 +201,9 @@ def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[
     """Show P, R and F1 of the protocols of one system by k: Figure 3 of the paper."""
     which = which_of(context)
     one = runs.performance(system, which)
-    bounds = limits(runs.right.of(which))
+    bounds, k = limits(runs.right.of(which)), context.settings.k
+    told = ", ".join(f"{name} {value_at(one.protocols[name], 'f1', k):.3f}" for name in PROTOCOLS)
+    top, most = (value_at(bound, "f1", k) for bound in bounds)
     for part, text in TEXTS.items():
         series = [_by_k(name, getattr(one.protocols[name], part), measure=i) for i, name in enumerate(PROTOCOLS)]
         limit = [getattr(bound, part) for bound in bounds]
@@ -221,7 +215,9 @@ def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[
             f"{runs.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
             [_protocol_table(one, part, limit)],
             _k_chart(f"{title}, by k", series, limit, f"{PARTS[part]}@k"),
-            _protocols_said(one, bounds, context.settings.k) if part == "f1" else "",
+            f"F1@{k} of {system}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."
+            if part == "f1"
+            else "",
         )
 
 
@@ -233,9 +229,3 @@ def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Tab
     columns = [Column("k", "k", "count"), *(Column(name, name) for name, _ in named)]
     rows: list[list[Cell]] = [[int(k), *(float(values[k - 1]) for _, values in named)] for k in KS]
     return Table(f"protocol-{part}", f"{PARTS[part]}@k of {one.system}", columns, rows)
-
-
-def _protocols_said(one: Performance, bounds: Sequence[Goodness], k: int) -> str:
-    told = ", ".join(f"{name} {value_at(one.protocols[name], 'f1', k):.3f}" for name in PROTOCOLS)
-    top, most = (value_at(bound, "f1", k) for bound in bounds)
-    return f"F1@{k} of {one.system}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."

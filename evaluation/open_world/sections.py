@@ -9,7 +9,7 @@ from evaluation.open_world.kernels.pool import AnswerCounts, discordant_share, m
 from evaluation.open_world.pool_world import CURVE, LEAST_JUDGED, PoolWorld, ReportedMetric, pool_world
 from evaluation.open_world.theory_settings import COMPARED, METRICS
 from evaluation.sections.builders import chart, series_of, table_of
-from evaluation.sections.section import Analysis, Chart, Column, Context, Part, Section, Table, cell, label_caption
+from evaluation.sections.section import Analysis, Column, Context, Part, Section, Table, cell, label_caption
 
 MOST_BARS = 30
 
@@ -38,11 +38,13 @@ class _ShareRow(NamedTuple):
     judged: int
     candidates: int
     beta: float
+    per_question: float
 
 
 def _share_row(name: str, questions: int, found: AnswerCounts, i: int = 0) -> _ShareRow:
     test, new, judged, candidates = (int(counts[i]) for counts in found)
-    return _ShareRow(name, questions, test, new, judged, candidates, float(missing_share(found)[i]))
+    mean = (new + test) / questions if questions else np.nan
+    return _ShareRow(name, int(questions), test, new, judged, candidates, float(missing_share(found)[i]), mean)
 
 
 def _shares(context: Context, world: PoolWorld) -> Section:
@@ -50,7 +52,9 @@ def _shares(context: Context, world: PoolWorld) -> Section:
     own = np.flatnonzero(world.enough)
     own = own[np.argsort(-shares[own], kind="stable")]
     few = f"; the chart has the {MOST_BARS} largest." if own.size > MOST_BARS else "."
-    left = total.candidates - total.judged
+    left, names = total.candidates - total.judged, context.table.graph.relations
+    bars = series_of("β", [names[r] for r in own[:MOST_BARS]], shares[own[:MOST_BARS]])
+    look = {"lying": True, "x": "β, at least", "yaxis": {"autorange": "reversed"}}
     return Section(
         "share",
         "Share of right answers that the test set lacks (β), at least",
@@ -58,8 +62,8 @@ def _shares(context: Context, world: PoolWorld) -> Section:
         " test do not have: new / (new + all original test answers of the same questions).",
         f"{label_caption(context.labels, context.settings)} Questions: those of the seeds. Relations with fewer than"
         f" {LEAST_JUDGED} judged candidates are one group{few}",
-        [_share_table(context, world, total, own)],
-        _share_chart([context.table.graph.relations[r] for r in own[:MOST_BARS]], shares[own[:MOST_BARS]]),
+        [_share_table(names, world, total, own)],
+        chart("bars", "Share of missing answers by relation", [bars], **look) if own.size else None,
         finding=f"At least {100 * total.beta:.1f} % of the right answers are missing:"
         f" {total.new:,} new ones beside {total.test:,} of the test set.",
         notes=[
@@ -69,13 +73,12 @@ def _shares(context: Context, world: PoolWorld) -> Section:
     )
 
 
-def _share_table(context: Context, world: PoolWorld, total: _ShareRow, own: np.ndarray) -> Table:
-    names = context.table.graph.relations
-    rows = [total, *(_share_row(names[r], int(world.questions[r]), world.by_relation, int(r)) for r in own)]
+def _share_table(names: list[str], world: PoolWorld, total: _ShareRow, own: np.ndarray) -> Table:
+    rows = [total, *(_share_row(names[r], world.questions[r], world.by_relation, int(r)) for r in own)]
     others = np.flatnonzero(~world.enough & (world.questions > 0))
     if others.size:
-        name = f"{others.size} with fewer than {LEAST_JUDGED} judged"
-        rows.append(_share_row(name, int(world.questions[others].sum()), world.few))
+        few = f"{others.size} with fewer than {LEAST_JUDGED} judged"
+        rows.append(_share_row(few, world.questions[others].sum(), world.few))
     pooled = "Pooled answers to these questions that are not of test."
     sampled = "All of the original test set, sampled or not."
     return table_of(
@@ -84,25 +87,15 @@ def _share_table(context: Context, world: PoolWorld, total: _ShareRow, own: np.n
         rows,
         [
             (Column("relation", "Relation", "text"), lambda row: row.name),
-            (Column("questions", "Questions", "count"), lambda row: int(row.questions)),
+            (Column("questions", "Questions", "count"), lambda row: row.questions),
             (Column("candidates", "Candidates", "count", pooled), lambda row: row.candidates),
             (Column("judged", "Judged", "count"), lambda row: row.judged),
             (Column("new", "New answers", "count"), lambda row: row.new),
             (Column("test", "Test answers", "count", sampled), lambda row: row.test),
-            (
-                Column("per_question", "Answers a question"),
-                lambda row: cell((row.new + row.test) / row.questions if row.questions else np.nan),
-            ),
+            (Column("per_question", "Answers a question"), lambda row: cell(row.per_question)),
             (Column("beta", "β ≥", "share"), lambda row: cell(row.beta, "no answer")),
         ],
     )
-
-
-def _share_chart(names: list[str], shares: np.ndarray) -> Chart | None:
-    if not names:
-        return None
-    look = {"lying": True, "x": "β, at least", "yaxis": {"autorange": "reversed"}}
-    return chart("bars", "Share of missing answers by relation", [series_of("β", names, shares)], **look)
 
 
 REPORTED, EXPECTED = Column("sparse", "Reported"), Column("expected", "Expected by theory")
@@ -120,6 +113,7 @@ def _caption(context: Context, world: PoolWorld) -> str:
 def _summary(context: Context, world: PoolWorld, found: dict[str, ReportedMetric]) -> Section:
     opposite = "Of the pairs of systems with different values: those that the two put in opposite orders."
     untold, mrr = "fewer than two systems with different values", found["mrr"]
+    turned = {metric: discordant_share(one.sparse, one.completed) for metric, one in found.items()}
     table = table_of(
         "reported",
         "Means over systems",
@@ -129,10 +123,7 @@ def _summary(context: Context, world: PoolWorld, found: dict[str, ReportedMetric
             (REPORTED, lambda row: float(row[1].sparse.mean())),
             (EXPECTED, lambda row: float(row[1].expected.mean())),
             (COMPLETED, lambda row: float(row[1].completed.mean())),
-            (
-                Column("discordant", "Pairs in other order", "share", opposite),
-                lambda row: cell(discordant_share(row[1].sparse, row[1].completed), untold),
-            ),
+            (Column("discordant", "Pairs in other order", "share", opposite), lambda row: cell(turned[row[0]], untold)),
         ],
     )
     return Section(
@@ -177,6 +168,8 @@ def _metric(context: Context, world: PoolWorld, metric: str, found: ReportedMetr
         series_of("closed world", [0, 1], [0, 1], plain=True, quiet=True, dash="dot"),
         *(series_of(name, [completed[i]], [sparse[i]], system=i, size=10) for i, name in enumerate(context.systems)),
     ]
+    lost = found.completed - found.sparse
+    most = int(np.argmax(lost))
     title, axes = f"{label} reported against completed", {"xaxis": {"range": [0, 1]}, "yrange": [0, 1]}
     across, up = f"{label}, completed (ℓ)", f"{label}, reported"
     return Section(
@@ -187,16 +180,8 @@ def _metric(context: Context, world: PoolWorld, metric: str, found: ReportedMetr
         _caption(context, world),
         [table],
         chart("lines", f"{title}, by system, with the theory's curve", series, x=across, y=up, **axes),
-        finding=_finding(context, label, found),
-    )
-
-
-def _finding(context: Context, label: str, found: ReportedMetric) -> str:
-    lost, told = found.completed - found.sparse, found.completed - found.expected
-    most = int(np.argmax(lost))
-    return (
-        f"{context.systems[most]} loses most: {lost[most]:.3f} of {found.completed[most]:.3f} {label}; theory expects"
-        f" {told[most]:.3f}."
+        finding=f"{context.systems[most]} loses most: {lost[most]:.3f} of {completed[most]:.3f} {label}; theory expects"
+        f" {completed[most] - expected[most]:.3f}.",
     )
 
 

@@ -75,10 +75,8 @@ def _curves(
     settings: TheorySettings, worlds: Sequence[tuple[float, float]], names: Sequence[str], repeats: int
 ) -> tuple[list[Json], list[list[list[Cell]]]]:
     """Return the series of all worlds (sparsity, correlation), and the rows of each."""
-    found = [
-        _one_curve(settings, beta, rho, repeats, name, i)
-        for i, ((beta, rho), name) in enumerate(zip(worlds, names, strict=True))
-    ]
+    named = zip(worlds, names, strict=True)
+    found = [_one_curve(settings, *world, repeats, name, i) for i, (world, name) in enumerate(named)]
     return [one for series, _ in found for one in series], [rows for _, rows in found]
 
 

@@ -24,28 +24,24 @@ def chosen_numbers(settings: TheorySettings) -> Section:
     drawn = simulated(settings.n, (settings.beta,), (settings.strength,), metrics, repeats, rho)
     at = (settings.n, settings.beta, settings.strength)
     rest = "With what an answer that is not recognised adds at a random place among all entities."
-    spread = "Standard deviation between questions."
+    alone = "The paper's expectation: what is not recognised adds nothing."
+    spread, steep = "Standard deviation between questions.", "Of a metric that reports the strength: 1."
+
+    def expected(metric: str, entities: int = 0) -> float:
+        return float(expected_metric(*at, metric, rho=rho, entities=entities))
+
     table = table_of(
         "numbers",
         "Metrics at these settings",
         list(zip(metrics, drawn, strict=True)),
         [
             (Column("metric", "Metric", "text"), lambda row: METRICS[row[0]]),
-            (
-                Column("expected", "Ê", note="The paper's expectation: what is not recognised adds nothing."),
-                lambda row: float(expected_metric(*at, row[0], rho=rho)),
-            ),
-            (
-                Column("with_rest", "Ê and the rest", note=rest),
-                lambda row: float(expected_metric(*at, row[0], rho=rho, entities=ENTITIES)),
-            ),
+            (Column("expected", "Ê", note=alone), lambda row: expected(row[0])),
+            (Column("with_rest", "Ê and the rest", note=rest), lambda row: expected(row[0], ENTITIES)),
             (Column("simulated", "Simulated"), lambda row: cell(row[1].mean[0, 0], NO_TEST_ANSWER)),
             (Column("error", "Standard error"), lambda row: cell(row[1].error[0, 0], NO_TEST_ANSWER)),
             (Column("sd", "Deviation", note=spread), lambda row: cell(row[1].sd[0, 0], NO_TEST_ANSWER)),
-            (
-                Column("slope", "Slope dÊ/dℓ", note="Of a metric that reports the strength: 1."),
-                lambda row: float(derivative(*at, row[0])),
-            ),
+            (Column("slope", "Slope dÊ/dℓ", note=steep), lambda row: float(derivative(*at, row[0]))),
         ],
     )
     at_best = expected_metric(settings.n, settings.beta, 1.0, settings.metric)

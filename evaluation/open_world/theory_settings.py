@@ -1,7 +1,7 @@
 """Read the settings of the theory page, which belongs to no pool, and simulate under them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
@@ -59,8 +59,7 @@ class TheorySettings:
 
     def query(self) -> str:
         """Return the settings that differ from their default as a query string."""
-        chosen = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        return urlencode(chosen)
+        return urlencode({name: value for name, value in vars(self).items() if value != getattr(TheorySettings, name)})
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,7 @@ def _number(slider: Slider, text: str, kind: type, low: float) -> Any:
     except ValueError:
         number = None
     if number is None or not low <= number <= slider.most:
-        whole = "whole number" if kind is int else "number"
-        name = slider.symbol.replace("_", "")
+        whole, name = "whole number" if kind is int else "number", slider.symbol.replace("_", "")
         raise EvaluationError(
             f"{name} ({slider.name}) is {text[:40]!r}: give a {whole} from {low:.10g} to {slider.most:.10g}."
         )

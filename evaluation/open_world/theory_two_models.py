@@ -64,7 +64,8 @@ def inconsistency(settings: TheorySettings) -> Section:
         "How often the weaker model looks at least as good",
         "Two independent models, one stronger by Δℓ, on the same number of questions. The dotted curve is the paper's"
         " Theorem 4.2, with the logarithm for MRR; the others take Ê of their metric.",
-        f"{_pair(settings)} Variances from {pair_repeats(settings):,} simulated questions.",
+        f"N = {settings.n}, β = {settings.beta:g}, ℓ = {settings.strength:g} and {settings.stronger:g}, no correlation."
+        f" Variances from {pair_repeats(settings):,} simulated questions.",
         [Table("inconsistency", "Probability that the weaker model looks at least as good", columns, rows)],
         chart("lines", label, series, x="questions", y="P(wrong order)", yrange=[0, 0.52], xaxis=axis),
         finding=""
@@ -135,11 +136,6 @@ def _by_logarithm(settings: TheorySettings, spread: Floats, questions: np.ndarra
 
 def _whole(value: Floats, reason: str) -> Cell:
     return math.ceil(value) if np.isfinite(value) else {"value": None, "reason": reason}
-
-
-def _pair(settings: TheorySettings) -> str:
-    levels = f"ℓ = {settings.strength:g} and {settings.stronger:g}"
-    return f"N = {settings.n}, β = {settings.beta:g}, {levels}, no correlation."
 
 
 def _notes(settings: TheorySettings) -> list[str]:

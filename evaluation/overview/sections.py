@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.browse.pool_states import LEGEND
 from evaluation.measures.registry import Measure
-from evaluation.overview.rankings import RankChange, overview
+from evaluation.overview.rankings import overview
 from evaluation.sections.builders import table_of
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Json, Part, Section, Table
 from evaluation.sections.settings import RANKING, Settings
@@ -44,6 +44,9 @@ def overview_sections(pool: Pool, settings: Settings) -> tuple[list[Section], li
 def _rankings(found: Json) -> Section:
     measure: Measure = found["measure"]
     counts, sure = found["counts"], found["sure"]
+    told = "With one system there is nothing to compare."
+    if sure["pairs"]:
+        told = f"{sure['undecided']:,} of {sure['pairs']:,} pairs of systems are undecided at the level of 95 %."
     places = table_of(
         "overview-places",
         f"Places by {measure.label}",
@@ -51,7 +54,10 @@ def _rankings(found: Json) -> Section:
         [
             (Column("system", "System", "system"), lambda one: one.system),
             (Column("seeds", "Place, seeds", "count"), lambda one: one.sparse),
-            (Column("current", "Place, current", "count", "with its 95 % interval"), _with_interval),
+            (
+                Column("current", "Place, current", "count", "with its 95 % interval"),
+                lambda one: {"value": one.completed, "low": one.low, "high": one.high},
+            ),
             (Column("value_seeds", f"{measure.label}, seeds"), lambda one: one.sparse_value),
             (Column("value", f"{measure.label}, current"), lambda one: one.completed_value),
         ],
@@ -70,19 +76,9 @@ def _rankings(found: Json) -> Section:
         f" seed {found['seed']}.",
         [places, Table("overview-taus", tau_title, tau_columns, _taus(found))],
         overview_chart(found) if found["lines"] else None,
-        f"{found['sentence']} {_how_sure(sure)}",
+        f"{found['sentence']} {told}",
         found["undefined"],
     )
-
-
-def _with_interval(place: RankChange) -> Cell:
-    return {"value": place.completed, "low": place.low, "high": place.high}
-
-
-def _how_sure(sure: Json) -> str:
-    if not sure["pairs"]:
-        return "With one system there is nothing to compare."
-    return f"{sure['undecided']:,} of {sure['pairs']:,} pairs of systems are undecided at the level of 95 %."
 
 
 def _taus(found: Json) -> list[list[Cell]]:

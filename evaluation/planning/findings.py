@@ -84,8 +84,7 @@ def candidates_of(pool: Pool, system: System) -> Gathered:
 
 def places_of(table: PoolTable, triples: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the place of each triple int[m, 3] in the table, -1 for triples outside it."""
-    found: NDArray[np.int64] = find(triple_codes(table.triples, table.graph), triple_codes(triples, table.graph))
-    return found
+    return find(triple_codes(table.triples, table.graph), triple_codes(triples, table.graph))
 
 
 def contributors_here(pool: Pool) -> set[str]:
@@ -183,9 +182,8 @@ def not_comparable(pool: Pool) -> dict[str, Json]:
     def compute() -> Content:
         context = Context(pool, Settings(questions="original"))
         rows = judged_of(pool, context.table, context.labels, True, context.settings.share)
-        return {
-            "systems": {row.system: {"judged": row.shares[row.k], "k": row.k, "missing": row.missing} for row in rows}
-        }
+        found = {row.system: {"judged": row.shares[row.k], "k": row.k, "missing": row.missing} for row in rows}
+        return {"systems": found}
 
     try:
         found: dict[str, Json] = current_figure(pool, "comparable", figure_version(pool), compute).content["systems"]

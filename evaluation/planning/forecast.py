@@ -79,10 +79,8 @@ def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -
         return Forecast(measure, target, list(points), Span(0, 0, 0), Span(0, 0, 0))
     if not last.judged:
         return without("nothing is judged yet, so it is not known how many questions a judgement opens")
-    opened = [
-        (after.questions - before.questions) / (after.judged - before.judged)
-        for before, after in ((first, last), *pairwise(points))
-    ]
+    steps = ((first, last), *pairwise(points))
+    opened = [(after.questions - before.questions) / (after.judged - before.judged) for before, after in steps]
     seen = [point for point in points if point.judged]
     gap, questions = np.array([(1.0 - point.low, float(point.questions)) for point in seen]).T
     needed = questions_needed(gap, questions, 1.0 - target)

@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Campaign
 from evaluation.measures.registry import parse_measure
 from evaluation.planning.confidence import NO_ORDER, by_order, target_says
-from evaluation.planning.forecast import POINTS, Plan, plan
+from evaluation.planning.forecast import POINTS, Plan, Point, plan
 from evaluation.planning.work_left import (
     LEAST_TIMED,
     RESAMPLES,
@@ -48,8 +48,7 @@ def by_work(context: Context) -> list[Section]:
 
 def _left(made: Plan) -> Section:
     names = {"target": f"to tau {made.aim.target:.2f}", "budget": "to the budget", "pool": "to the end of the pool"}
-    reasons = {"target": made.forecast.reason, "budget": NO_BUDGET, "pool": ""}
-    ends = made.ends()
+    reasons, ends = {"target": made.forecast.reason, "budget": NO_BUDGET, "pool": ""}, made.ends()
     no_hours = {end: reasons[end] if labels is None else NOT_MEASURED for end, labels in ends.items()}
     ranged, paced = "with the range in brackets", "labels left times the pace"
     table = table_of(
@@ -123,6 +122,10 @@ def _history(context: Context, made: Plan) -> Section:
     found, measure = made.forecast, made.aim.measure
     title = f"Tau by {measure.label} as judgements came"
     rooted = "1 less the lower end, times the root of the questions"
+
+    def gap(point: Point) -> Cell:
+        return cell((1 - point.low) * math.sqrt(point.questions), NO_ORDER)
+
     table = table_of(
         "forecast",
         title,
@@ -130,14 +133,8 @@ def _history(context: Context, made: Plan) -> Section:
         [
             (Column("judged", "Judgements", "count"), lambda point: point.judged),
             (Column("questions", "Questions", "count", "with an answer"), lambda point: point.questions),
-            (
-                Column("tau", "Tau", "tau", "mean and 95 % interval"),
-                lambda point: interval_cell(point.tau, point.low, point.high, NO_ORDER),
-            ),
-            (
-                Column("gap", "Gap · √questions", note=rooted),
-                lambda point: cell((1 - point.low) * math.sqrt(point.questions), NO_ORDER),
-            ),
+            (Column("tau", "Tau", "tau", "mean and 95 % interval"), lambda point: interval_cell(*point[2:], NO_ORDER)),
+            (Column("gap", "Gap · √questions", note=rooted), gap),
         ],
     )
     judged, _, tau, low, high = (list(values) for values in zip(*found.points, strict=True))

@@ -130,14 +130,9 @@ def _yield(
 def relation_json(row: RelationYield, work: Work) -> Json:
     return {
         "relation": row.name,
-        "pooled": row.pooled,
-        "to_people": row.to_people,
-        "released": row.released,
-        "judged": row.num_judged,
-        "positive": row.num_positive,
-        "unjudged": row.num_unjudged,
-        "judged_by_depth": row.judged.tolist(),
-        "positive_by_depth": row.positive.tolist(),
+        **{name: getattr(row, name) for name in ("pooled", "to_people", "released")},
+        **{name: getattr(row, f"num_{name}") for name in ("judged", "positive", "unjudged")},
+        **{f"{name}_by_depth": getattr(row, name).tolist() for name in ("judged", "positive")},
         "left": row.left,
         "per_label": row.per_label(work),
         "curve": _whose(row),
@@ -156,6 +151,10 @@ def by_relation(context: Context) -> list[Section]:
 
 def _next(context: Context, found: Yields, work: Work) -> Section:
     table = _next_table(found, work)
+    every = table.rows[0]  # in the foot, which has no numbers but counts: the yield is text
+    share = "" if found.every.share is None else f"{100 * found.every.share:.1f} %"
+    left = "" if found.every.curve is None else sum(row.left or 0.0 for row in found.relations)
+    foot: list[Cell] = ["all", *every[1:6], share, every[7], left, "", ""]
     shown = [row for row in found.relations if row.left is not None and row.unjudged.any()][:SHOWN]
     per = work.per_judgement
     return Section(
@@ -166,7 +165,7 @@ def _next(context: Context, found: Yields, work: Work) -> Section:
         "Triples for people only; filtered ones that somebody judged are left out. Yield by depth fitted as a power law"
         f" by weighted least squares (Zobel 1998). Own curve from {LEAST_JUDGED} judged, {LEAST_POSITIVE} positive and"
         f" {LEAST_DEPTHS} depths on. A judgement is taken to need {per.value:.2f} labels.",
-        [replace(table, rows=table.rows[1:], foot=_total(found, table.rows[0]))],
+        [replace(table, rows=table.rows[1:], foot=foot)],
         _next_chart(shown, work) if shown else None,
         _says(found),
         _notes(context, found),
@@ -191,7 +190,13 @@ def _next_table(found: Yields, work: Work) -> Table:
     """Return the table of all relations together, then of each."""
     unjudged = "for people, without a judgement; undecided ones are judged"
     expected = "expected among the unjudged, by the curve of the yield by depth"
-    no_label = "nothing is left to judge"
+
+    def told(value: float | None, reason: str) -> Cell:
+        return cell(nan_if_none(value), reason)
+
+    def per_label(row: RelationYield) -> Cell:
+        return told(row.per_label(work), TOO_FEW if row.left is None else "nothing is left to judge")
+
     return table_of(
         "relations-next",
         "Relations by expected positives a label",
@@ -203,26 +208,13 @@ def _next_table(found: Yields, work: Work) -> Table:
             (Column("released", "Released", "count", "given to people so far"), lambda row: row.released),
             (Column("judged", "Judged", "count", "of those for people, with yes or no"), lambda row: row.num_judged),
             (Column("positive", "Positive", "count"), lambda row: row.num_positive),
-            (
-                Column("yield", "Yield", "share", "positive of judged"),
-                lambda row: cell(nan_if_none(row.share), "nothing is judged"),
-            ),
+            (Column("yield", "Yield", "share", "positive of judged"), lambda row: told(row.share, "nothing is judged")),
             (Column("unjudged", "Unjudged", "count", unjudged), lambda row: row.num_unjudged),
-            (Column("left", "Positives left", note=expected), lambda row: cell(nan_if_none(row.left), TOO_FEW)),
-            (
-                Column("per_label", "Positives a label", note="expected of the next label"),
-                lambda row: cell(nan_if_none(row.per_label(work)), TOO_FEW if row.left is None else no_label),
-            ),
+            (Column("left", "Positives left", note=expected), lambda row: told(row.left, TOO_FEW)),
+            (Column("per_label", "Positives a label", note="expected of the next label"), per_label),
             (Column("curve", "Curve", "text", "whose judgements the expectation is from"), _whose),
         ],
     )
-
-
-def _total(found: Yields, every: Sequence[Cell]) -> list[Cell]:
-    """Return the foot: counts, the yield as text since a foot has no other numbers, and all expected positives."""
-    share = "" if found.every.share is None else f"{100 * found.every.share:.1f} %"
-    left = "" if found.every.curve is None else sum(row.left or 0.0 for row in found.relations)
-    return ["all", *every[1:6], share, every[7], left, "", ""]
 
 
 def nan_if_none(value: float | None) -> float:

@@ -10,7 +10,7 @@ from evaluation.labels.label_sets import LabelSet
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.values import NO_ANSWER
 from evaluation.probe.kernel import probe_surface
-from evaluation.sections.relation_groups import ValuesUnder, caption
+from evaluation.sections.relation_groups import ValuesUnder
 from evaluation.sections.section import Cell, Context, cell
 from evaluation.sections.wording import words
 from pooling.graphs.kernels.degrees import entity_degree
@@ -67,24 +67,17 @@ def probe_answers(context: Context, key: str, chosen: LabelSet) -> ProbeAnswers:
     )
 
 
-def probe_caption(context: Context, *sides: ProbeAnswers) -> str:
-    return caption(context, *(one.under for one in sides))
-
-
 def missing_notes(context: Context, *sides: ProbeAnswers) -> list[str]:
     """Return a note on the systems that did not return all answers, for each label set."""
     notes = []
     for one in sides:
-        missing = np.isinf(one.ranks).sum(axis=1).tolist()
-        named = [f"{name} {count:,}" for name, count in zip(context.systems, missing, strict=True) if count]
-        if named:
-            notes.append(
-                f"{one.name}: not returned, of {one.n:,} answers: {words(named)}. These score 0, as the last rank does."
-            )
+        missing = zip(context.systems, np.isinf(one.ranks).sum(axis=1).tolist(), strict=True)
+        if named := [f"{name} {count:,}" for name, count in missing if count]:
+            told = f"{one.name}: not returned, of {one.n:,} answers: {words(named)}."
+            notes.append(f"{told} These score 0, as the last rank does.")
     return notes
 
 
 def with_scores(under: ValuesUnder, scores: Floats) -> ValuesUnder:
     """Return the answers of a label set with other values, all of them defined, higher is better."""
-    values = replace(under.values, per_unit=scores, higher_is_better=True, missing="")
-    return replace(under, values=values)
+    return replace(under, values=replace(under.values, per_unit=scores, higher_is_better=True, missing=""))

@@ -7,17 +7,10 @@ import numpy as np
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.measures.values import NO_ANSWER
-from evaluation.probe.answers import (
-    PAPER_ROBUSTNESSES,
-    PAPER_SHARPNESSES,
-    ProbeAnswers,
-    missing_notes,
-    probe_caption,
-    with_scores,
-)
+from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, ProbeAnswers, missing_notes, with_scores
 from evaluation.probe.kernel import popularity_weights, rank_scores
 from evaluation.sections.builders import chart, series_of, table_of
-from evaluation.sections.relation_groups import by_bands
+from evaluation.sections.relation_groups import by_bands, caption
 from evaluation.sections.section import Cell, Column, Context, Section, Table, cell
 from evaluation.sections.wording import words
 from pooling.graphs.kernels.degrees import band, band_names, entity_degree
@@ -31,15 +24,15 @@ BY_NAME = {"type": "category"}
 def by_popularity(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
     """Show the mean score of each system in bands of the degree of the answer."""
     sharpness = context.settings.sharpness
-    measure = score_measure(sharpness)
     scored = [with_scores(one.under, rank_scores(one.ranks, one.entities, sharpness)) for one in (old, new)]
-    return by_bands(context, measure, *scored)
+    return by_bands(context, score_measure(sharpness), *scored)
 
 
 def score_measure(sharpness: float) -> Measure:
     """Return the score of ranks at one sharpness as a measure, for titles of sections."""
-    micro = parse_measure("micro_mrr")
-    return Measure(**{**vars(micro), "name": "probe", "label": f"Score at sharpness {sharpness:g}"})
+    return Measure(
+        **{**vars(parse_measure("micro_mrr")), "name": "probe", "label": f"Score at sharpness {sharpness:g}"}
+    )
 
 
 def by_rank(context: Context, answers: ProbeAnswers) -> Section:
@@ -57,16 +50,14 @@ def by_rank(context: Context, answers: ProbeAnswers) -> Section:
         for i in np.flatnonzero(counts[:, g] == counts[:, g].max()).tolist()
         if len(set(counts[:, g].tolist())) > 1
     ]
-    series = [
-        series_of(name, [names[g] for g in used], counts[i, used].tolist(), system=i)
-        for i, name in enumerate(context.systems)
-    ]
+    shown = [names[g] for g in used]
+    series = [series_of(name, shown, counts[i, used].tolist(), system=i) for i, name in enumerate(context.systems)]
     return Section(
         "ranks",
         f"Answers by rank, {answers.name}",
         "How many answers each system puts at which rank. Sharpness decides how much those count that are not at rank"
         " 1: who has many at rank 1 gains by a high one, who has many close behind by a low one.",
-        f"{probe_caption(context, answers)} Filtered realistic ranks; between two whole ranks an answer counts in the"
+        f"{caption(context, answers.under)} Filtered realistic ranks; between two whole ranks an answer counts in the"
         " worse. The most of a row is bold up to rank 10.",
         [Table("ranks", f"Answers by rank, {answers.name}", columns, rows, best)],
         chart("bars", f"Answers of every system by rank, {answers.name}", series, y="answers", xaxis=BY_NAME),
@@ -117,17 +108,19 @@ def by_weight(context: Context, answers: ProbeAnswers) -> Section:
     )
     series = [series_of(f"b = {b:g}", names, 100 * of, measure=i) for i, (b, of) in enumerate(shares.items())]
     series.append(series_of("in train", names, 100 * train, quiet=True))
+    low, high = (f"{100 * shares[b][:2].sum():.1f} %" for b in (PAPER_ROBUSTNESSES[0], PAPER_ROBUSTNESSES[-1]))
+    told = f"{low} of the weight at b = {PAPER_ROBUSTNESSES[0]:g} and {high} at b = {PAPER_ROBUSTNESSES[-1]:g}"
     label = "Share of the weight by degree of the answer, for four robustnesses, and of train"
     return Section(
         "weights",
         title,
         "The weight of an answer is (d + 1)^−b, d the training triples in which it appears, b the robustness. At b = 0"
         " every answer weighs the same, and the answers that train has most about decide.",
-        f"{probe_caption(context, answers)} Share of the whole weight that lies on the answers of each band of degree."
+        f"{caption(context, answers.under)} Share of the whole weight that lies on the answers of each band of degree."
         " In train: share of all appearances of entities as head or tail.",
         [table, _graph_table(context, degree)],
         chart("bars", label, series, x="degree of the answer", y="share, %", xaxis=BY_NAME),
-        _says_by_weight(names, list(shares.values())) if answers.n else "",
+        f"Answers of degree up to {names[1].partition('-')[2]} have {told}." if answers.n else "",
     )
 
 
@@ -136,14 +129,6 @@ def _shares(group: np.ndarray, weight: Floats, groups: int) -> Floats:
     total = weight.sum()
     found = np.bincount(group, weight, minlength=groups)
     return found / total if total > 0 else np.full(groups, np.nan)
-
-
-def _says_by_weight(names: list[str], shares: list[Floats]) -> str:
-    low, high = (100 * float(of[:2].sum()) for of in (shares[0], shares[-1]))
-    return (
-        f"Answers of degree up to {names[1].partition('-')[2]} have {low:.1f} % of the weight at b ="
-        f" {PAPER_ROBUSTNESSES[0]:g} and {high:.1f} % at b = {PAPER_ROBUSTNESSES[-1]:g}."
-    )
 
 
 def _graph_table(context: Context, degree: np.ndarray) -> Table:
@@ -175,13 +160,10 @@ def by_score(context: Context) -> Section:
         [f"{rank:,}", *(scores[a][i] for a in sharpnesses), *(float(rank) ** -a for a in sharpnesses)]
         for i, rank in enumerate(ranks)
     ]
-    thick = [
-        series_of(f"a = {a:g}", line, rank_scores(line, entities, a), measure=i, plain=True)
-        for i, a in enumerate(sharpnesses)
-    ]
-    thin = [
-        series_of(f"a = {a:g}, not rescaled", line, line**-a, measure=i, thin=True) for i, a in enumerate(sharpnesses)
-    ]
+    thick, thin = [], []
+    for i, a in enumerate(sharpnesses):
+        thick.append(series_of(f"a = {a:g}", line, rank_scores(line, entities, a), measure=i, plain=True))
+        thin.append(series_of(f"a = {a:g}, not rescaled", line, line**-a, measure=i, thin=True))
     columns = [
         Column("rank", "Rank", "text"),
         *(Column(f"a_{a:g}", f"a = {a:g}") for a in sharpnesses),

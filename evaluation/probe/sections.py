@@ -8,18 +8,11 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from evaluation.measures.rank_table import Floats, Ints
-from evaluation.probe.answers import (
-    MRR,
-    ROBUSTNESSES,
-    SHARPNESSES,
-    ProbeAnswers,
-    missing_notes,
-    probe_answers,
-    probe_caption,
-)
+from evaluation.probe.answers import MRR, ROBUSTNESSES, SHARPNESSES, ProbeAnswers, missing_notes, probe_answers
 from evaluation.probe.kernel import NOBODY, best_systems, system_places
 from evaluation.probe.parameter_sections import by_popularity, by_rank, by_score, by_weight, score_measure
 from evaluation.probe.slices import slices
+from evaluation.sections.relation_groups import caption
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, number
 from evaluation.sections.settings import Settings
 from evaluation.sections.wording import best_of, set_notes, signed, words
@@ -61,10 +54,7 @@ def orders(grid: Floats) -> tuple[int, float]:
 
 
 def _winners(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
-    text = (
-        "Each point of the map is one way to score. Further right, an answer that is not at rank 1 counts less"
-        " (sharpness); further up, popular answers weigh less (robustness). The lower edge at sharpness 1 is MRR."
-    )
+    label = f"Map of the best system by sharpness and robustness, {new.name}"
     notes = [
         *set_notes(old.under.labels, new.under.labels),
         *missing_notes(context, new, old),
@@ -73,13 +63,12 @@ def _winners(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
     return Section(
         "winners",
         f"Which system is best where, {new.name}",
-        text,
-        f"{probe_caption(context, new, old)} {len(SHARPNESSES)} × {len(ROBUSTNESSES)} points; the map shows"
+        "Each point of the map is one way to score. Further right, an answer that is not at rank 1 counts less"
+        " (sharpness); further up, popular answers weigh less (robustness). The lower edge at sharpness 1 is MRR.",
+        f"{caption(context, new.under, old.under)} {len(SHARPNESSES)} × {len(ROBUSTNESSES)} points; the map shows"
         f" {new.name}.",
         [_wins_table(context, old, new)],
-        Chart("winners", f"Map of the best system by sharpness and robustness, {new.name}", _map(context, new))
-        if new.n
-        else None,
+        Chart("winners", label, _map(context, new)) if new.n else None,
         _says(context, old, new),
         notes,
     )
@@ -122,8 +111,7 @@ def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
     if named[0][1] == 1:
         first = f"{named[0][0]} is the best at every point of the map."
     else:
-        parts = [f"{name} at {100 * share:.1f} %" for name, share in named]
-        first = f"Best on the map: {words(parts)} of the points"
+        first = f"Best on the map: {words([f'{name} at {100 * share:.1f} %' for name, share in named])} of the points"
         first += f"; several tie at {100 * shared:.1f} %." if shared else "."
     count, same = orders(new.grid)
     told = f"{first} The systems stand in {count} different orders; {100 * same:.1f} % of the points have that of MRR."
@@ -141,15 +129,14 @@ def _map(context: Context, answers: ProbeAnswers) -> Json:
     best = best_systems(answers.grid)  # [A, B]
     ordered = np.sort(answers.grid, axis=0)
     lead = ordered[-1] - ordered[-2] if len(ordered) > 1 else np.zeros(best.shape)
-    regions = []
+    regions: list[Json] = []
     for i, share in shares(answers.grid).items():
         if share:
             name = context.systems[i] if i != NOBODY else "several tie"
             label = _middle(best == i) if share >= NAMED_FROM else None
             regions.append({"system": i if i != NOBODY else None, "name": name, "share": share, "label": label})
     points = [{"name": "MRR", "x": MRR[0], "y": MRR[1]}]
-    settings = context.settings
-    chosen = (settings.sharpness, settings.robustness)
+    chosen = (context.settings.sharpness, context.settings.robustness)
     if chosen != MRR and chosen[0] <= SHARPNESSES[-1] and chosen[1] <= ROBUSTNESSES[-1]:
         points.append({"name": "chosen", "x": chosen[0], "y": chosen[1]})
     return {**MAP, "best": best.T.tolist(), "lead": _rounded(lead.T), "regions": regions, "points": points}
@@ -169,21 +156,20 @@ def _surface(context: Context, answers: ProbeAnswers) -> Section:
     if answers.n and len(shown) < 2:  # one surface alone compares nothing
         shown = np.argsort(-answers.grid[:, *AT_MRR], kind="stable")[:2].tolist()
     surfaces = [{"system": i, "name": name, "z": _rounded(answers.grid[i].T)} for i, name in enumerate(context.systems)]
+    label = f"PROBE of the chosen systems over sharpness and robustness, {answers.name}"
     drawn = {**MAP, "names": {**AXES, "z": "PROBE"}, "shown": shown, "systems": surfaces}
     return Section(
         "surface",
         title,
         "The value of every system at every sharpness and robustness; choose the systems that are drawn. Their distance"
         " is small beside the slope, so read who is best from the map above and values from the tables.",
-        f"{probe_caption(context, answers)} PROBE is Σ w · score / Σ w over answers: the score of a rank has the"
+        f"{caption(context, answers.under)} PROBE is Σ w · score / Σ w over answers: the score of a rank has the"
         " sharpness, the weight of an answer the robustness. 1 is the best there is, 0 the last rank for every answer.",
         [
             _grid_table(context, answers, "grid", f"{title}, every tenth point", SHOWN),
             _grid_table(context, answers, "grid-all", title, range(41), in_files=True),
         ],
-        Chart("surfaces", f"PROBE of the chosen systems over sharpness and robustness, {answers.name}", drawn)
-        if answers.n
-        else None,
+        Chart("surfaces", label, drawn) if answers.n else None,
         _says_surface(context, answers),
         missing_notes(context, answers),
     )
@@ -214,14 +200,10 @@ def _says_surface(context: Context, answers: ProbeAnswers) -> str:
     """Say which system has the highest value at the chosen point."""
     if not answers.n:
         return ""
-    settings = context.settings
-    own = answers.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
-    i = int(own.argmax())
-    return (
-        f"At sharpness {settings.sharpness:g} and robustness {settings.robustness:g}"
-        f"{' (MRR, rescaled)' if (settings.sharpness, settings.robustness) == MRR else ''} the highest value is"
-        f" {signed(own[i], 4)}, of {context.systems[i]}."
-    )
+    a, b = chosen = (context.settings.sharpness, context.settings.robustness)
+    own = answers.surface([a], [b])[:, 0, 0]
+    where = f"At sharpness {a:g} and robustness {b:g}{' (MRR, rescaled)' if chosen == MRR else ''}"
+    return f"{where} the highest value is {signed(own.max(), 4)}, of {context.systems[int(own.argmax())]}."
 
 
 def _rounded(values: Floats | Ints) -> list[list[float | None]]:

@@ -6,21 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.measures.rank_table import Floats
-from evaluation.probe.answers import (
-    MRR,
-    PAPER_ROBUSTNESSES,
-    PAPER_SHARPNESSES,
-    ROBUSTNESSES,
-    SHARPNESSES,
-    ProbeAnswers,
-    missing_notes,
-    probe_caption,
-)
+from evaluation.probe import answers as probe
+from evaluation.probe.answers import MRR, ProbeAnswers
 from evaluation.sections.builders import chart, series_of
+from evaluation.sections.relation_groups import caption
 from evaluation.sections.section import Cell, Column, Context, Section, Table
 from evaluation.sections.wording import places
 
 LETTER = {"sharpness": "a", "robustness": "b"}
+MEANING = {
+    "sharpness": "The higher it is, the less an answer counts that is not at rank 1.",
+    "robustness": "The higher it is, the more answers count that train has little about.",
+}
 
 
 @dataclass(frozen=True)
@@ -32,27 +29,19 @@ class Slice:
     points: Sequence[float]
     fixed: float
 
-    @property
-    def other(self) -> str:
-        return next(name for name in LETTER if name != self.along)
-
     def of(self, answers: ProbeAnswers, at: Sequence[float]) -> Floats:
         """Return PROBE along the slice, [systems, points]."""
         if self.along == "sharpness":
             return answers.surface(at, [self.fixed])[:, :, 0]
         return answers.surface([self.fixed], at)[:, 0, :]
 
-    def is_mrr(self, point: float) -> bool:
-        place = (point, self.fixed) if self.along == "sharpness" else (self.fixed, point)
-        return place == MRR
-
 
 def slices(context: Context, *sides: ProbeAnswers) -> list[Section]:
     """Return two sections for each label set: each parameter at the chosen value of the other."""
     settings = context.settings
     cuts = (
-        Slice("sharpness", SHARPNESSES, PAPER_SHARPNESSES, settings.robustness),
-        Slice("robustness", ROBUSTNESSES, PAPER_ROBUSTNESSES, settings.sharpness),
+        Slice("sharpness", probe.SHARPNESSES, probe.PAPER_SHARPNESSES, settings.robustness),
+        Slice("robustness", probe.ROBUSTNESSES, probe.PAPER_ROBUSTNESSES, settings.sharpness),
     )
     return [_section(context, answers, cut) for answers in sides for cut in cuts]
 
@@ -60,7 +49,7 @@ def slices(context: Context, *sides: ProbeAnswers) -> list[Section]:
 def _section(context: Context, answers: ProbeAnswers, cut: Slice) -> Section:
     title = f"By {cut.along}, {answers.name}"
     first, last = cut.of(answers, [cut.points[0], cut.points[-1]]).T
-    across = f"{cut.along} {LETTER[cut.along]}"
+    across, across_other = (f"{name} {LETTER[name]}" for name in sorted(LETTER, key=lambda name: name != cut.along))
     series = [
         series_of(name, list(cut.line), values, system=i, plain=True)
         for i, (name, values) in enumerate(zip(context.systems, cut.of(answers, cut.line), strict=True))
@@ -68,20 +57,14 @@ def _section(context: Context, answers: ProbeAnswers, cut: Slice) -> Section:
     return Section(
         f"{cut.along}-{answers.under.key}",
         title,
-        f"PROBE along {cut.along}, {cut.other} {LETTER[cut.other]} = {cut.fixed:g}. {_meaning(cut)}",
-        f"{probe_caption(context, answers)} An arrow tells how many places a system gains or loses against the first"
+        f"PROBE along {cut.along}, {across_other} = {cut.fixed:g}. {MEANING[cut.along]}",
+        f"{caption(context, answers.under)} An arrow tells how many places a system gains or loses against the first"
         " column.",
         [_table(context, answers, cut, title)],
         chart("lines", f"PROBE of every system by {cut.along}", series, x=across, y="PROBE"),
         _moves(context.systems, answers, cut, first, last),
-        missing_notes(context, answers),
+        probe.missing_notes(context, answers),
     )
-
-
-def _meaning(cut: Slice) -> str:
-    if cut.along == "sharpness":
-        return "The higher it is, the less an answer counts that is not at rank 1."
-    return "The higher it is, the more answers count that train has little about."
 
 
 def _table(context: Context, answers: ProbeAnswers, cut: Slice, title: str) -> Table:
@@ -98,7 +81,8 @@ def _table(context: Context, answers: ProbeAnswers, cut: Slice, title: str) -> T
     best = [(i, j + 1) for j, of in enumerate(placed) for i, place in enumerate(of) if place == 1]
     columns, letter = [Column("system", "System", "system")], LETTER[cut.along]
     for point in cut.points:
-        label, note = (" (MRR)", "MRR but for an affine change") if cut.is_mrr(point) else ("", "")
+        is_mrr = ((point, cut.fixed) if cut.along == "sharpness" else (cut.fixed, point)) == MRR
+        label, note = (" (MRR)", "MRR but for an affine change") if is_mrr else ("", "")
         columns.append(Column(f"{letter}_{point:g}", f"{letter} = {point:g}{label}", note=note))
     bold = best if len(context.systems) > 1 else ()
     return Table(f"{cut.along}-{answers.under.key}", f"PROBE. {title}", columns, rows, bold)

@@ -72,10 +72,8 @@ def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
         raise EvaluationError("The full test set was not pooled: choose other labels.")
     found = findings(context.pool, context.table)
     alone = {name: np.arange(len(found.names)) == i for i, name in enumerate(found.names)}
-    systems, families = (
-        left_out(context, groups_of(context, found, members)) for members in (alone, found.families(context.pool))
-    )
-    return found, systems, families
+    groups = [groups_of(context, found, members) for members in (alone, found.families(context.pool))]
+    return found, left_out(context, groups[0]), left_out(context, groups[1])
 
 
 def by_leaving_out(context: Context) -> list[Section]:
@@ -107,30 +105,29 @@ def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Sec
 
 
 def _table(context: Context, left: LeftOut, measure: Measure, what: str) -> Table:
+    of_system = what == "system"
     columns = [
-        Column("left_out", "Left out", "system" if what == "system" else "text"),
+        Column("left_out", "Left out", "system" if of_system else "text"),
         Column("triples", "Only it found", "count", "pooled triples that nobody else found"),
         Column("judged", "Of these judged", "count"),
         Column("positives", "Of these positive", "count"),
         Column("tau", "Tau", "tau", "between the orders with and without"),
     ]
-    of_system = [
-        Column("place", "Own place with all", "count"),
-        Column("place_without", "Own place without", "count"),
-        Column("value", f"{measure.label} with all"),
-        Column("change", "Own change", "change"),
-    ]
-    of_family = [
-        Column("places", "Places of its systems", "text", "with all labels and without"),
-        Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"),
-    ]
-    columns += of_system if what == "system" else of_family
+    if of_system:
+        columns += [
+            Column("place", "Own place with all", "count"),
+            Column("place_without", "Own place without", "count"),
+        ]
+        columns += [Column("value", f"{measure.label} with all"), Column("change", "Own change", "change")]
+    else:
+        columns.append(Column("places", "Places of its systems", "text", "with all labels and without"))
+        columns.append(Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"))
     columns += [Column("other", "Largest shift of another", "text"), Column("other_places", "Its places", "text")]
     out, shifted = left.by_measure[measure.name], left.shifted(measure.name)
     rows = []
     for g, group in enumerate(left.groups):
         row: list[Cell] = [group.name, group.triples, group.judged, group.positives, cell(out.tau[g], NO_TAU)]
-        row += _own(out, g, group) if what == "system" else _members(context, out, g, group)
+        row += _own(out, g, group) if of_system else _members(context, out, g, group)
         rows.append([*row, *_other(context, out, g, int(shifted[g]))])
     return Table(f"leave-{what}-{measure.name.replace('@', '-')}", measure.label, columns, rows)
 

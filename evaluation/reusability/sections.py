@@ -18,16 +18,7 @@ def by_judged(context: Context) -> list[Section]:
     """Show the judged share of each system. EvaluationError for the full test set."""
     if context.settings.labels == "full-test":
         raise EvaluationError("The full test set was not pooled: choose other labels.")
-    return [_judged(context, judged_rows(context))]
-
-
-def judged_rows(context: Context) -> list[Judged]:
-    chosen = original(context.pool, context.table, context.settings)
-    return judged_of(context.pool, context.table, chosen, context.settings.assumed_is_judged)
-
-
-def _judged(context: Context, rows: Sequence[Judged]) -> Section:
-    share, pool = context.settings.share, context.pool
+    rows, share, pool = judged_rows(context), context.settings.share, context.pool
     cuts = sorted(rows[0].shares) if rows else [TOP]
     systems = [row.system for row in rows]
     series = [series_of(f"Judged@{k}", systems, [row.shares[k] for row in rows], measure=i) for i, k in enumerate(cuts)]
@@ -36,7 +27,7 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
     add, route = "Add the {outside:,} missing triples of {system} to the pool", "reusability-extend"
     growable = [row for row in rows if not row.is_pooled and row.outside and pool.frozen_at is None]
     assumed = "counted" if context.settings.assumed_is_judged else "not counted"
-    return Section(
+    shown = Section(
         "judged",
         "Which systems can be compared",
         "How much of what each system returns first has been judged. What nobody judged counts as wrong in most"
@@ -50,10 +41,17 @@ def _judged(context: Context, rows: Sequence[Judged]) -> Section:
         [f"The pool was frozen on {pool.frozen_at:%Y-%m-%d}: it takes no more triples."] if pool.frozen_at else [],
         actions=[Action(add.format(**vars(row)), route, {"system": row.system}) for row in growable],
     )
+    return [shown]
+
+
+def judged_rows(context: Context) -> list[Judged]:
+    chosen = original(context.pool, context.table, context.settings)
+    return judged_of(context.pool, context.table, chosen, context.settings.assumed_is_judged)
 
 
 def _judged_table(context: Context, rows: Sequence[Judged], cuts: Sequence[int]) -> Table:
     share, first = context.settings.share, f"of its first {context.pool.depth} candidates"
+    kept = "that no filter of the pool takes"
 
     def judged(k: int) -> tuple[Column, Callable[[Judged], Cell]]:
         column = Column(f"judged_{k}", f"Judged@{k}", "share", f"judged share of its first {k} candidates")
@@ -71,10 +69,7 @@ def _judged_table(context: Context, rows: Sequence[Judged], cuts: Sequence[int])
             (Column("pooled", "In the pool", "text"), lambda row: "yes" if row.is_pooled else "no"),
             *map(judged, cuts),
             (Column("outside", "Not pooled", "count", first), lambda row: row.outside),
-            (
-                Column("to_people", "Of these for people", "count", "that no filter of the pool takes"),
-                lambda row: row.to_people,
-            ),
+            (Column("to_people", "Of these for people", "count", kept), lambda row: row.to_people),
             (Column("waiting", "Pooled, unjudged", "count"), lambda row: row.waiting),
             (Column("missing", "To be judged", "count"), lambda row: row.missing),
             (Column("verdict", "Comparable", "text"), verdict),
@@ -84,13 +79,9 @@ def _judged_table(context: Context, rows: Sequence[Judged], cuts: Sequence[int])
 
 def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
     if missing:
-        names = ", ".join(
-            f"{row.system} ({row.missing:,} triple{'s' if row.missing != 1 else ''} to judge)"
-            for row in missing[:NAMED]
-        )
-        if len(missing) > NAMED:
-            names += f" and {len(missing) - NAMED} more"
-        return f"Not comparable: {names}."
+        counts = [(row.system, f"{row.missing:,} triple{'s' if row.missing != 1 else ''}") for row in missing[:NAMED]]
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        return f"Not comparable: {', '.join(f'{name} ({count} to judge)' for name, count in counts)}{more}."
     return f"Every system is {'in the pool' if all(row.is_pooled for row in rows) else 'comparable'}."
 
 
