@@ -9,8 +9,7 @@ from django.db.models import Count, Q
 from annotation.enums import BatchOrigin, Verdict
 from annotation.models import Item
 from annotation.quality.kernel import Share
-from evaluation.audit_sample.kernel import impute
-from evaluation.measures.label_state import LabelState
+from evaluation.measures.label_state import LabelState, impute
 from evaluation.measures.rank_table import Floats
 from evaluation.sections.section import Context
 from evaluation.statistics.correlation import tau_of_means

@@ -11,17 +11,8 @@ from annotation.judging.verdicts import verdicts_by_person
 from annotation.models import Campaign
 from annotation.quality.reports import annotator_numbers
 from core.files.artifacts import ArtifactError
-from evaluation.labels.label_sets import (
-    QRELS,
-    LabelChoice,
-    LabelSet,
-    QuestionCounts,
-    current_state,
-    label_set,
-    label_sets,
-    state_of,
-    to_depth,
-)
+from evaluation.labels import label_sets
+from evaluation.labels.label_sets import QRELS, LabelChoice, LabelSet, QuestionCounts, state_of
 from evaluation.labels.pool_table import PoolTable
 from evaluation.labels.qrels import qrels_state
 from evaluation.models import Qrels
@@ -47,7 +38,7 @@ class LabelSetRow:
 
 def label_set_rows(pool: Pool, table: PoolTable, person: User | AnonymousUser) -> list[LabelSetRow]:
     """Return a row for each label set that this person may choose. The number of queries does not grow with them."""
-    return list(map(_RowMaker(pool, table).row, label_sets(pool, person)))
+    return list(map(_RowMaker(pool, table).row, label_sets.label_sets(pool, person)))
 
 
 def label_set_row(chosen: LabelSet, group: str, at: datetime | None = None, by: str = "") -> LabelSetRow:
@@ -60,7 +51,7 @@ class _RowMaker:
 
     def __init__(self, pool: Pool, table: PoolTable) -> None:
         self.pool, self.table = pool, table
-        self.current = current_state(pool, table)
+        self.current = label_sets.current_state(pool, table)
         self.decided = pool.judgements.aggregate(at=Max("decided_at"))["at"]
         self.qrels: dict[str, Qrels] = {row.name: row for row in pool.qrels.select_related("created_by")}
         campaign = Campaign.objects.filter(pool=pool).first()
@@ -76,8 +67,8 @@ class _RowMaker:
         if kind == "current":
             return self._row(choice, self.current, self.decided)
         if kind == "depth":
-            return self._row(choice, to_depth(self.current, self.table, int(argument)))
-        return label_set_row(label_set(self.pool, self.table, choice.key), choice.group)
+            return self._row(choice, label_sets.to_depth(self.current, self.table, int(argument)))
+        return label_set_row(label_sets.label_set(self.pool, self.table, choice.key), choice.group)
 
     def _row(self, choice: LabelChoice, state: np.ndarray, at: datetime | None = None, by: str = "") -> LabelSetRow:
         return label_set_row(LabelSet(choice.key, choice.name, state, self.table.pool), choice.group, at, by)

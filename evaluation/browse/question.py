@@ -179,13 +179,9 @@ def first_entities(exact: Mapping[int, int], stored: list[int] | None, width: in
 def _stored(pool: Pool, table: PoolTable, key: int) -> dict[str, list[int]]:
     """Return by system the stored candidates of a question, best first, without systems that kept none."""
     runs = Run.objects.filter(system__graph_id=pool.graph_id, system__name__in=table.systems)
-    found = {}
-    for run in runs.select_related("system__graph"):
-        topk = read_topk(run)
-        at = int(find(topk.keys, np.array([key]))[0])
-        if at >= 0:
-            found[run.system.name] = topk.entity[at].tolist()
-    return found
+    kept = ((run.system.name, read_topk(run)) for run in runs.select_related("system__graph"))
+    places = ((name, topk, int(find(topk.keys, np.array([key]))[0])) for name, topk in kept)
+    return {name: topk.entity[at].tolist() for name, topk, at in places if at >= 0}
 
 
 def _best(positions: np.ndarray) -> int | None:

@@ -17,6 +17,7 @@ from evaluation.labels.label_sets import current_state
 from evaluation.labels.pool_table import pool_table, ranks_version, remembered
 from evaluation.measures.judged import top_shares
 from evaluation.measures.values import values
+from evaluation.sections.section import number
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
@@ -130,8 +131,7 @@ def _list_figures(pool: Pool, contents: PoolContents) -> ListFigures:
     top = top_shares(table.pool, state, table.is_seed, FIRST)
     shares = []
     for i, system in enumerate(table.systems):
-        parts = [(state, float(getattr(top, state.key)[i])) for state in LEGEND]
-        shares.append((system, [(state, part if np.isfinite(part) else None) for state, part in parts]))
+        shares.append((system, [(state, number(getattr(top, state.key)[i])) for state in LEGEND]))
     return ListFigures(spread, shares, top.positions, "")
 
 

@@ -49,3 +49,13 @@ def without_labels(state: States, dropped: Flags) -> States:
     """Return a copy of `state` in which the `dropped` triples of the pool are UNJUDGED."""
     ignored = dropped & (state != LabelState.NOT_POOLED)
     return np.where(ignored, LabelState.UNJUDGED, state).astype(np.int8)
+
+
+def impute(state: States, rule: NDArray[np.int64], rate: NDArray[np.float64], chance: NDArray[np.float64]) -> States:
+    """Return one imputation, int8 [triples]: a triple of rule r is positive with probability rate[r].
+
+    state int8 [triples]; rule int [triples], -1 where nothing is imputed; rate float [rules]; chance float
+    [triples], uniform draws from [0, 1). The same draws with higher rates make the same triples positive and more.
+    """
+    missed = (rule >= 0) & (chance < np.append(rate, 0.0)[rule])
+    return np.where(missed, LabelState.POSITIVE, state).astype(np.int8)

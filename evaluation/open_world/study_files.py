@@ -44,7 +44,8 @@ def open_answers(graph: Graph, *, questions: int, least: int, seed: int) -> Open
     """
     arrays, world = open_graph(graph), closed_world_triples(graph)
     size = arrays.num_entities, arrays.num_relations
-    relation_place, entity_place = (_places(names) for names in (arrays.relations, arrays.entities))
+    # the place of each name in alphabetical order
+    relation_place, entity_place = (np.argsort(np.argsort(names)) for names in (arrays.relations, arrays.entities))
     key = relation_place[world[:, 1]] * size[0] + entity_place[world[:, 0]]
     _, first, count = np.unique(key, return_index=True, return_counts=True)
     enough = first[count >= least]
@@ -57,11 +58,6 @@ def open_answers(graph: Graph, *, questions: int, least: int, seed: int) -> Open
     row, row_missing = (np.repeat(np.arange(len(fact)), np.diff(csr.indptr)) for csr in (found, missing))
     test = ~np.isin(row * size[0] + found.indices, row_missing * size[0] + missing.indices)
     return OpenAnswers(asked, known, found, test, size[0])
-
-
-def _places(names: list[str]) -> NDArray[np.int64]:
-    """Return the place of each name in alphabetical order."""
-    return np.argsort(np.argsort(np.array(names))).astype(np.int64)
 
 
 @dataclass(frozen=True)

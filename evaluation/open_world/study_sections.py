@@ -1,7 +1,6 @@
 """Build the page of a study: a sparse-full chart for each metric, summaries, graphs and checkpoints."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from evaluation.open_world.study_curves import (
     theory_curve,
 )
 from evaluation.sections.builders import chart, series_of, table_of
-from evaluation.sections.section import Cell, Column, Json, Section, Table, cell, numbers
+from evaluation.sections.section import Cell, Column, Section, Table, cell, numbers
 
 GAIN = {
     "mrr": "Mean of 1/rank.",
@@ -67,7 +66,8 @@ def _metric(view: StudyView, shown: DensityCurves, metric: str, place: Mapping[s
     most = max(max(one["x"]) for one in series)
     kept = full <= most * 1.05
     top = 1.08 * max(float(sparse[kept].max()), *(max(one["y"]) for one in series))
-    series += [_quiet("theory", full[kept], sparse[kept], "solid"), _quiet("y = x", [0.0, most], [0.0, most], "dot")]
+    series.append(series_of("theory", full[kept], sparse[kept], plain=True, quiet=True, dash="solid"))
+    series.append(series_of("y = x", [0.0, most], [0.0, most], plain=True, quiet=True, dash="dot"))
     axes = {"x": f"{label}, full test set", "y": f"{label}, sparse test set", "yrange": [0, top]}
     return Section(
         key,
@@ -96,10 +96,6 @@ def _slopes_table(key: str, title: str, curves: Mapping[str, tuple[Floats, Float
             (Column("fall", "Fall of the slope", "share"), lambda name: cell(bent[name].fall, UNDEFINED["fall"])),
         ],
     )
-
-
-def _quiet(name: str, x: Any, y: Any, dash: str) -> Json:
-    return series_of(name, x, y, plain=True, quiet=True, dash=dash)
 
 
 def _caption(view: StudyView, curve: SystemCurve) -> str:
@@ -201,10 +197,8 @@ def summary_section(view: StudyView, found: Sequence[DensityCurves]) -> Section:
         for metric, label in METRICS.items()
     ]
     densities = [density.density for density in kept]
-    series = [
-        series_of(label, densities, numbers([pairs_of(density, metric, False).share for density in kept]), measure=i)
-        for i, (metric, label) in enumerate(METRICS.items())
-    ]
+    shares = {metric: numbers([pairs_of(density, metric, False).share for density in kept]) for metric in METRICS}
+    series = [series_of(METRICS[name], densities, own, measure=i) for i, (name, own) in enumerate(shares.items())]
     label, axis = "Share of inverted pairs over the density, a line a metric", {"autorange": "reversed"}
     columns = [Column("density", "Density", "text"), Column("metric", "Metric", "measure"), *SUMMARY_COLUMNS]
     return Section(
@@ -224,10 +218,8 @@ def _finding(density: DensityCurves) -> str:
     shares = {metric: pairs_of(density, metric, False).share for metric in falls}
     if not all(np.isfinite([*falls.values(), *shares.values()])):
         return ""
-    told = "; ".join(
-        f"{METRICS[metric]} {100 * falls[metric]:.0f} % and {100 * shares[metric]:.1f} %" for metric in falls
-    )
-    return f"At density {density.density:g}, fall of the slope and inverted pairs: {told}."
+    told = [f"{METRICS[name]} {100 * fall:.0f} % and {100 * shares[name]:.1f} %" for name, fall in falls.items()]
+    return f"At density {density.density:g}, fall of the slope and inverted pairs: {'; '.join(told)}."
 
 
 def division_sections(study: Study, view: StudyView) -> list[Section]:

@@ -48,11 +48,8 @@ def read_truth(pool: Pool, source: str) -> Truth:
     if source == CLOSED_WORLD:
         facts = set(map(tuple, closed_world_triples(pool.graph).tolist()))
         rows = pool.triples.filter(reason=TO_PEOPLE).values_list("pk", "head", "relation", "tail")
-        verdicts = {
-            pk: Verdict.POSITIVE if (head, relation, tail) in facts else Verdict.NEGATIVE
-            for pk, head, relation, tail in rows
-        }
-        return Truth(verdicts, [])
+        said = {True: Verdict.POSITIVE, False: Verdict.NEGATIVE}
+        return Truth({pk: said[tuple(triple) in facts] for pk, *triple in rows}, [])
     path = Path(source)
     lines, report = labels_of_pool(pool, path)
     answers: dict[int, list[str]] = defaultdict(list)
@@ -154,9 +151,7 @@ class Spread(NamedTuple):
 def spread(values: Sequence[float]) -> Spread:
     """Return mean and interval of values; all nan where one is nan."""
     mean, n = float(np.mean(values)), len(values)
-    if n < 2:
-        return Spread(mean, math.nan, math.nan)
-    half = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n))
+    half = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
     return Spread(mean, mean - half, mean + half)
 
 

@@ -72,16 +72,12 @@ def order_figure(pool: Pool, measure: str) -> Figure:
         found = confidences(Context(pool, Settings()), [measure])[measure]
         return {"measure": measure, **order_json(found), "judged": pool.judgements.count()}
 
-    return current_figure(pool, _order_key(measure), figure_version(pool), compute)
+    return current_figure(pool, f"stopping?{measure}", figure_version(pool), compute)
 
 
 def kept_order_figure(pool: Pool, measure: str) -> Figure | None:
     """Return `order_figure` as it was last computed, however old; None if it never was."""
-    return kept_figure(pool, _order_key(measure))
-
-
-def _order_key(measure: str) -> str:
-    return f"stopping?{measure}"
+    return kept_figure(pool, f"stopping?{measure}")
 
 
 def is_reached(content: Content, target: float) -> bool:

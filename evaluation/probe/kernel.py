@@ -72,7 +72,10 @@ def probe_surface(
     found = np.full((len(given), len(sharp), len(weight)), np.nan)
     if n and weight:
         for i, own in enumerate(given):
-            found[i] = _grid(own, np.array(weight), num_entities, sharp)
+            different, place = np.unique(own, return_inverse=True)  # each is scored once, with all its weight
+            mass = np.array([np.bincount(place, of_all, minlength=different.size) for of_all in weight])
+            log = _log_ranks(different, num_entities)
+            found[i] = np.array([mass @ _scores(log, num_entities, a) for a in sharp]).reshape(-1, len(weight))
     return found
 
 
@@ -92,14 +95,6 @@ def system_places(surface: Floats) -> NDArray[np.int64]:
     """Return the place from 1 of each system at each point, [systems, A, B]; ties share the better place."""
     better = surface[None] > surface[:, None] + SAME  # [of, other, A, B]
     return 1 + better.sum(axis=1)
-
-
-def _grid(ranks: Floats, weight: Floats, num_entities: int, sharpnesses: Sequence[float]) -> Floats:
-    """Return PROBE [A, B] of one system, `weight` [B, n]; each distinct rank is scored once, with all its weight."""
-    different, place = np.unique(ranks, return_inverse=True)
-    mass = np.array([np.bincount(place, of_all, minlength=different.size) for of_all in weight])
-    log = _log_ranks(different, num_entities)
-    return np.array([mass @ _scores(log, num_entities, a) for a in sharpnesses]).reshape(-1, len(weight))
 
 
 def _scores(log_rank: Floats, num_entities: int, sharpness: float) -> Floats:

@@ -12,9 +12,8 @@ from scipy.stats import norm
 
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.open_world.kernels.theory import chance_to_mistake, derivative, expected_metric, required_questions
-from evaluation.open_world.theory_page import SECTIONS, sections_of
+from evaluation.open_world.theory_page import SECTIONS, sections_of, variances
 from evaluation.open_world.theory_settings import METRICS, TheorySettings, parse_theory, repeats_for
-from evaluation.open_world.theory_two_models import variances
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -2,8 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.audit_sample.kernel import impute
-from evaluation.measures.label_state import LabelState
+from evaluation.measures.label_state import LabelState, impute
 
 
 def literal(state, rule, rate, chance):
