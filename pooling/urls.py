@@ -2,7 +2,7 @@ from django.urls import path
 
 from pooling.views import graphs as graph
 from pooling.views import jobs as job
-from pooling.views import pool_filter, pool_growth, pool_overlap, pool_seeds, system_change
+from pooling.views import pool_filter, pool_growth, system_change
 from pooling.views import pools as pool
 from pooling.views import runs as run
 from pooling.views import systems as system
@@ -27,10 +27,10 @@ urlpatterns = [
     path("pools", pool.pools, name="pools"),
     path("pools/new", pool.new, name="pool-new"),
     path("pools/<slug:name>/triples", pool.triples, name="pool-triples"),
-    path("pools/<slug:name>/seeds", pool_seeds.seeds, name="pool-seeds"),
-    path("pools/<slug:name>/seeds.csv", pool_seeds.seeds_csv, name="pool-seeds-csv"),
-    path("pools/<slug:name>/overlap", pool_overlap.overlap, name="pool-overlap"),
-    path("pools/<slug:name>/overlap.csv", pool_overlap.overlap_csv, name="pool-overlap-csv"),
+    path("pools/<slug:name>/seeds", pool.seeds, name="pool-seeds"),
+    path("pools/<slug:name>/seeds.csv", pool.seeds_csv, name="pool-seeds-csv"),
+    path("pools/<slug:name>/overlap", pool.overlap, name="pool-overlap"),
+    path("pools/<slug:name>/overlap.csv", pool.overlap_csv, name="pool-overlap-csv"),
     path("pools/<slug:name>/growth", pool_growth.growth, name="pool-growth"),
     path("pools/<slug:name>/freeze", pool_growth.freeze, name="pool-freeze"),
     path("pools/<slug:name>/filter", pool_filter.filter_page, name="pool-filter"),

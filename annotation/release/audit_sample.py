@@ -17,7 +17,7 @@ from annotation.release.settings import check_seed
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
 from pooling.pools.kernels.filters import REASONS
-from pooling.pools.kernels.question_sides import shown_questions
+from pooling.pools.kernels.gathering import shown_questions
 
 _FILTERED = ~Q(reason=TO_PEOPLE)
 _MOVED = 20_000  # items reordered at most, about: one second, in which nobody else can write to SQLite

@@ -17,7 +17,7 @@ from core.callbacks import Tell
 from core.database import insert_rows
 from pooling.enums import Side
 from pooling.models import Pool
-from pooling.pools.kernels.question_sides import question_sides, shown_questions
+from pooling.pools.kernels.gathering import question_sides, shown_questions
 
 _ROWS = 20_000
 _SIDES = (Side.TAIL.value, Side.HEAD.value)

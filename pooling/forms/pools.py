@@ -1,13 +1,13 @@
-"""Forms of the pages that make a pool and choose its filters."""
+"""Forms of the pages that make, filter, extend and freeze a pool."""
 
 from typing import Any
 
 from django import forms
 
 from core.forms import PageForm, SmallFileField, set_choices
-from pooling.enums import SystemState
+from pooling.enums import PoolOrigin, SystemState
 from pooling.graphs.kernels.degrees import band_names
-from pooling.models import Graph
+from pooling.models import Graph, Pool
 from pooling.models.system import IMPORTED
 from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTER_CHOICES, FILTERS
 from pooling.pools.kernels.seeds import STRATIFY
@@ -22,6 +22,24 @@ def trained_systems(graph: Graph) -> list[tuple[str, str]]:
     """Return (kind, name) of the trained systems of a graph, without archived ones, in the order of their making."""
     systems = graph.systems.filter(state=SystemState.TRAINED, archived=False)
     return list(systems.order_by("id").values_list("kind", "name"))
+
+
+def share_field(label: str, help_text: str, initial: float | None = None) -> forms.FloatField:
+    widget = forms.NumberInput(attrs={"step": "any"})
+    return forms.FloatField(
+        label=label, initial=initial, min_value=0, max_value=1, required=False, widget=widget, help_text=help_text
+    )
+
+
+def seeds_file_field(command: str, more: str = "") -> SmallFileField:
+    """Return the field of a seed file; `command` reads larger ones on the server."""
+    return SmallFileField(
+        most=SEED_FILE_BYTES,
+        instead=f"Use {command} --seeds on the server instead.",
+        label="Seed file",
+        required=False,
+        help_text=f"Instead of a sample: TSV of head, relation, tail, all of test.{more}",
+    )
 
 
 class PoolForm(PageForm):
@@ -42,14 +60,10 @@ class PoolForm(PageForm):
         max_value=MOST_CANDIDATES,
         help_text="Candidates taken from each run per question.",
     )
-    sample = forms.FloatField(
-        label="Share of test triples",
+    sample = share_field(
+        "Share of test triples",
+        "Seed triples drawn from test: 0.05 is one in twenty. Not used with a seed file.",
         initial=0.05,
-        min_value=0,
-        max_value=1,
-        required=False,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Seed triples drawn from test: 0.05 is one in twenty. Not used with a seed file.",
     )
     count = forms.IntegerField(
         label="Number of test triples",
@@ -65,13 +79,7 @@ class PoolForm(PageForm):
         f" rarer of two entities, in training triples: {', '.join(band_names())}.",
     )
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
-    seeds_file = SmallFileField(
-        most=SEED_FILE_BYTES,
-        instead="Use build_pool --seeds on the server instead.",
-        label="Seed file",
-        required=False,
-        help_text="Instead of a sample: TSV of head, relation, tail, all of test.",
-    )
+    seeds_file = seeds_file_field("build_pool")
     filters = forms.MultipleChoiceField(
         label="Filters",
         required=False,
@@ -109,3 +117,37 @@ class FilterForm(forms.Form):
     def clean_filters(self) -> list[str]:
         """Return the chosen filters in the order of the registry: the first that takes a triple gives the reason."""
         return [name for name in FILTERS if name in self.cleaned_data["filters"]]
+
+
+class GrowthForm(PageForm):
+    """Ask for the depth, systems and seeds to add to a pool; an empty field changes nothing."""
+
+    depth = forms.IntegerField(label="New depth", required=False, max_value=MOST_CANDIDATES)
+    systems = forms.MultipleChoiceField(label="Systems to add", required=False, widget=forms.CheckboxSelectMultiple)
+    sample = share_field("Share of test triples to add", "Of all test triples; drawn from those that are no seeds yet.")
+    count = forms.IntegerField(label="Number of seeds to add", min_value=1, required=False)
+    stratify = forms.ChoiceField(label="Stratify", required=False, choices=STRATIFIED_BY)
+    seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
+    seeds_file = seeds_file_field("extend_pool", " Seeds that the pool has are skipped.")
+
+    def __init__(self, pool: Pool, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [name for _, name in trained_systems(pool.graph) if name not in pool.contributors]
+        if names:
+            set_choices(self, "systems", zip(names, names, strict=True))
+        else:
+            del self.fields["systems"]
+        if pool.origin == PoolOrigin.IMPORTED:
+            del self.fields["depth"]  # no candidates below its depth were imported
+        else:
+            self.fields["depth"].help_text = f"More than {pool.depth}, the depth now."
+            self.fields["depth"].widget.attrs["min"] = pool.depth + 1
+
+
+class FreezeForm(PageForm):
+    """Ask for a tick before a pool is frozen, since that cannot be undone."""
+
+    sure = forms.BooleanField(
+        label="I know that this cannot be undone",
+        error_messages={"required": "Tick the box to freeze the pool: this cannot be undone."},
+    )

@@ -86,45 +86,20 @@ class FamilyOptions:
             raise GraphError(f"Family trees: {'; '.join(problems)}.")
 
 
-# What the head is called, as one of several ("a sister") or the only one ("the mother"), and its plural.
-_NOUNS = {
-    "parentOf": ("a parent", "parents"),
-    "sisterOf": ("a sister", "sisters"),
-    "brotherOf": ("a brother", "brothers"),
-    "siblingOf": ("a sibling", "siblings"),
-    "motherOf": ("the mother", ""),
-    "fatherOf": ("the father", ""),
-    "wifeOf": ("the wife", ""),
-    "husbandOf": ("the husband", ""),
-    "grandmotherOf": ("a grandmother", "grandmothers"),
-    "grandfatherOf": ("a grandfather", "grandfathers"),
-    "auntOf": ("an aunt", "aunts"),
-    "uncleOf": ("an uncle", "uncles"),
-    "girlCousinOf": ("a female cousin", "female cousins"),
-    "boyCousinOf": ("a male cousin", "male cousins"),
-    "cousinOf": ("a cousin", "cousins"),
-    "daughterOf": ("a daughter", "daughters"),
-    "sonOf": ("a son", "sons"),
-    "childOf": ("a child", "children"),
-    "granddaughterOf": ("a granddaughter", "granddaughters"),
-    "grandsonOf": ("a grandson", "grandsons"),
-    "grandchildOf": ("a grandchild", "grandchildren"),
-    "nieceOf": ("a niece", "nieces"),
-    "nephewOf": ("a nephew", "nephews"),
-}
-
-
 def family_template(relation: str) -> TemplateText:
     """Write the questions of a family relation.
 
     Is … the mother of …? Whose mother is …? Who is the mother of …?
     """
-    noun, plural = _NOUNS[relation]
-    bare = noun.split(" ", 1)[1]
+    kin, gender = RULES[relation]
+    noun = f"{gender} cousin" if kin == "cousin" and gender else relation.removesuffix("Of")
+    only = kin == "spouse" or (kin == "parent" and gender)
+    article = "the" if only else "an" if noun[0] in "aeiou" else "a"
+    plural = f"{noun}ren" if noun.endswith("child") else f"{noun}s"
     return TemplateText(
-        f"Is {{subject}} {noun} of {{object}}?",
-        f"Whose {bare} is {{subject}}?",
-        f"Who are the {plural} of {{object}}?" if plural else f"Who is {noun} of {{object}}?",
+        f"Is {{subject}} {article} {noun} of {{object}}?",
+        f"Whose {noun} is {{subject}}?",
+        f"Who is the {noun} of {{object}}?" if only else f"Who are the {plural} of {{object}}?",
     )
 
 

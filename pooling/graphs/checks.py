@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pooling.enums import Split
-from pooling.graphs.kernels.categories import relation_categories
+from pooling.graphs.kernels.degrees import relation_categories
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.source_data import (
     MAX_EXAMPLES,

@@ -8,7 +8,7 @@ import numpy as np
 from django.db.models import Count
 
 from pooling.models import Pool, System
-from pooling.pools.kernels.overlap import Overlap, overlap
+from pooling.pools.kernels.gathering import Overlap, overlap
 from pooling.pools.rows import read_rows
 from pooling.systems import family_of_kind
 from pooling.systems.spec import FAMILIES

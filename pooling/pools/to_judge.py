@@ -11,8 +11,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.orders.base import OrderPool
 from pooling.pools.build import seed_array
-from pooling.pools.kernels.gathering import PROVENANCE
-from pooling.pools.kernels.question_sides import question_sides, shown_questions
+from pooling.pools.kernels.gathering import PROVENANCE, question_sides, shown_questions
 from pooling.runs.files import RankRows, read_ranks
 from pooling.runs.score import TOP_K
 from pooling.scoring.rank_rows import Rows, find, question_keys, row_keys, rows_of
@@ -23,7 +22,7 @@ class ToJudge(NamedTuple):
     """Hold the triples of a pool that people judge, as an order sees them.
 
     triple_id int64[n], sorted: of PooledTriple; question int64[n, 3]: that each is shown under
-    (kernels/question_sides.py); runs: names of the rows of ranks.
+    (kernels/gathering.py); runs: names of the rows of ranks.
     """
 
     pool: OrderPool

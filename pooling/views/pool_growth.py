@@ -14,7 +14,7 @@ from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
 from core.views.files import kept_file
-from pooling.forms.pool_growth import FreezeForm, GrowthForm
+from pooling.forms.pools import FreezeForm, GrowthForm
 from pooling.models import Pool
 from pooling.pools.build import freeze_pool, live_extensions
 from pooling.pools.growth import extend_pool, why_it_stays

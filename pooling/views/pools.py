@@ -1,4 +1,4 @@
-"""The pages Pools, New pool, and Triples of a pool with the systems that found them."""
+"""The pages Pools and New pool, and of one pool its triples, the relations of its seeds, and the overlap of systems."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,7 +14,7 @@ from django.shortcuts import redirect, render
 from core.jobs.lifecycle import start_job
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
-from core.views.files import kept_file
+from core.views.files import csv_response, kept_file
 from core.views.pagination import archivable_page, page_of
 from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
 from pooling.forms.pools import PoolForm
@@ -22,7 +23,14 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.pools.build import Finding, create_pool, unpack_provenance
 from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label
+from pooling.pools.kernels.shares import SMOOTHING
+from pooling.pools.report import contents_version, overlap_report
+from pooling.pools.seeds import SeedReport, seed_report
 from pooling.views.find import find_pool
+
+SHOWN = 20  # relations in the chart
+LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
+KEPT_SECONDS = 600
 
 
 @evaluator_required
@@ -106,3 +114,104 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
         "reasons": [("people", "to people"), ("filtered", "filtered"), *FILTER_CHOICES],
     }
     return render(request, "pooling/pools/triples.html", context)
+
+
+# -- seeds: their relations compared with those of test --
+
+
+@evaluator_required
+def seeds(request: HttpRequest, name: str) -> HttpResponse:
+    pool = find_pool(name)
+    report = seed_report(pool)
+    context = {
+        "pool": pool,
+        "report": report,
+        "smoothing": SMOOTHING,
+        "charts": [_share_chart(report)] if report.rows else [],
+        "shown": min(SHOWN, len(report.rows)),
+    }
+    return render(request, "pooling/pools/seeds.html", context)
+
+
+@evaluator_required
+def seeds_csv(request: HttpRequest, name: str) -> HttpResponse:
+    """Send the shares of every relation among seeds, test and graph."""
+    pool = find_pool(name)
+    head = ("relation", "seeds", "seeds_share", "test", "test_share", "difference", "graph", "graph_share")
+    rows = [
+        (r.relation, r.seeds, r.seeds_share, r.test, r.test_share, r.difference, r.whole, r.whole_share)
+        for r in seed_report(pool).rows
+    ]
+    return csv_response([head, *rows], f"{pool.name}-seeds.csv")
+
+
+def _share_chart(report: SeedReport) -> dict[str, Any]:
+    """Return the chart of the relations whose shares differ most, as static/js/lib/charts.js draws it."""
+    rows = report.rows[:SHOWN]
+    names = [row.relation for row in rows]
+    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
+    series = [
+        {"name": "test", "colour": "--control", "x": names, "y": [100 * row.test_share for row in rows]},
+        {"name": "seeds", "colour": "--accent", "x": names, "y": [100 * row.seeds_share for row in rows]},
+    ]
+    yaxis = {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"}
+    return {
+        "key": "seed-shares",
+        "kind": "bars",
+        "data": {"series": series, "x": "% of the triples", "lying": True, "yaxis": yaxis},
+    }
+
+
+# -- overlap: which systems found the triples, alone and together --
+
+
+@evaluator_required
+def overlap(request: HttpRequest, name: str) -> HttpResponse:
+    pool = find_pool(name)
+    systems, families = _overlap(pool)
+    charts = _overlap_charts(systems) if systems else []
+    context = {"pool": pool, "systems": systems, "families": families, "charts": charts}
+    return render(request, "pooling/pools/overlap.html", context)
+
+
+@evaluator_required
+def overlap_csv(request: HttpRequest, name: str) -> HttpResponse:
+    """Send one row for each system: what it found, alone, and together with each other."""
+    pool = find_pool(name)
+    systems, _ = _overlap(pool)
+    head = ["system", "found", "only_it", *(f"with_{row['name']}" for row in systems)]
+    rows = [[row["name"], row["found"], row["only"], *row["shared"]] for row in systems]
+    return csv_response([head, *rows], f"{pool.name}-overlap.csv")
+
+
+def _overlap(pool: Pool) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Return rows of systems and families, cached; both are empty for a pool without provenance."""
+    key = f"overlap:{pool.pk}:{contents_version(pool)}"
+    if (found := cache.get(key)) is None:
+        found = overlap_report(pool)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def _overlap_charts(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the charts of shared and of lone findings, as static/js/lib/charts.js draws them."""
+    names = [row["name"] for row in systems]
+    values = [[n / row["found"] if row["found"] else None for n in row["shared"]] for row in systems]
+    alone = {"name": "found by no other", "x": names, "y": [row["only"] for row in systems]}
+    return [
+        {
+            "key": "overlap",
+            "kind": "matrix",
+            "data": {"rows": names, "columns": names, "values": values, "range": [0, 1]},
+        },
+        {
+            "key": "only-it",
+            "kind": "bars",
+            "data": {
+                "series": [alone],
+                "x": "triples that no other system found",
+                "lying": True,
+                "yaxis": {"type": "category", "autorange": "reversed"},
+            },
+        },
+    ]

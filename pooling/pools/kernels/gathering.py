@@ -1,4 +1,4 @@
-"""Gather the first candidates of several systems, with who found what at which rank."""
+"""Gather the first candidates of several systems, with who found what at which rank; count and order by finders."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -95,3 +95,42 @@ def _finding_keys(place: np.ndarray, findings: np.ndarray) -> np.ndarray:
 def _starts(place: np.ndarray, triples: int) -> np.ndarray:
     """Return where the findings of each triple begin, int64[triples + 1], if ordered by triple."""
     return np.concatenate([[0], np.cumsum(np.bincount(place, minlength=triples))]).astype(np.int64)
+
+
+class Overlap(NamedTuple):
+    """Hold shared int[S, S], triples that both systems found (diagonal: one), and only int[S], that no other found."""
+
+    shared: np.ndarray
+    only: np.ndarray
+
+
+def overlap(systems: np.ndarray, indptr: np.ndarray, num_systems: int) -> Overlap:
+    """Count the overlap of S systems: `systems` int[f] of the findings, `indptr` int[n + 1] of the triples."""
+    found = np.zeros((len(indptr) - 1, num_systems), dtype=bool)
+    found[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), systems] = True
+    counts = found.astype(np.int64)
+    return Overlap(counts.T @ counts, found[found.sum(axis=1) == 1].sum(axis=0))
+
+
+def question_sides(triples: np.ndarray, provenance: list[bytes], seeds: np.ndarray) -> np.ndarray:
+    """Return the side (tail 0, head 1) of the question that found each triple at the best rank; tail in a tie.
+
+    Without provenance a triple belongs to the tail question of a seed that has its head and relation.
+    triples int[n, 3]; provenance: n packed findings; seeds int[m, 3]. Returns int8[n].
+    """
+    lengths = np.array([len(packed) for packed in provenance], dtype=np.int64) // PROVENANCE.itemsize
+    findings = np.frombuffer(b"".join(provenance), dtype=PROVENANCE)
+    asked = set(map(tuple, seeds[:, :2].tolist()))
+    sides = np.array([0 if pair in asked else 1 for pair in map(tuple, triples[:, :2].tolist())], dtype=np.int8)
+    found = lengths > 0
+    if found.any():
+        best_first = findings["rank"].astype(np.int64) * 2 + findings["side"]
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])[found]
+        sides[found] = np.minimum.reduceat(best_first, starts) % 2
+    return sides
+
+
+def shown_questions(triples: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """Return (side, relation, given entity) of each triple, int64[n, 3]."""
+    given = np.where(sides == 0, triples[:, 0], triples[:, 2])
+    return np.stack([sides, triples[:, 1], given], axis=1).astype(np.int64)

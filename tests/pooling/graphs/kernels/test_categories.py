@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.graphs.kernels.categories import relation_categories, relation_counts
+from pooling.graphs.kernels.degrees import relation_categories, relation_counts
 
 
 def literal_categories(triples: list[tuple[int, int, int]], num_relations: int) -> list[str]:

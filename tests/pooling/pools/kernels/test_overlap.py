@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.pools.kernels.overlap import overlap
+from pooling.pools.kernels.gathering import overlap
 
 
 def test_overlap_of_three_systems():

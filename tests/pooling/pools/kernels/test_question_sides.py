@@ -1,6 +1,6 @@
 import numpy as np
 
-from pooling.pools.kernels.question_sides import question_sides, shown_questions
+from pooling.pools.kernels.gathering import question_sides, shown_questions
 from tests.annotation.factories import findings
 
 
