@@ -7,7 +7,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # What was installed last: pip runs again only when requirements.txt is another.
 INSTALLED := $(VENV)/requirements.installed
-WORKERS ?= 2
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help environment demo serve test test-slow lint
