@@ -11,14 +11,10 @@ admin.site.unregister([User, Group])
 
 
 class ReadOnly(admin.ModelAdmin):
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 @admin.register(Campaign)

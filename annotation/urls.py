@@ -2,10 +2,9 @@
 
 from django.urls import path
 
-from annotation.views import account, annotate, campaigns, guidelines, inbox, invitations, people, quality, release
+from annotation.views import account, annotate, campaigns, inbox, members, people, quality, release
 from annotation.views import questions as question
 from annotation.views import sources as source
-from annotation.views.members import campaign_people
 
 urlpatterns = [
     path("campaigns/<slug:pool>/annotate", annotate.annotate, name="annotate"),
@@ -13,9 +12,9 @@ urlpatterns = [
     path("campaigns/<slug:pool>/adjudicate", annotate.adjudicate, name="adjudicate"),
     path("campaigns/<slug:pool>/disputes", annotate.disputes, name="disputes"),
     path("campaigns/<slug:pool>/messages", inbox.own_messages, name="messages"),
-    path("campaigns/<slug:pool>/guidelines", guidelines.guidelines, name="guidelines"),
-    path("campaigns/<slug:pool>/consent", invitations.consent, name="consent"),
-    path("invitations/<str:token>", invitations.invitation, name="invitation"),
+    path("campaigns/<slug:pool>/guidelines", inbox.guidelines, name="guidelines"),
+    path("campaigns/<slug:pool>/consent", members.consent, name="consent"),
+    path("invitations/<str:token>", members.invitation, name="invitation"),
     path("people", people.people, name="people"),
     path("people/<int:pk>", people.person, name="person"),
     path("people/<int:pk>/erase", people.person_erase, name="person-erase"),
@@ -34,7 +33,7 @@ urlpatterns = [
     path("pools/<slug:name>/questions/missing-labels", question.missing, name="pool-missing-labels"),
     path("pools/<slug:name>/questions/<int:index>", question.history, name="pool-question"),
     path("pools/<slug:name>/campaign", campaigns.campaign, name="campaign"),
-    path("pools/<slug:name>/campaign/people", campaign_people, name="campaign-people"),
+    path("pools/<slug:name>/campaign/people", members.campaign_people, name="campaign-people"),
     path("pools/<slug:name>/campaign/rules", campaigns.rules, name="campaign-rules"),
     path("pools/<slug:name>/campaign/order", release.order, name="campaign-order"),
     path("pools/<slug:name>/campaign/inbox", inbox.inbox, name="inbox"),
@@ -44,7 +43,7 @@ urlpatterns = [
     path("pools/<slug:name>/campaign/withdraw/<int:pk>", quality.withdraw, name="withdraw"),
     path("pools/<slug:name>/campaign/sources", source.sources, name="campaign-sources"),
     path("pools/<slug:name>/campaign/sources/<int:pk>", source.source, name="campaign-source"),
-    path("pools/<slug:name>/campaign/guidelines", guidelines.write, name="campaign-guidelines"),
+    path("pools/<slug:name>/campaign/guidelines", inbox.write, name="campaign-guidelines"),
     path("pools/<slug:name>/campaign/quality", quality.quality, name="quality"),
     path("pools/<slug:name>/campaign/annotators", quality.annotator_list, name="annotators"),
     path("pools/<slug:name>/campaign/annotators/<int:pk>", quality.annotator, name="annotator"),

@@ -129,20 +129,15 @@ def set_rules(campaign: Campaign, *, by: User | None = None, **rules: Any) -> li
         changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
         if "contact_id" in changed and contact is not None and not managers().filter(pk=contact.pk).exists():
             raise CampaignError(f"{contact.username} is no manager: only a manager answers reports.")
+        words = [_plain(name) for name in changed]
         if changed:
             Campaign.objects.filter(pk=campaign.pk).update(**changed)
             # the contact is a person: as the subject of the entry, they are reached by an erasure
             details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"}
-            record(
-                by,
-                AnnotationAct.RULES_SET,
-                pool=campaign.pool,
-                about=", ".join(_plain(name) for name in changed),
-                subject=contact if "contact_id" in changed else None,
-                **details,
-            )
+            subject = contact if "contact_id" in changed else None
+            record(by, AnnotationAct.RULES_SET, pool=campaign.pool, about=", ".join(words), subject=subject, **details)
     campaign.refresh_from_db(fields=list(rules))
-    return [_plain(name) for name in changed]
+    return words
 
 
 def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool:

@@ -99,7 +99,10 @@ class Outlook:
 
 def outlook(campaign: Campaign) -> Outlook:
     """Count what no active member can be given, in a fixed number of queries."""
-    roles = _active_roles(campaign)
+    # active members, without those who may see what systems proposed
+    members = campaign.members.filter(person__is_active=True, person__is_superuser=False)
+    evaluators = User.objects.filter(groups__name__in=SiteRole.values, pk=OuterRef("person"))
+    roles = list(members.filter(~Exists(evaluators)).values_list("person", "role"))
     judges = [person for person, role in roles if role == CampaignRole.ADJUDICATOR]
     people = sorted({person for person, _ in roles})
     return Outlook(
@@ -134,13 +137,6 @@ def disputes_short_of_people(campaign: Campaign, judges: list[int]) -> QuerySet[
     items = Item.objects.filter(campaign=campaign, state=ItemState.DISPUTED).order_by()
     had = Count("slots", filter=Q(slots__annotator__in=judges, slots__state__in=_HAD))
     return items.annotate(had=had).filter(had__gte=len(judges))
-
-
-def _active_roles(campaign: Campaign) -> list[tuple[int, str]]:
-    """Return person and role of the active members, without those who may see what systems proposed."""
-    members = campaign.members.filter(person__is_active=True, person__is_superuser=False)
-    evaluators = User.objects.filter(groups__name__in=SiteRole.values, pk=OuterRef("person"))
-    return list(members.filter(~Exists(evaluators)).values_list("person", "role"))
 
 
 _HOST = re.compile(r"https://([^/?#]+)", re.IGNORECASE)

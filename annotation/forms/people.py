@@ -96,32 +96,25 @@ class AgreeForm(PageForm):
         return self.fingerprint
 
 
+def _email(help_text: str) -> forms.EmailField:
+    completed = forms.EmailInput(attrs={"autocomplete": "email"})
+    return forms.EmailField(label="E-mail", required=False, max_length=254, widget=completed, help_text=help_text)
+
+
+def _new_password(label: str, help_text: str = "") -> forms.CharField:
+    hidden = forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    return forms.CharField(label=label, strip=False, max_length=4096, widget=hidden, help_text=help_text)
+
+
 class JoinForm(PageForm):
     """A new account by invitation."""
 
     username = UsernameField(
         label="Name", max_length=150, help_text="To sign in with. Managers see it; letters, digits and @ . + - _"
     )
-    email = forms.EmailField(
-        label="E-mail",
-        required=False,
-        max_length=254,
-        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
-        help_text="May be left out. Used for a forgotten password only.",
-    )
-    password = forms.CharField(
-        label="Password",
-        strip=False,
-        max_length=4096,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="Eight characters or more, not a common one, and not like your name.",
-    )
-    again = forms.CharField(
-        label="Password again",
-        strip=False,
-        max_length=4096,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    email = _email("May be left out. Used for a forgotten password only.")
+    password = _new_password("Password", "Eight characters or more, not a common one, and not like your name.")
+    again = _new_password("Password again")
 
     def clean(self) -> dict[str, Any]:
         asked: dict[str, Any] = super().clean() or {}
@@ -138,13 +131,7 @@ class JoinForm(PageForm):
 
 
 class EmailForm(PageForm):
-    email = forms.EmailField(
-        label="E-mail",
-        required=False,
-        max_length=254,
-        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
-        help_text="Used for a forgotten password only. May be left empty.",
-    )
+    email = _email("Used for a forgotten password only. May be left empty.")
 
 
 class ConfirmForm(PageForm):

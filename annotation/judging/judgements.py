@@ -168,7 +168,16 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
     """
     lines, report = labels_of_pool(pool, path)
     with transaction.atomic():
-        _add_lines(lines, path, report)
+        sha256 = sha256_of(path)
+        known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
+        file = {"file_name": path.name, "file_sha256": sha256}
+        new = [
+            ImportedLabel(triple_id=pk, **file, **{name: getattr(line, name) for name in _COPIED})
+            for pk, line in lines
+            if (pk, line.line) not in known
+        ]
+        ImportedLabel.objects.bulk_create(new, batch_size=2000)
+        report.imported, report.known = len(new), len(lines) - len(new)
         _judge_imported(pool, {pk for pk, _ in lines}, report)
     return report
 
@@ -222,20 +231,6 @@ def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]],
             report.notes += [SkippedLine(line.line, note) for note in notes]
             lines.append((pk, line))
     return lines, report
-
-
-def _add_lines(lines: list[tuple[int, LabelLine]], path: Path, report: ImportReport) -> None:
-    sha256 = sha256_of(path)
-    known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
-    new = [
-        ImportedLabel(
-            triple_id=pk, file_name=path.name, file_sha256=sha256, **{name: getattr(line, name) for name in _COPIED}
-        )
-        for pk, line in lines
-        if (pk, line.line) not in known
-    ]
-    ImportedLabel.objects.bulk_create(new, batch_size=2000)
-    report.imported, report.known = len(new), len(lines) - len(new)
 
 
 def _judge_imported(pool: Pool, touched: set[int], report: ImportReport) -> None:

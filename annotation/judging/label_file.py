@@ -11,7 +11,6 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.files import read_tsv, triple_ids
 
 Triple = tuple[int, int, int]
-_COLUMNS = (4, 7)  # at least, at most
 
 
 class LabelLine(NamedTuple):
@@ -48,9 +47,8 @@ def read_label_file(
 
 
 def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | SkippedLine:
-    least, most = _COLUMNS
-    if not least - 1 <= len(fields) <= most:
-        return SkippedLine(number, f"has {len(fields)} columns where {least} to {most} are expected")
+    if not 3 <= len(fields) <= 7:
+        return SkippedLine(number, f"has {len(fields)} columns where 4 to 7 are expected")
     raw = fields[3] if len(fields) > 3 else ""
     if not raw.strip():
         return SkippedLine(number, "has no label")

@@ -29,13 +29,11 @@ def verdicts_at(pool: Pool, when: datetime) -> dict[int, Verdict]:
     """
     answers = _answers_at(pool, when)
     reopened = _reopened_at(pool, when)
-    verdicts: dict[int, Verdict] = {}
     imported: dict[int, list[str]] = defaultdict(list)
     labels = ImportedLabel.objects.filter(triple__pool=pool, created_at__lte=when).order_by()
     for triple, answer in labels.values_list("triple_id", "answer"):
         imported[triple].append(answer)
-    for triple, given in imported.items():
-        verdicts[triple] = majority(given)
+    verdicts = {triple: majority(given) for triple, given in imported.items()}
     for (item, triple), by_slot in answers.items():
         _, verdict = decide(by_slot, reopened=item in reopened)
         if verdict is not None:

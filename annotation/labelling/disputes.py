@@ -67,17 +67,12 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
         Dispute(
             question_text(item, templates[item.triple.relation], graph).statement,
             graph.relations[item.triple.relation],
-            _reopened_at(item) or item.last,
+            item.triple.judgement.decided_at if item.reopened and hasattr(item.triple, "judgement") else item.last,
             item.num_labels,
             answer_difference(given[item.pk]),
         )
         for item in (found[slot.item_id] for slot in slots)
     ]
-
-
-def _reopened_at(item: Item) -> datetime | None:
-    judgement = getattr(item.triple, "judgement", None)
-    return judgement.decided_at if item.reopened and judgement else None
 
 
 def answer_difference(answers: list[str]) -> str:

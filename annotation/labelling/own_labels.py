@@ -15,7 +15,7 @@ from annotation.enums import CampaignState
 from annotation.judging.waiting import waiting_disputes, waiting_items
 from annotation.labelling.queue import held_slots
 from annotation.messages.flags import new_answers
-from annotation.models import Campaign, Check, CheckLabel, Item, Label, Slot
+from annotation.models import Campaign, Check, CheckLabel, Item, Label
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import may_release
 from core.people.roles import CampaignRole
@@ -119,30 +119,15 @@ def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
 
 def own_progress(user: User) -> list[OwnProgress]:
     """Return one entry for each campaign that the person is a member of, by name."""
-    campaigns = Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
-    return [_progress(user, campaign) for campaign in campaigns]
-
-
-def _progress(user: User, campaign: Campaign) -> OwnProgress:
-    roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
-    held = held_slots(campaign, user)
-    return OwnProgress(
-        campaign,
-        roles,
-        *label_counts(user, campaign),
-        has_questions=_has_questions(campaign, user, held),
-        disputes=_disputes(campaign, user, held) if CampaignRole.ADJUDICATOR in roles else None,
-        answers=new_answers(user, campaign).count(),
-    )
-
-
-def _has_questions(campaign: Campaign, user: User, held: QuerySet[Slot]) -> bool:
-    return (
-        held.exclude(number=ADJUDICATION).exists()
-        or waiting_items(campaign, user).exists()
-        or may_release(campaign)  # a claim would release the next batch
-    )
-
-
-def _disputes(campaign: Campaign, user: User, held: QuerySet[Slot]) -> int:
-    return held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()
+    found = []
+    for campaign in (
+        Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
+    ):
+        roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
+        held, counts, disputes = held_slots(campaign, user), label_counts(user, campaign), None
+        waits = held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
+        waits = waits or may_release(campaign)  # a claim would release the next batch
+        if CampaignRole.ADJUDICATOR in roles:
+            disputes = held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()
+        found.append(OwnProgress(campaign, roles, *counts, waits, disputes, new_answers(user, campaign).count()))
+    return found

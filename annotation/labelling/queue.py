@@ -169,13 +169,6 @@ def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: dat
     return move_slots(mine, "renew", leased_until=lease_end(campaign, now))
 
 
-def _note_seen(user: User, slots: Collection[int]) -> None:
-    items = Slot.objects.filter(pk__in=slots).values_list("item", flat=True) if slots else []
-    Item.seen_by.through.objects.bulk_create(
-        (Item.seen_by.through(item_id=item, user_id=user.pk) for item in items), ignore_conflicts=True
-    )
-
-
 def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
     """Lock rows where the database can; SQLite has one writer at a time (transaction_mode IMMEDIATE)."""
     return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
@@ -225,7 +218,10 @@ def _take_disputes(
         # locked by id alone: the order counts rows, and a query that aggregates cannot lock
         rows = Slot.objects.filter(claimable(now), pk__in=first).select_related("item__triple").order_by("pk")
         taken |= _lease(campaign, user, list(_locked(rows, wait)), now)
-    _note_seen(user, taken)
+    items = Slot.objects.filter(pk__in=taken).values_list("item", flat=True) if taken else []
+    Item.seen_by.through.objects.bulk_create(
+        (Item.seen_by.through(item_id=item, user_id=user.pk) for item in items), ignore_conflicts=True
+    )
 
 
 def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> set[int]:

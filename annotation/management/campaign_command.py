@@ -29,9 +29,6 @@ class CampaignCommand(ShellCommand):
         raise NotImplementedError
 
 
-def add_questions(parser: ArgumentParser, text: str) -> None:
-    parser.add_argument("--questions", choices=["whole", "single"], help=text)
-
-
-def add_order_settings(parser: ArgumentParser) -> None:
+def add_order_options(parser: ArgumentParser, questions: str) -> None:
+    parser.add_argument("--questions", choices=["whole", "single"], help=questions)
     parser.add_argument("--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated")

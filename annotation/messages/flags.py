@@ -33,7 +33,14 @@ def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, te
     known = _known(user, client_id)
     if known is not None:
         return known
-    _check(kind, text)
+    if kind not in FlagKind.values:
+        raise AnswerRefused(f"{kind!r} is no kind of report: choose one of {', '.join(FlagKind.values)}.")
+    if kind == FlagKind.OTHER and not text:
+        raise AnswerRefused("Say in a sentence what is wrong.")
+    if len(text) > MAX_TEXT or "\0" in text:
+        raise AnswerRefused(
+            f"The report has {len(text)} characters: at most {MAX_TEXT}, none of them control characters."
+        )
     try:
         return _report(user, ticket, client_id, kind, text)
     except (AnswerRefused, IntegrityError):
@@ -70,17 +77,6 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
             text=text,
             holds_item=holds,
             client_id=client_id,
-        )
-
-
-def _check(kind: str, text: str) -> None:
-    if kind not in FlagKind.values:
-        raise AnswerRefused(f"{kind!r} is no kind of report: choose one of {', '.join(FlagKind.values)}.")
-    if kind == FlagKind.OTHER and not text:
-        raise AnswerRefused("Say in a sentence what is wrong.")
-    if len(text) > MAX_TEXT or "\0" in text:
-        raise AnswerRefused(
-            f"The report has {len(text)} characters: at most {MAX_TEXT}, none of them control characters."
         )
 
 

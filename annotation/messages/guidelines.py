@@ -25,7 +25,6 @@ from core.people.audit_log import record
 EMPTY = "The guidelines are empty: write how to answer. Nothing was changed."
 MAX_LENGTH = 50_000
 _TOP = 3  # a page has one h1, and its parts are h2
-_SCHEMES = frozenset({"https", "mailto"})
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
     *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
@@ -37,13 +36,6 @@ def alt_text(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: 
     return escapeHtml(renderer.renderInlineAsText(tokens[at].children or [], options, env))
 
 
-def _reader() -> MarkdownIt:
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    reader.validateLink = _may_link  # type: ignore[method-assign]  # markdown-it's own way to say which
-    reader.add_render_rule("image", alt_text)
-    return reader
-
-
 def _may_link(url: str) -> bool:
     """Allow https and mailto; a refused link stays on the page as the text that was typed."""
     return url.lower().startswith(("https://", "mailto:"))
@@ -53,7 +45,9 @@ def _keep(tag: str, attribute: str, value: str) -> str | None:
     return None if attribute == "href" and not _may_link(value) else value
 
 
-_READER = _reader()
+_READER = MarkdownIt("commonmark", {"html": False}).enable("table")
+_READER.validateLink = _may_link  # type: ignore[method-assign]  # markdown-it's own way to say which
+_READER.add_render_rule("image", alt_text)
 
 
 def render_markdown(text: str) -> SafeString:
@@ -71,7 +65,7 @@ def render_markdown(text: str) -> SafeString:
         tags=_TAGS,
         attributes={"a": {"href"}, "ol": {"start"}, "*": set()},
         attribute_filter=_keep,
-        url_schemes=set(_SCHEMES),
+        url_schemes={"https", "mailto"},
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},  # questions on the screen stay there
     )

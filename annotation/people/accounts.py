@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Iterable
 
-from axes.utils import reset as unlock
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.sessions.models import Session
@@ -182,11 +181,6 @@ def password_path(user: User, *, by: User | None = None) -> str:
     return reverse(
         "password-new", args=[urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)]
     )
-
-
-def unlock_sign_in(user: User) -> None:
-    """Forget earlier wrong passwords, because the person has just set a new one."""
-    unlock(username=user.username)
 
 
 def end_sessions(user: User, *, but: str | None = None) -> int:

@@ -70,11 +70,8 @@ def invite(
 
 
 def find_invitation(token: str) -> Invitation | None:
-    return (
-        Invitation.objects.select_related("campaign__pool", "campaign__contact", "created_by")
-        .filter(token_sha256=_hashed(token))
-        .first()
-    )
+    invitations = Invitation.objects.select_related("campaign__pool", "campaign__contact", "created_by")
+    return invitations.filter(token_sha256=_hashed(token)).first()
 
 
 def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:

@@ -49,7 +49,15 @@ def own_data(user: User) -> dict[str, Any]:
         "labels": sorted(_labels(user), key=lambda row: row["at"]),
         "surplus_labels": sorted(_surplus(user), key=lambda row: row["at"]),
         "reports": [
-            _report(flag)
+            {
+                "at": flag.created_at,
+                "pool": flag.campaign.pool.name,
+                "kind": flag.get_kind_display(),
+                "text": flag.text,
+                "words": flag.template.version,
+                "reply": flag.reply,
+                "replied_at": flag.replied_at,
+            }
             for flag in Flag.objects.filter(person=user)
             .select_related("campaign__pool", "check_item", "template")
             .order_by("created_at")
@@ -101,18 +109,6 @@ def _surplus(user: User) -> Iterator[dict[str, Any]]:
 def _row(values: dict[str, Any]) -> dict[str, Any]:
     values["label"], values["at"] = values.pop("client_id"), values.pop("created_at")
     return values
-
-
-def _report(flag: Flag) -> dict[str, Any]:
-    return {
-        "at": flag.created_at,
-        "pool": flag.campaign.pool.name,
-        "kind": flag.get_kind_display(),
-        "text": flag.text,
-        "words": flag.template.version,
-        "reply": flag.reply,
-        "replied_at": flag.replied_at,
-    }
 
 
 @dataclass(frozen=True)
@@ -175,17 +171,13 @@ def erase(user: User, *, by: User | None = None) -> str:
         user.groups.clear()
         user.user_permissions.clear()
         accounts.end_sessions(user)
-        _rename(user, pseudonym)
+        user.username, user.first_name, user.last_name, user.email = pseudonym, "", "", ""
+        user.is_active = user.is_staff = user.is_superuser = False
+        user.last_login = None
+        user.set_unusable_password()
+        user.save()
         record(by, AnnotationAct.ERASED, subject=user)
     return pseudonym
-
-
-def _rename(user: User, pseudonym: str) -> None:
-    user.username, user.first_name, user.last_name, user.email = pseudonym, "", "", ""
-    user.is_active = user.is_staff = user.is_superuser = False
-    user.last_login = None
-    user.set_unusable_password()
-    user.save()
 
 
 def _sign_ins(user: User) -> list[QuerySet]:

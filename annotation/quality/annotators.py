@@ -184,17 +184,8 @@ def _add_labels(
     rows = Label.objects.filter(item__campaign=campaign).order_by("id")
     if person is not None:  # other people's decisions tell what was overturned
         rows = rows.filter(Q(annotator=person) | Q(slot__number=ADJUDICATION))
-    versions = rows.values_list(
-        "slot_id",
-        "slot__number",
-        "slot__state",
-        "item_id",
-        "annotator_id",
-        "answer",
-        "active_ms",
-        "created_at",
-        "supersedes_id",
-    )
+    columns = ("slot_id", "slot__number", "slot__state", "item_id", "annotator_id", "answer", "active_ms")
+    versions = rows.values_list(*columns, "created_at", "supersedes_id")
     newest: dict[int, _Version] = {}
     spent: dict[int, int] = defaultdict(int)
     for row in versions.iterator():
@@ -259,14 +250,9 @@ def _last_labels(campaign: Campaign, person: User) -> list[LastLabel]:
         LastLabel(
             question_text(label.item, label.template, graph).statement,
             label,
-            _judgement(label),
+            label.item.triple.judgement.verdict if hasattr(label.item.triple, "judgement") else "",
             spent[label.slot_id] / 1000,
             label.slot.number == ADJUDICATION,
         )
         for label in labels
     ]
-
-
-def _judgement(label: Label) -> str:
-    judgement = getattr(label.item.triple, "judgement", None)
-    return str(judgement.verdict) if judgement is not None else ""

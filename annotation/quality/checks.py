@@ -56,7 +56,10 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     wanted = wanted[: max(0, count - (len(again) - len(wanted)))]
     if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and new)):
         with transaction.atomic():
-            _hold(campaign, wanted + _draw_gold(campaign, user, slots, new))
+            given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, new))
+            until = lease_end(campaign, timezone.now())
+            for template, pks in by_template(campaign, given.select_related("gold", "item__triple")):
+                move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
         checks = _own_checks(campaign, user)
     return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])
 
@@ -95,13 +98,6 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
     for _, _, place in sorted(places, key=lambda entry: entry[:2]):
         groups.setdefault(question_of(place.asked), []).append(place)
     return [place for group in groups.values() for place in group]
-
-
-def _hold(campaign: Campaign, ids: list[int]) -> None:
-    """Lease checks, each with the current question template."""
-    until = lease_end(campaign, timezone.now())
-    for template, pks in by_template(campaign, Check.objects.filter(pk__in=ids).select_related("gold", "item__triple")):
-        move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
 
 
 def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:

@@ -10,7 +10,7 @@ from django.db.models.functions import RowNumber
 
 from annotation.judging.judgements import live_labels
 from annotation.models import QuestionTemplate
-from annotation.questions.templates import ensure_templates
+from annotation.questions.templates import newest_of_graph
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Relation
@@ -71,11 +71,9 @@ class VersionUse(NamedTuple):
 
 def asked_relations(pool: Pool) -> list[AskedRelation]:
     """Return the relations that people of the pool are asked about, those with most triples first."""
-    ensure_templates(pool.graph)
+    newest = newest_of_graph(pool.graph)
     asked = num_triples_asked(pool)
     relations = {r.pk: r for r in pool.graph.relations.filter(index__in=asked)}
-    templates = QuestionTemplate.objects.filter(relation__in=relations).order_by("version")
-    newest = {template.relation_id: template for template in templates}
     found = [AskedRelation(relations[pk], asked[relations[pk].index], newest[pk]) for pk in relations]
     return sorted(found, key=lambda one: (-one.triples, one.relation.index))
 

@@ -1,8 +1,9 @@
-"""Keep question templates of relations in versions, and fill them with names."""
+"""Keep question templates of relations in versions, fill them with names, and read and write them as TSV."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -11,10 +12,11 @@ from django.db import IntegrityError, transaction
 from annotation.enums import AnnotationAct
 from annotation.models import Check, Item, QuestionTemplate
 from core.people.audit_log import record
-from pooling.enums import Side
+from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import Graph, Pool, Relation
+from pooling.pools.files import read_tsv, several, tsv_lines
 from pooling.questions.templates import TemplateError, TemplateText, check_template, default_template, fill
 
 
@@ -48,6 +50,13 @@ def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, Questi
     return found
 
 
+def newest_of_graph(graph: Graph) -> dict[int, QuestionTemplate]:
+    """Return relation id -> its newest template, of all relations of the graph."""
+    ensure_templates(graph)
+    templates = QuestionTemplate.objects.filter(relation__graph=graph).order_by("version")
+    return {template.relation_id: template for template in templates}
+
+
 def ensure_templates(graph: Graph) -> int:
     """Give every relation of the graph a first template; return how many were made."""
     missing = list(graph.relations.filter(templates=None))
@@ -56,23 +65,13 @@ def ensure_templates(graph: Graph) -> int:
 
 
 def _make_first(graph: Graph, relations: Iterable[Relation]) -> None:
-    given = given_templates(graph)
-    QuestionTemplate.objects.bulk_create(
-        (
-            _template(relation, given[relation.index], is_default=False)
-            if relation.index in given
-            else _template(relation, default_template(relation.key, relation.domain, relation.range), is_default=True)
-            for relation in relations
-        ),
-        ignore_conflicts=True,  # another process made the same first version
-    )
-
-
-def _template(relation: Relation, texts: tuple[str, str, str], *, is_default: bool) -> QuestionTemplate:
-    statement, tail, head = texts
-    return QuestionTemplate(
-        relation=relation, version=1, statement=statement, tail_question=tail, head_question=head, is_default=is_default
-    )
+    given, first = given_templates(graph), []
+    for relation in relations:
+        texts = given.get(relation.index) or default_template(relation.key, relation.domain, relation.range)
+        row = {"is_default": relation.index not in given, **texts._asdict()}
+        first.append(QuestionTemplate(relation=relation, version=1, **row))
+    # a conflict: another process made the same first version
+    QuestionTemplate.objects.bulk_create(first, ignore_conflicts=True)
 
 
 def save_template(
@@ -134,13 +133,86 @@ def item_text(item: Item, template: QuestionTemplate | None = None) -> QuestionT
 def question_text(item: Item | Check, template: QuestionTemplate, graph: GraphArrays) -> QuestionText:
     """Return what a person reads of an item or check."""
     head, tail = item.triple.head, item.triple.tail
-    subject, object_ = graph.label(head), graph.label(tail)
+    names = graph.label(head), graph.label(tail)
     group = template.tail_question if item.side == Side.TAIL else template.head_question
-    return QuestionText(
-        fill(template.statement, subject, object_),
-        fill(group, subject, object_),
-        subject,
-        object_,
-        graph.entities[head],
-        graph.entities[tail],
-    )
+    texts = fill(template.statement, *names), fill(group, *names)
+    return QuestionText(*texts, *names, graph.entities[head], graph.entities[tail])
+
+
+# -- files: relation, statement, tail question, head question ----------------------------------------------------
+
+
+class Change(NamedTuple):
+    """What a file changes for one relation."""
+
+    relation: Relation
+    newest: QuestionTemplate
+    texts: TemplateText
+
+
+def templates_tsv(graph: Graph, pool: Pool | None = None) -> str:
+    """Return the newest templates of all relations, or of those that the people of a pool are asked about.
+
+    Texts are written unchanged, even if a spreadsheet takes them for a formula, so that the file can be read back.
+    """
+    relations = graph.relations.all()
+    if pool is not None:
+        asked = pool.triples.filter(reason=TO_PEOPLE).order_by().values("relation").distinct()
+        relations = relations.filter(index__in=asked)
+    newest = newest_of_graph(graph)
+    keys = relations.order_by("index").values_list("pk", "key")
+    return "".join("\t".join((key, *texts_of(newest[pk]))) + "\n" for pk, key in keys)
+
+
+def read_templates(graph: Graph, lines: Iterable[tuple[int, list[str]]], name: str) -> list[Change]:
+    """Return what the lines of a file change; TemplateError names every bad line."""
+    relations = {relation.key: relation for relation in graph.relations.all()}
+    newest = newest_of_graph(graph)
+    problems: list[str] = []
+    rows: dict[str, TemplateText] = {}
+    for number, fields in lines:
+        problem = _line_problem(fields, relations, rows)
+        if problem:
+            problems.append(f"{name}:{number}: {problem}")
+        else:
+            rows[fields[0]] = TemplateText(*(text.strip() for text in fields[1:]))
+    if problems:
+        raise TemplateError(several(problems, "Correct the file; no question was changed."))
+    changes = [Change(relations[key], newest[relations[key].pk], texts) for key, texts in rows.items()]
+    return [change for change in changes if texts_of(change.newest) != change.texts]
+
+
+def read_upload(graph: Graph, raw: bytes, name: str) -> list[Change]:
+    """Return what an upload changes; PoolError if it is not UTF-8, TemplateError for bad lines."""
+    return read_templates(graph, tsv_lines(raw, name), name)
+
+
+def import_templates(graph: Graph, file: Path, by: User | None = None, *, pool: Pool | None = None) -> int:
+    """Import a whole file or nothing; return how many relations changed. TemplateError for bad lines."""
+    return save_changes(graph, read_templates(graph, read_tsv(file), file.name), by=by, pool=pool)
+
+
+def save_changes(graph: Graph, changes: list[Change], *, by: User | None = None, pool: Pool | None = None) -> int:
+    """Save new versions of all these relations or of none; TemplateError if somebody else was faster."""
+    with one_writer(), transaction.atomic():
+        QuestionTemplate.objects.bulk_create(
+            [next_version(change.newest, change.texts, by) for change in changes], batch_size=500
+        )
+        if changes:
+            about = f"{len(changes)} relations of graph {graph.name}"
+            record(by, AnnotationAct.QUESTIONS_IMPORTED, pool=pool, about=about, n=len(changes))
+    return len(changes)
+
+
+def _line_problem(fields: list[str], relations: dict[str, Relation], rows: dict[str, TemplateText]) -> str:
+    if len(fields) != 4:
+        return f"has {len(fields)} columns where relation, statement, tail question, head question are 4"
+    if fields[0] not in relations:
+        return f"the graph does not have relation {fields[0]!r}"
+    if fields[0] in rows:
+        return f"repeats relation {fields[0]!r}"
+    try:
+        check_template(*(text.strip() for text in fields[1:]))
+    except TemplateError as error:
+        return str(error)
+    return ""

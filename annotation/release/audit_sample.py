@@ -62,14 +62,8 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
             make_batches(locked, [beside, plan] if beside else [plan])
             others = _mix(locked)
             refresh_statistics()
-            record(
-                by,
-                AnnotationAct.AUDIT_DRAWN,
-                pool=campaign.pool,
-                about=f"{added} filtered triples",
-                share=share,
-                seed=seed,
-            )
+            about = f"{added} filtered triples"
+            record(by, AnnotationAct.AUDIT_DRAWN, pool=campaign.pool, about=about, share=share, seed=seed)
     return AuditDrawn(added, audited(campaign).count(), others)
 
 

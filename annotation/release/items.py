@@ -13,6 +13,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.enums import BatchOrigin, ItemState, SlotState, Verdict
 from annotation.models import Batch, Campaign, Item, Slot
+from annotation.models.slot import PLACES
 from core.callbacks import Tell
 from core.database import insert_rows
 from pooling.enums import Side
@@ -22,6 +23,7 @@ from pooling.pools.kernels.gathering import question_sides, shown_questions
 _ROWS = 20_000
 _SIDES = (Side.TAIL.value, Side.HEAD.value)
 _OPEN = ItemState.OPEN.value
+_BATCH_FIELDS = ("origin", "order", "settings", "size")  # those that a plan has
 _ITEM_FIELDS = (
     "campaign", "group", "order", "side", "state", "reopened", "triple", "batch", "place", "probability", "arm",
 )  # fmt: skip
@@ -81,14 +83,7 @@ def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | No
     last = campaign.items.aggregate(group=Max("group"), order=Max("order"))
     group_start, order_start = (0 if last[key] is None else last[key] + 1 for key in ("group", "order"))
     batches = [
-        Batch.objects.create(
-            campaign=campaign,
-            number=number,
-            origin=plan.origin,
-            order=plan.order,
-            settings=plan.settings,
-            size=plan.size,
-        )
+        Batch.objects.create(campaign=campaign, number=number, **{name: getattr(plan, name) for name in _BATCH_FIELDS})
         for number, plan in enumerate(plans, numbers + 1)
     ]
     question = np.concatenate([plan.shown.question for plan in plans])
@@ -103,18 +98,12 @@ def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | No
             for k, i in enumerate(part.tolist())
         ]
         insert_rows(Item, _ITEM_FIELDS, rows)
-        _add_slots(campaign, order_start + start)
+        items = campaign.items.filter(order__gte=order_start + start).order_by("order").values_list("pk", flat=True)
+        slots = ((item, number, uuid4().hex, SlotState.FREE.value) for item in items for number in PLACES)
+        insert_rows(Slot, ("item", "number", "ticket", "state"), slots)
         if tell:
             tell(start + len(part), len(order))
     return batches
-
-
-def _add_slots(campaign: Campaign, first: int) -> None:
-    """Add two slots to every item whose order is `first` or later."""
-    items = campaign.items.filter(order__gte=first).order_by("order").values_list("pk", flat=True)
-    free = SlotState.FREE.value
-    rows = ((item, number, uuid4().hex, free) for item in items for number in (1, 2))
-    insert_rows(Slot, ("item", "number", "ticket", "state"), rows)
 
 
 def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -149,14 +138,10 @@ def refresh_statistics() -> None:
 def _chosen(plan: BatchPlan, batch: Batch) -> Iterator[tuple[Any, ...]]:
     """Yield what each item takes from its plan: the last of _ITEM_FIELDS."""
     places, chances, arms = (
-        [None] * plan.size if column is None else [None if absent(one) else one for one in column.tolist()]
-        for column, absent in ((plan.place, _negative), (plan.probability, np.isnan), (plan.arm, _negative))
+        [None] * plan.size if column is None else [one if one >= 0 else None for one in column.tolist()]
+        for column in (plan.place, plan.probability, plan.arm)
     )
     return zip(plan.shown.triple_id.tolist(), [batch.pk] * plan.size, places, chances, arms, strict=True)
-
-
-def _negative(number: int) -> bool:
-    return number < 0
 
 
 _JUDGED = Q(items__triple__judgement__verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE])

@@ -175,19 +175,14 @@ def refuse_closed(campaign: Campaign) -> None:
 # -- choosing -----------------------------------------------------------------------------------------------
 
 
-def plan_rest(campaign: Campaign, origin: BatchOrigin) -> BatchPlan | None:
-    """Plan a batch of every triple that is not released yet; None if there is none."""
-    shown = batches.shown_triples(campaign.pool, UNRELEASED)
-    return BatchPlan(origin, shown) if len(shown.triple_id) else None
-
-
 def plan_next_batch(campaign: Campaign) -> BatchPlan | None:
     """Plan the next batch of the order; None if every triple is released.
 
     A drawn triple that came to people earlier, with its question, is marked as drawn and needs no item.
     """
     if not campaign.batch_size:
-        return plan_rest(campaign, BatchOrigin.ALL)
+        shown = batches.shown_triples(campaign.pool, UNRELEASED)
+        return BatchPlan(BatchOrigin.ALL, shown) if len(shown.triple_id) else None
     stock = order_pool(campaign.pool)
     progress = progress_of(campaign, stock.triple_id)
     if progress.released.all():

@@ -141,10 +141,10 @@ class _Run:
     def _answer(self, person: User, place: Slot | Check, error_rate: float) -> None:
         triple = place.asked.triple
         unknown = Answer.CANT_TELL if self.how.open_world else Answer.NO
-        answer = self.how.truth.get((triple.head, triple.relation, triple.tail), unknown)
+        facts = (triple.head, triple.relation, triple.tail)
+        answer = self.how.truth.get(facts, unknown)
         # seeded by person and triple, so that neither order nor restart changes the errors
         number = 0 if person == self.adjudicator else 1 + self.people.index(person)
-        facts = (triple.head, triple.relation, triple.tail)
         if np.random.default_rng([self.how.seed, number, *facts]).random() < error_rate:
             answer = _OTHER[answer]
         reason = "The source decides." if answer != Answer.CANT_TELL else "No source says."

@@ -18,14 +18,10 @@ _REQUIRED: dict[str, set[str]] = {
 }
 
 
-def is_required(rule: str, answer: str) -> bool:
-    return answer in _REQUIRED[EvidenceRule(rule)]
-
-
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:
     """Raise EvidenceError unless `url` is acceptable evidence for `answer`, or empty where none is required."""
     if not url:
-        if is_required(rule, answer):
+        if answer in _REQUIRED[EvidenceRule(rule)]:
             raise EvidenceError(f"A {Answer(answer).label} needs a link to its evidence. {_allowed(hosts)}")
         return
     problem = problem_of(url, hosts)

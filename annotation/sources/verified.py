@@ -172,8 +172,21 @@ def _checked(name: str, search_url: str) -> str:
     name, search_url = name.strip(), search_url.strip()
     if not name or len(name) > _MAX_NAME:
         raise CampaignError(f"Give the source a name of 1 to {_MAX_NAME} characters.")
-    if search_url:
-        _check_search(search_url)
+    if not search_url:
+        return name
+    try:
+        parts = urlsplit(search_url)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme != "https" or "@" in parts.netloc or "{" in host:
+        raise CampaignError(f"Search address {search_url!r}: give an https address.")
+    if len(search_url) > _MAX_SEARCH:
+        raise CampaignError(f"The search address has {len(search_url)} characters: shorten it to {_MAX_SEARCH}.")
+    if search_url.count("{query}") != 1 or "{" in search_url.replace("{query}", ""):
+        raise CampaignError(
+            "The search address must contain {query} once and no other braces: the names are put there."
+        )
     return name
 
 
@@ -186,19 +199,3 @@ def _checked_host(host: str) -> str:
     if not _HOST.fullmatch(host):
         raise CampaignError(f"{typed!r} is no host: give the name alone, as in en.wikipedia.org.")
     return host
-
-
-def _check_search(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        host = None
-    if not host or parts.scheme != "https" or "@" in parts.netloc or "{" in host:
-        raise CampaignError(f"Search address {url!r}: give an https address.")
-    if len(url) > _MAX_SEARCH:
-        raise CampaignError(f"The search address has {len(url)} characters: shorten it to {_MAX_SEARCH}.")
-    if url.count("{query}") != 1 or "{" in url.replace("{query}", ""):
-        raise CampaignError(
-            "The search address must contain {query} once and no other braces: the names are put there."
-        )

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from axes.utils import reset as unlock
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
@@ -15,7 +16,6 @@ from django.urls import reverse_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.people import EmailForm
-from annotation.people.accounts import unlock_sign_in
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
 from core.people.roles import site_roles
@@ -92,7 +92,7 @@ class NewPassword(auth.PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
-        unlock_sign_in(form.user)
+        unlock(username=form.user.username)  # forget earlier wrong passwords
         return response
 
 

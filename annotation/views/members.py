@@ -1,4 +1,4 @@
-"""The people of a campaign for its manager: members, invitations, and the text that they agree to."""
+"""The people of a campaign for its manager, and the text that they agree to; invitations, made and accepted."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,27 +6,151 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.forms import Form
-from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotation.errors import PersonError
-from annotation.forms.people import InviteForm, MemberForm, PersonalDataForm, PersonForm, RevokeForm
+from annotation.errors import InvitationError, PersonError
+from annotation.forms import people
 from annotation.messages.guidelines import render_markdown
-from annotation.models import Campaign
+from annotation.models import Campaign, Invitation
+from annotation.people import invitations as domain
 from annotation.people.accounts import ROLES, add_person, missing_people, take_role
-from annotation.people.invitations import open_invitations
-from annotation.people.members import members_of, set_personal_data
+from annotation.people.members import consent as agree
+from annotation.people.members import consented_at, fingerprint, members_of, set_personal_data
+from annotation.permissions import has_consented, is_adjudicator, is_annotator
 from annotation.views.find_campaign import campaign_page, find_campaign
-from annotation.views.invitations import SecretLink, invite, revoke, show_link
-from core.views.access import SignedInRequest, manager_required, no_store
+from core.errors import UserError
+from core.views.access import SignedInRequest, link_to, manager_required, no_store
 from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
 
+REVOKED = "The invitation is revoked: its link is refused from now on."
+# pages that send people to the consent and get them back; the first also gets those who came by themselves
+NEXT = ("annotate", "adjudicate", "my-labels", "messages")
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
 ROLE_TAKEN = "{} is no longer {}. Questions in their hands went back; their labels stay."
 ROLE_GONE = "That role was gone already."
+
+
+class SecretLink(NamedTuple):
+    """A link that one person gets, and the mail that carries it to them."""
+
+    path: str
+    email: str
+    mail: str  # template
+    context: dict[str, Any]
+
+
+def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
+    """Send the link to its person if the site sends e-mail, and return it for the page, which shows it this once."""
+    url = link_to(request, link.path)
+    sent = domain.send(link.email, link.mail, {"url": url, **link.context})
+    return {"url": url, "email": link.email, "sent": sent}
+
+
+def invite(campaign: Campaign | None, asked: dict[str, Any], by: User) -> SecretLink:
+    """Make an invitation to a role of the campaign, or of the site: an act of the pages of people."""
+    made, token = domain.invite(asked["role"], campaign, email=asked["email"], days=asked["days"], by=by)
+    path = reverse("invitation", args=[token])
+    return SecretLink(path, made.email, "annotation/people/invitation_mail.txt", {"invitation": made})
+
+
+def revoke(campaign: Campaign | None, asked: dict[str, Any], by: User) -> str:
+    """Revoke an invitation: an act of the pages of people."""
+    domain.revoke(asked["row"], by=by)
+    return REVOKED
+
+
+@login_not_required
+@sensitive_post_parameters("password", "again")
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Show an invitation and accept it, with a new account or with the one that is signed in."""
+    response = _invitation(request, token)
+    # The address is a secret until it is used: no page learns its path. Not "no-referrer": with that a browser
+    # sends the form with "Origin: null", which the CSRF check refuses.
+    response["Referrer-Policy"] = "strict-origin"
+    return no_store(response)
+
+
+def _invitation(request: HttpRequest, token: str) -> HttpResponse:
+    found = domain.find_invitation(token)
+    if found is None:
+        return _gone(
+            request, "There is no such invitation. Check that you have the whole link, or ask for a new one.", 404
+        )
+    if why := domain.refusal(found):
+        return _gone(request, why)
+    person = request.user if request.user.is_authenticated else None
+    data = posted(request)
+    join = None if person else people.JoinForm(data, initial={"email": found.email})
+    agree = _agree_form(found, person, data)
+    refused = ""
+    valid = [form.is_valid() for form in (join, agree) if form is not None]  # all say what is wrong with them
+    if data is not None and all(valid):
+        try:
+            return _accepted(request, found, person, join, agree is not None)
+        except InvitationError as error:  # somebody was faster
+            return _gone(request, str(error))
+        except UserError as error:
+            refused = str(error)
+    text = render_markdown(found.campaign.personal_data) if agree and found.campaign else ""
+    context = {"invitation": found, "join_form": join, "agree_form": agree, "refused": refused, "text": text}
+    return render(request, "annotation/people/invitation_page.html", context, status=200 if data is None else 422)
+
+
+def _gone(request: HttpRequest, why: str, status: int = 410) -> HttpResponse:
+    return render(request, "annotation/people/invitation_gone.html", {"why": why}, status=status)
+
+
+def _agree_form(found: Invitation, person: User | None, data: QueryDict | None) -> people.AgreeForm | None:
+    """Return a form if the campaign has a text that this person has not agreed to."""
+    campaign = found.campaign
+    if campaign is None or not campaign.personal_data or (person and has_consented(person, campaign)):
+        return None
+    return people.AgreeForm(data, fingerprint=fingerprint(campaign))
+
+
+def _accepted(
+    request: HttpRequest, found: Invitation, person: User | None, join: people.JoinForm | None, agreed: bool
+) -> HttpResponse:
+    if join is None:
+        assert person is not None
+        domain.accept(found, person, agreed=agreed)
+    else:
+        asked = join.cleaned_data
+        person = domain.accept_as_new(found, asked["username"], asked["password"], email=asked["email"], agreed=agreed)
+        login(request, person, backend=_BACKEND)
+    where = f" of {found.campaign}" if found.campaign else ""
+    messages.success(request, f"Welcome, {person.username}: you are {found.role}{where} now.")
+    return redirect("home")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent(request: SignedInRequest, pool: str) -> HttpResponse:
+    campaign = find_campaign(request, pool)
+    if not is_annotator(request.user, campaign):
+        raise PermissionDenied
+    asked = not has_consented(request.user, campaign)
+    form = people.AgreeForm(request.POST or None, fingerprint=fingerprint(campaign)) if asked else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        agree(request.user, campaign)
+        to = request.GET.get("to")
+        return redirect(to if to in NEXT else NEXT[0], pool)
+    state = {
+        "consented_at": consented_at(request.user, campaign),
+        "adjudicates": is_adjudicator(request.user, campaign),
+    }
+    context = {"campaign": campaign, "form": form, "text": render_markdown(campaign.personal_data), **state}
+    return render(request, "annotation/people/consent_page.html", context, status=422 if form and form.errors else 200)
 
 
 class NewAccount(NamedTuple):
@@ -43,7 +167,7 @@ def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
     forms = _forms(campaign, partial(posted, request))
     shown: dict[str, Any] = {}
     if request.method == "POST":
-        buttons = {"take": MemberForm(request.POST), "revoke": RevokeForm(campaign, request.POST)}
+        buttons = {"take": people.MemberForm(request.POST), "revoke": people.RevokeForm(campaign, request.POST)}
         done = do_act(request, _ACTS, forms, campaign, buttons)
         if isinstance(done, str):
             messages.success(request, done)
@@ -54,7 +178,7 @@ def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
             shown = {"invited": show_link(request, done)} if isinstance(done, SecretLink) else done._asdict()
     members = members_of(campaign)
     shown |= {f"{act}_form": form for act, form in forms.items()}
-    shown |= {"invitations": open_invitations(campaign), "sends": settings.EMAIL_IS_SET}
+    shown |= {"invitations": domain.open_invitations(campaign), "sends": settings.EMAIL_IS_SET}
     shown |= {"page": page_of(request, members), "text": render_markdown(campaign.personal_data)}
     shown["missing"] = missing_people(role for one in members if one.person.is_active for role in one.roles)
     consents = [member.consented_at for member in members if member.roles]
@@ -63,8 +187,8 @@ def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _forms(campaign: Campaign, data: Callable[[str], Any]) -> dict[str, Form]:
-    text = PersonalDataForm(data("text"), initial={"text": campaign.personal_data})
-    return {"person": PersonForm(data("person")), "text": text, "invite": InviteForm(data("invite"))}
+    text = people.PersonalDataForm(data("text"), initial={"text": campaign.personal_data})
+    return {"person": people.PersonForm(data("person")), "text": text, "invite": people.InviteForm(data("invite"))}
 
 
 def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> NewAccount | str:

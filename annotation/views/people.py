@@ -14,7 +14,7 @@ from annotation.forms.people import ConfirmForm, InviteForm, RevokeForm, SiteRol
 from annotation.people.accounts import is_erased, is_last_manager, password_path, switch_off, switch_on, take_role
 from annotation.people.invitations import open_invitations
 from annotation.people.own_data import erase, preview_erasure
-from annotation.views.invitations import SecretLink, invite, revoke, show_link
+from annotation.views.members import SecretLink, invite, revoke, show_link
 from core.models import AuditEntry, known_acts
 from core.people.roles import SiteRole
 from core.views.access import SignedInRequest, manager_required, no_store

@@ -13,9 +13,16 @@ from django.urls import reverse
 from annotation.forms.questions import TemplatesFileForm
 from annotation.models import QuestionTemplate
 from annotation.questions import review
-from annotation.questions.files import Change, read_upload, save_changes, templates_tsv
 from annotation.questions.review import missing_labels
-from annotation.questions.templates import current_template, save_template, texts_of
+from annotation.questions.templates import (
+    Change,
+    current_template,
+    read_upload,
+    save_changes,
+    save_template,
+    templates_tsv,
+    texts_of,
+)
 from annotation.views import told
 from core.errors import UserError
 from core.people.roles import can_manage
@@ -69,7 +76,8 @@ def questions(request: SignedInRequest, name: str) -> HttpResponse:
         if not refused.problem:
             return _save(request, pool, refused)
     asked = review.asked_relations(pool)
-    query, made, order = _chosen(request.GET)
+    query, made, order = (request.GET.get(key, "").strip() for key in ("q", "made", "order"))
+    made, order = made if made in FILTERS else "", order if order in ORDERS else "triples"
     page = page_of(request, _selected(asked, query, made, order), SIZE)
     context = {
         "pool": pool,
@@ -98,11 +106,6 @@ def history(request: SignedInRequest, name: str, index: int) -> HttpResponse:
     page = page_of(request, review.versions(pool, relation), SIZE)
     context = {"pool": pool, "relation": relation, "triples": triples, "page": page}
     return render(request, "annotation/questions/history.html", context)
-
-
-def _chosen(data: QueryDict) -> tuple[str, str, str]:
-    query, made, order = (data.get(key, "").strip() for key in ("q", "made", "order"))
-    return query, made if made in FILTERS else "", order if order in ORDERS else "triples"
 
 
 def _kept(data: QueryDict) -> str:
@@ -155,18 +158,15 @@ def _typed(pool: Pool, data: QueryDict) -> Card:
         raise Http404
     relation = get_object_or_404(pool.graph.relations, index=int(index))
     texts = TemplateText(*(data.get(field, "").strip()[: MAX_LENGTH + 1] for field in TemplateText._fields))
-    card = _card(pool, relation, texts, _offset(data))
+    triples = review.num_triples_asked(pool).get(relation.index, 0)
+    offset = _offset(data)
+    names = review.examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
+    card = Card(relation, current_template(relation), triples, texts, names, offset)
     try:
         check_template(*texts)
     except TemplateError as error:
         return replace(card, problem=str(error))
     return card
-
-
-def _card(pool: Pool, relation: Relation, texts: TemplateText, offset: int) -> Card:
-    triples = review.num_triples_asked(pool).get(relation.index, 0)
-    names = review.examples(pool, {relation.index: triples}, offset)[relation.index] if triples else []
-    return Card(relation, current_template(relation), triples, texts, names, offset)
 
 
 SHOWN = 200

@@ -15,7 +15,7 @@ from annotation.models import Invitation, Membership
 from annotation.people import accounts
 from annotation.people.invitations import OVER_ALREADY, find_invitation, invite
 from annotation.views import members, people
-from annotation.views.invitations import REVOKED
+from annotation.views.members import REVOKED
 from core.models import AuditEntry
 from tests.page import element, elements, fields, has, links, notices, parse, refused
 from tests.pages.world import EVIL, make_person, make_pool

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from annotation.campaigns.opening import open_campaign
 from annotation.enums import EvidenceRule
-from annotation.management.campaign_command import add_order_settings, add_questions
+from annotation.management.campaign_command import add_order_options
 from annotation.models import Campaign
 from annotation.release.next_batch import unreleased
 from annotation.release.settings import DEFAULT_ORDER, read_settings
@@ -32,8 +32,7 @@ class Command(ShellCommand):
         parser.add_argument("--lease-minutes", type=int, help="default: 15")
         parser.add_argument("--order", choices=list(ORDERS), help=f"of judging; default: {DEFAULT_ORDER}")
         parser.add_argument("--batch-size", type=int, help="triples released at a time; default: 0, everything at once")
-        add_questions(parser, "of a batch: whole (default), or single triples")
-        add_order_settings(parser)
+        add_order_options(parser, "of a batch: whole (default), or single triples")
         parser.add_argument("--audit", type=float, help="share of the filtered triples that is mixed in, unmarked")
 
     def handle(self, *args: Any, **options: Any) -> str | None:

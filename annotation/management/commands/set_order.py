@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.enums import TargetMeasure
-from annotation.management.campaign_command import CampaignCommand, add_order_settings, add_questions
+from annotation.management.campaign_command import CampaignCommand, add_order_options
 from annotation.models import Campaign
 from annotation.release.settings import read_settings, set_order, set_stopping
 from pooling.orders import ORDERS
@@ -18,8 +18,7 @@ class Command(CampaignCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--order", choices=list(ORDERS))
         parser.add_argument("--batch-size", type=int, help="0 releases everything that is left, now")
-        add_questions(parser, "whole questions, or single triples")
-        add_order_settings(parser)
+        add_order_options(parser, "whole questions, or single triples")
         parser.add_argument(
             "--budget",
             type=int,

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from annotation.models import QuestionTemplate
-from annotation.questions.files import import_templates, read_upload, save_changes, templates_tsv
-from annotation.questions.templates import current_template, save_template
+from annotation.questions.templates import (
+    current_template,
+    import_templates,
+    read_upload,
+    save_changes,
+    save_template,
+    templates_tsv,
+)
 from core.models import AuditEntry
 from pooling.errors import PoolError
 from pooling.models import Graph, Relation

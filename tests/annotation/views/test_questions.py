@@ -11,8 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import QuestionTemplate
-from annotation.questions.files import read_upload
-from annotation.questions.templates import save_template
+from annotation.questions.templates import read_upload, save_template
 from annotation.views import told
 from pooling.models import PooledTriple, Relation
 from pooling.questions.templates import check_template
