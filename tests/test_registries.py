@@ -19,7 +19,7 @@ LINKED = ("templates", "static", "README.md", "CHANGELOG.md", "Makefile")
 
 SYSTEM = (ROOT / "docs" / "example_system.py").read_text(encoding="utf-8")
 FILTER = """
-from pooling.pools.kernels.filters import Filter
+from pooling.pools.kernels.filter_base import Filter
 
 
 def first_relation(found):

@@ -19,7 +19,8 @@ from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.kernels.filters import FilterInput, apply_filters
+from pooling.pools.kernels.filter_base import FilterInput
+from pooling.pools.kernels.filters import apply_filters
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array

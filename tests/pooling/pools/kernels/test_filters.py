@@ -10,15 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooling.models import PooledTriple
-from pooling.pools.kernels.filters import (
-    DEFAULT_FILTERS,
-    FILTERS,
-    REASONS,
-    FilterInput,
-    apply_filters,
-    parse_filters,
-    reason_label,
-)
+from pooling.pools.kernels.filter_base import FilterInput
+from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS, REASONS, apply_filters, parse_filters, reason_label
 
 CATEGORIES = ["1-1", "1-N", "N-1", "N-N", ""]
 TYPES = ["", "person", "city"]
