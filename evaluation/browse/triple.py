@@ -111,6 +111,9 @@ def questions_without_runs(pool: Pool, states: PoolStates, triple: Triple) -> li
     return places
 
 
+BY_ADJUDICATOR = "By an adjudicator: the two labels differed, or a manager asked for a third person."
+
+
 @dataclass(frozen=True)
 class TripleDetail:
     """Hold what is known of a triple. `item` and `history` are None where people were never asked."""
@@ -143,7 +146,7 @@ class TripleDetail:
             n = len(self.imported)
             return f"By the majority of {n} imported label{'s' if n != 1 else ''}."
         if self.history is not None and self.history.is_adjudicated:
-            return "By an adjudicator: the two labels differed, or a manager asked for a third person."
+            return BY_ADJUDICATOR
         if self.judgement.verdict == Verdict.UNDECIDED:
             return "Undecided: labels were reopened, taken back, or differ."
         return "By two people who agree." if self.history is not None else "By people."

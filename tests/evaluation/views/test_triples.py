@@ -10,9 +10,12 @@ from django.utils.html import escape
 from annotation.labelling.queue import claim_disputed
 from evaluation.browse.pool_states import TripleState, pool_states
 from evaluation.browse.search import TripleFilter, find_triples
+from evaluation.browse.triple import BY_ADJUDICATOR
+from evaluation.labels.pool_table import pool_table
 from pooling.models import Pool
+from pooling.pools.kernels.filters import reason_label
 from tests.annotation.factories import LINK, World, answer, label_item, make_world, windows_closed
-from tests.page import element
+from tests.page import element, refusal
 from tests.pages.world import EVIL, make_graph, make_pool
 
 LIST = "/pools/p/evaluation/triples"
@@ -96,7 +99,8 @@ def test_managers_see_names_and_comments_and_the_item(world: World, client, disp
     ]
     item = world.campaign.items.order_by("order").first()
     assert f'href="/pools/p1/campaign/triples/{item.pk}"' in html
-    assert "By an adjudicator" in html and "No system has the rank rows" in html
+    assert element(html, "settled").text == BY_ADJUDICATOR
+    assert [element(html, "problem").text] == refusal(lambda: pool_table(world.pool))
 
 
 def test_researchers_see_numbers_and_no_comment(world: World, client, disputed):
@@ -130,7 +134,7 @@ def test_the_page_tells_finders_filter_and_positions(sign_in, labelled: Pool):
     triple = labelled.triples.filter(reason="types").order_by("-id")[0]
     url = f"{LIST}/{triple.head}/{triple.relation}/{triple.tail}"
     html = sign_in("researcher").get(url).content.decode()
-    assert "Entity type not consistent with the relation." in html
+    assert element(html, "filter").text.startswith(reason_label("types").capitalize())
     found = rows(html, "Found by")
     assert found and all(row[0] in labelled.contributors for row in found)
     assert min(int(row[2]) for row in found) == triple.depth
