@@ -6,6 +6,8 @@ A test marked `postgres`, `redis`, `browser` or `data` skips where that is not t
 import gc
 import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +28,9 @@ hypothesis.settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("repeatable")
+
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def _listens(port: int) -> bool:
@@ -140,7 +145,8 @@ def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory: pytest
         if connection.vendor == "sqlite":
             cursor.execute("VACUUM INTO %s", [str(path)])
         else:
-            path.touch()  # an empty database, which is migrated where it is used
+            env = os.environ | {"DATABASE_URL": f"sqlite:///{path}"}
+            subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=env, check=True, timeout=300)
     return path
 
 
