@@ -30,9 +30,6 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("repeatable")
 
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
 def _listens(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=0.5).close()
@@ -146,7 +143,8 @@ def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory: pytest
             cursor.execute("VACUUM INTO %s", [str(path)])
         else:
             env = os.environ | {"DATABASE_URL": f"sqlite:///{path}"}
-            subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=env, check=True, timeout=300)
+            command = [sys.executable, "manage.py", "migrate", "-v0"]
+            subprocess.run(command, cwd=django_settings.BASE_DIR, env=env, check=True, timeout=300)
     return path
 
 
